@@ -1,0 +1,61 @@
+#include "gtest/gtest.h"
+#include "src/base/codec.h"
+#include "src/base/ids.h"
+#include "src/base/time.h"
+
+namespace hodei {
+namespace {
+
+TEST(Ids, EveryFormOfAJobIdReadsBackAsTheSameJob) {
+  for (uint64_t n : {1ull, 31ull, 32ull, 123456789ull, (1ull << 60) - 1}) {
+    const JobId id{n};
+    EXPECT_EQ(parse_job_id(short_id(id)).value(), id) << short_id(id);
+    EXPECT_EQ(parse_job_id(public_id(id)).value(), id) << public_id(id);
+    const ExecutionId execution{id, 7};
+    EXPECT_EQ(parse_execution_id(to_string(execution)).value(), execution);
+  }
+}
+
+TEST(Ids, RefusesWhatIsNotAJobId) {
+  for (const char* text : {"", "j", "j0", "../etc/passwd", "j1f3k/../x", "j1f3k\n", "-v", "jU", "jzzzzzzzzzzzzzzzz", "12",
+                           "8f3a0000-0000-8000-8000-000000000001"}) {
+    EXPECT_FALSE(parse_job_id(text).ok()) << text;
+  }
+}
+
+TEST(Ids, AMangledPublicIdIsRefused) {
+  std::string id = public_id(JobId{42});
+  id.back() = id.back() == 'a' ? 'b' : 'a';
+  EXPECT_FALSE(parse_job_id(id).ok());
+}
+
+TEST(Ids, NamesKeepToAPlainAlphabet) {
+  EXPECT_TRUE(check_name("worker_id", "w-1.a_B").ok());
+  for (const char* text : {"", "-v", "a b", "a/b", "..", "a;id", "$(id)", "a\nb"}) {
+    EXPECT_FALSE(check_name("worker_id", text).ok()) << text;
+  }
+  EXPECT_FALSE(check_name("worker_id", std::string(300, 'a')).ok());
+}
+
+TEST(Codec, ReadsBackWhatItWrote) {
+  const std::string bytes = Encoder().u64(0).u64(UINT64_MAX).i64(-5).i64(INT64_MIN).text("hello").take();
+  Decoder in(bytes);
+  EXPECT_EQ(in.u64(), 0u);
+  EXPECT_EQ(in.u64(), UINT64_MAX);
+  EXPECT_EQ(in.i64(), -5);
+  EXPECT_EQ(in.i64(), INT64_MIN);
+  EXPECT_EQ(in.text(), "hello");
+  EXPECT_TRUE(in.done() && in.ok());
+}
+
+TEST(Codec, AShortInputReadsAsZerosAndIsNotOk) {
+  Decoder in("\x05"
+             "ab");
+  EXPECT_EQ(in.text(), "");
+  EXPECT_FALSE(in.ok());
+}
+
+TEST(Time, PrintsUtc) { EXPECT_EQ(format_utc(WallTime{1'700'000'000'123'456}), "2023-11-14T22:13:20.123Z"); }
+
+}  // namespace
+}  // namespace hodei

@@ -1,0 +1,69 @@
+// Ids are types: a JobId never passes for a WorkerId.
+//
+// A job's number is its primary key and its place in the queue. People type its short form (`j1f3k`); programs see a
+// UUID-shaped form that contains the number and checks itself, so a mangled one is refused without a look-up.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace hodei {
+
+enum class JobId : uint64_t {};
+
+constexpr uint64_t number(JobId id) { return static_cast<uint64_t>(id); }
+
+// One attempt of a job to run on one worker. Numbers grow with every dispatch; the newest is the current one.
+struct ExecutionId {
+  JobId job{};
+  uint32_t number = 0;
+
+  auto operator<=>(const ExecutionId&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const ExecutionId& e) {
+    return H::combine(std::move(h), e.job, e.number);
+  }
+};
+
+// A string that is only ever one kind of thing.
+template <class Tag>
+class Text {
+ public:
+  Text() = default;
+  explicit Text(std::string value) : value_(std::move(value)) {}
+  const std::string& str() const { return value_; }
+  bool empty() const { return value_.empty(); }
+  auto operator<=>(const Text&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const Text& t) {
+    return H::combine(std::move(h), t.value_);
+  }
+
+ private:
+  std::string value_;
+};
+
+using WorkerId = Text<struct WorkerIdTag>;
+using Namespace = Text<struct NamespaceTag>;
+using SessionId = Text<struct SessionIdTag>;
+
+inline constexpr std::string_view kDefaultNamespace = "default";
+
+std::string short_id(JobId id);            // j1f3k
+std::string public_id(JobId id);           // 8f3a…-…-8…-8…-…
+std::string to_string(ExecutionId id);     // j1f3k.2
+
+// Accepts the short form, the UUID form and nothing else.
+absl::StatusOr<JobId> parse_job_id(std::string_view text);
+absl::StatusOr<ExecutionId> parse_execution_id(std::string_view text);
+
+// Names that people choose (worker ids, namespaces, templates, pools): letters, digits, `.`, `_`, `-`, starting with a
+// letter or digit, at most 100 characters. `field` is named in the error.
+absl::Status check_name(std::string_view field, std::string_view text);
+
+}  // namespace hodei

@@ -1,0 +1,49 @@
+// What the worker knows of one execution, in plain structs shared by the supervisor's and the agent's brains.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/base/ids.h"
+#include "src/base/time.h"
+
+namespace hodei::worker {
+
+enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost };
+
+// How an execution ended. Kept by the supervisor until the server has acknowledged it.
+struct Exit {
+  ExecutionId execution;
+  Outcome outcome = Outcome::Failed;
+  int exit_code = 0;
+  int signal = 0;
+  std::string failure;    // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
+                          // spawn_failed, lease_expired, worker_restarted, cancelled
+  std::string message;    // for people
+  WallTime started;       // not set: it never started
+  WallTime ended;
+  int64_t cpu_ms = 0;
+  int64_t max_memory_kb = 0;
+  int64_t log_bytes = 0;
+};
+
+// An order from the server. `spec` is the serialized JobSpec; the brains never look into it.
+struct RunOrder {
+  ExecutionId execution;
+  uint32_t attempt = 1;
+  uint64_t epoch = 0;
+  std::string spec;
+};
+
+// Why an execution is being killed; decides the outcome that is reported.
+enum class KillReason : uint8_t { Cancelled = 1, TimedOut, LeaseExpired, Stopping };
+
+// What the supervisor tells a new agent about each execution it holds.
+struct Held {
+  ExecutionId execution;
+  bool started = false;
+  bool ended = false;
+  Exit exit;              // valid when ended
+};
+
+}  // namespace hodei::worker

@@ -1,0 +1,103 @@
+// The agent's brain: its registration, its stream, its lease, its outbox. Pure, like the Keeper.
+//
+// Promises:
+//  - Hello lists every execution that is held; what it does not list will never be started (orders of an older stream
+//    are dropped by the caller before stream_opened is called);
+//  - a result is sent after all output of its execution, again on every new stream, until the server has acknowledged
+//    it; only then, and when the log is durable too, the supervisor is told to forget the execution;
+//  - the lease runs from the *send* time of the newest acknowledged heartbeat (Hello counts as one).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "src/base/time.h"
+#include "src/worker/core/execution.h"
+
+namespace hodei::worker {
+
+struct SessionConfig {
+  Duration heartbeat = 10s;
+  Duration lease = 30s;
+  Duration reconnect_min = 100ms;   // first wait after a lost connection; doubles, with jitter, up to the maximum
+  Duration reconnect_max = 5s;
+};
+
+// What to do, in order.
+struct Connect {};                                            // open a channel, Register, then open the stream
+struct SendHello { std::vector<Held> held; MonoTime sent; };
+struct SendHeartbeat { MonoTime sent; std::vector<ExecutionId> active; };
+struct SendStarted { ExecutionId execution; WallTime at; int64_t pid = 0; };
+struct SendResult { Exit exit; };
+struct StartExecution { RunOrder order; };                    // to the supervisor
+struct KillExecution { ExecutionId execution; KillReason why; Duration grace; };
+struct ExtendLease { MonoTime until; };
+struct ForgetExecution { ExecutionId execution; };
+struct Leave { std::string reason; };                         // drained and empty, or turned away for good: end
+using SessionAction = std::variant<Connect, SendHello, SendHeartbeat, SendStarted, SendResult, StartExecution,
+                                   KillExecution, ExtendLease, ForgetExecution, Leave>;
+
+class Session {
+ public:
+  // `seed` feeds the jitter only.
+  Session(SessionConfig config, uint64_t seed) : config_(config), random_(seed) {}
+
+  // From the supervisor. `attached` comes first, with what it holds from earlier agents.
+  void attached(const std::vector<Held>& inventory, Now now);
+  void started(ExecutionId execution, WallTime at, int64_t pid);
+  void exited(const Exit& exit);
+
+  // From the log pump: all output was handed to the current stream; all output is durable on the server.
+  void log_flushed(ExecutionId execution);
+  void log_durable(ExecutionId execution);
+
+  // From the connection.
+  void stream_opened(Now now);                                // registered and connected: say hello
+  void stream_closed(Now now);                                // or could not be opened: wait, then Connect again
+  void turned_away(const std::string& reason);                // UNAUTHENTICATED, or a protocol that is not spoken
+  void welcomed(const std::vector<ExecutionId>& unknown, Now now);
+  void ordered(const RunOrder& order);
+  void cancel(ExecutionId execution, bool timed_out, Duration grace);
+  void heartbeat_acked(MonoTime sent);
+  void results_acked(const std::vector<ExecutionId>& executions);
+  void drain(bool stop);
+
+  void tick(Now now);
+  MonoTime next_deadline() const;
+  std::vector<SessionAction> take_actions();
+
+  bool online() const { return phase_ == Phase::Online; }
+  bool holds(ExecutionId execution) const { return held_.contains(execution); }
+  size_t held_count() const { return held_.size(); }
+
+ private:
+  enum class Phase : uint8_t { Waiting, Connecting, Greeting, Online, Leaving };
+  struct Entry {
+    bool started = false;
+    WallTime started_at;
+    int64_t pid = 0;
+    std::optional<Exit> exit;
+    bool log_flushed = false;     // on the current stream
+    bool log_durable = false;
+    bool result_sent = false;     // on the current stream
+    bool result_acked = false;
+    bool unwanted = false;        // the server does not know it: kill, report nothing, forget
+  };
+
+  SessionConfig config_;
+  uint64_t random_;
+  Phase phase_ = Phase::Waiting;
+  std::map<ExecutionId, Entry> held_;
+  MonoTime connect_at_{0};
+  MonoTime beat_at_ = kNever;
+  MonoTime hello_sent_{0};
+  int failures_ = 0;
+  bool leave_when_empty_ = false;
+  std::vector<SessionAction> actions_;
+};
+
+}  // namespace hodei::worker
