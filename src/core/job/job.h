@@ -1,0 +1,104 @@
+// A job as the engine sees it. Heads are immutable values: a decision makes a new one, and the same pointer goes into
+// the write that is committed and into memory, so the two cannot differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/ids.h"
+#include "src/base/time.h"
+#include "src/core/job/state.h"
+#include "src/core/placement/shape.h"
+
+namespace hodei::core {
+
+enum class Priority : uint8_t { Low = 1, Normal, High, Critical };
+inline constexpr size_t kPriorities = 4;
+
+struct Transition {
+  JobState to{};
+  JobState from{};           // not a state (0) for the first
+  WallTime at;
+  uint32_t execution = 0;    // 0: none
+  std::string reason;
+
+  bool operator==(const Transition&) const = default;
+};
+
+// One dispatch of a job to a worker.
+struct Execution {
+  uint32_t number = 0;
+  WorkerId worker;
+  std::string provider;
+  JobState state = JobState::Scheduled;  // Pending: lost and requeued
+  std::string reason;
+  std::string failure;
+  WallTime scheduled;
+  WallTime started;
+  WallTime ended;
+  std::optional<int> exit_code;
+  int signal = 0;
+  int64_t cpu_ms = 0;
+  int64_t max_memory_kb = 0;
+  int64_t log_bytes = 0;
+
+  bool operator==(const Execution&) const = default;
+};
+
+// What has happened to a job. Null while nothing but its submission has.
+struct Past {
+  std::vector<Transition> transitions;   // without the first, which `created` tells
+  std::vector<Execution> executions;
+  std::string failure;                   // of the last end
+  std::string reason;                    // why it is in its state
+  std::string cancel_reason;
+  std::string output;
+  double progress = -1;
+  std::string progress_message;
+
+  bool operator==(const Past&) const = default;
+};
+
+struct Backoff {
+  Duration initial = 1s;
+  Duration max = 300s;
+  double factor = 2;
+
+  bool operator==(const Backoff&) const = default;
+};
+
+struct JobHead {
+  JobId id{};
+  Namespace ns;
+  JobState state = JobState::Pending;
+  Priority priority = Priority::Normal;
+  bool allow_retry = true;
+  bool cancel_requested = false;
+  bool timeout_requested = false;
+  uint32_t executions = 0;               // dispatches so far; the newest is the current one
+  uint32_t attempts = 0;                 // of them, those that started
+  uint32_t max_attempts = 1;
+  uint32_t lost_dispatches = 0;          // lost before they started; bounded, see kMaxLostDispatches
+  Duration timeout{0};
+  Duration grace = 5s;
+  Backoff backoff;
+  WallTime created;
+  WallTime not_before;                   // not set: at once
+  std::string concurrency_key;           // empty: none
+  WorkerId worker;                       // of the current execution, while Scheduled or Running
+  ShapePtr shape;
+  std::shared_ptr<const Past> past;
+
+  ExecutionId current() const { return {id, executions}; }
+};
+
+using JobPtr = std::shared_ptr<const JobHead>;
+
+// Column forms of the packed parts.
+std::string encode(const Past& past);
+std::shared_ptr<const Past> decode_past(std::string_view bytes);
+
+}  // namespace hodei::core

@@ -1,0 +1,68 @@
+// A job specification in plain structs: what the border translates a request into, so that one place can check it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "src/core/job/job.h"
+
+namespace hodei::core {
+
+struct ShellCommand {
+  std::string cmd;
+  std::vector<std::string> args;
+};
+
+struct ScriptCommand {
+  std::string interpreter;
+  std::string content;
+};
+
+struct JobSpec {
+  std::string name;
+  std::variant<std::monostate, ShellCommand, ScriptCommand> command;
+  std::map<std::string, std::string> env;
+  std::string working_dir;
+  double cpu_cores = 0;
+  int64_t memory_mb = 0;
+  int64_t storage_mb = 0;
+  int64_t timeout_ms = 0;
+  int64_t max_attempts = 0;
+  int64_t backoff_initial_ms = 0;
+  int64_t backoff_max_ms = 0;
+  double backoff_factor = 0;
+  int64_t kill_grace_ms = 0;
+  bool allow_retry = true;
+  int priority = 0;                       // 0: normal
+  std::string concurrency_key;
+  int64_t concurrency_limit = 0;
+  std::string idempotency_key;
+  std::map<std::string, std::string> labels;
+  Shape shape;                            // what placement reads, resources filled in by `head_of`
+  size_t encoded_size = 0;
+};
+
+// Limits of a spec, named in the errors and in docs/limits.md.
+inline constexpr size_t kMaxSpecBytes = 1 << 20;
+inline constexpr size_t kMaxNameLength = 200;
+inline constexpr size_t kMaxLabels = 64;
+inline constexpr size_t kMaxEnv = 1024;
+inline constexpr size_t kMaxArgs = 4096;
+inline constexpr int64_t kMaxAttempts = 1000;
+inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
+inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
+inline constexpr size_t kMaxKeyLength = 500;
+
+// Every problem names its field and the fix.
+absl::Status validate(const JobSpec& spec);
+
+// The head of a valid spec, ready to be submitted (no id, no times).
+JobHead head_of(const JobSpec& spec);
+
+// The name a job gets when none was given.
+std::string default_name(const JobSpec& spec);
+
+}  // namespace hodei::core

@@ -1,0 +1,90 @@
+// A shape is every field of a job that a placement rule or score reads, and nothing else. Jobs with equal requirements
+// share one, so a million waiting jobs cost what a few shapes cost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hodei::core {
+
+enum class Isolation : uint8_t { Unspecified = 0, Process, Container, Hardware };
+enum class LabelOperator : uint8_t { In = 1, NotIn, Exists, DoesNotExist, Gt, Lt };
+enum class TaintEffect : uint8_t { NoSchedule = 1, PreferNoSchedule, NoExecute };
+
+using Labels = std::map<std::string, std::string>;
+
+struct LabelRule {
+  std::string key;
+  LabelOperator op = LabelOperator::In;
+  std::vector<std::string> values;
+  bool operator==(const LabelRule&) const = default;
+};
+
+struct Taint {
+  std::string key;
+  std::string value;
+  TaintEffect effect = TaintEffect::NoSchedule;
+  bool operator==(const Taint&) const = default;
+};
+
+struct Toleration {
+  std::string key;     // empty: every taint
+  std::string value;   // empty: any value
+  bool operator==(const Toleration&) const = default;
+};
+
+// What a worker offers in all, and what a job takes from it.
+struct Amounts {
+  int64_t cpu_milli = 0;
+  int64_t memory_mb = 0;
+  int64_t storage_mb = 0;
+  int64_t gpus = 0;
+
+  bool operator==(const Amounts&) const = default;
+  Amounts& operator+=(const Amounts& o) {
+    cpu_milli += o.cpu_milli;
+    memory_mb += o.memory_mb;
+    storage_mb += o.storage_mb;
+    gpus += o.gpus;
+    return *this;
+  }
+  Amounts& operator-=(const Amounts& o) {
+    cpu_milli -= o.cpu_milli;
+    memory_mb -= o.memory_mb;
+    storage_mb -= o.storage_mb;
+    gpus -= o.gpus;
+    return *this;
+  }
+  bool covers(const Amounts& o) const {
+    return cpu_milli >= o.cpu_milli && memory_mb >= o.memory_mb && storage_mb >= o.storage_mb && gpus >= o.gpus;
+  }
+};
+
+struct Shape {
+  Amounts needs;
+  std::string architecture;
+  Isolation isolation = Isolation::Unspecified;
+  std::string image;
+  std::string pool;
+  std::string provider;
+  std::vector<std::string> capabilities;   // sorted
+  std::vector<LabelRule> labels;
+  std::vector<Toleration> tolerations;
+  std::string preferred_provider;
+  std::string preferred_region;
+  std::string preferred_zone;
+
+  // Its column form; also what makes two shapes the same. Set by `intern`.
+  std::string encoded;
+};
+
+using ShapePtr = std::shared_ptr<const Shape>;
+
+std::string encode(const Shape& shape);
+Shape decode_shape(std::string_view bytes);
+
+}  // namespace hodei::core

@@ -1,0 +1,59 @@
+// A worker: what is stored of it (a record, written when it registers, drains or leaves) and, kept only in memory, what
+// its stream and heartbeats tell.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "src/base/hash.h"
+#include "src/base/ids.h"
+#include "src/base/time.h"
+#include "src/core/placement/shape.h"
+#include "src/core/worker/state.h"
+
+namespace hodei::core {
+
+struct WorkerInfo {
+  WorkerId id;
+  std::string name;
+  std::string version;
+  std::string hostname;
+  std::string ip;
+  std::string os;
+  std::string architecture;
+  Amounts capacity;
+  uint32_t slots = 1;
+  std::vector<std::string> capabilities;   // sorted
+  Labels labels;
+  std::vector<Taint> taints;
+  std::vector<Toleration> tolerations;
+  std::string provider;                    // "manual" when started by hand
+  Isolation isolation = Isolation::Process;
+  std::string image;
+
+  bool operator==(const WorkerInfo&) const = default;
+};
+
+struct WorkerRecord {
+  WorkerInfo info;
+  WorkerState state = WorkerState::Connecting;   // Busy is never stored: it follows from the executions
+  Hash128 session;                               // of its session id
+  Hash128 used_otp;                              // so that the same incarnation may repeat Register
+  std::string incarnation;
+  bool stop_when_empty = false;
+  WallTime registered;
+
+  bool operator==(const WorkerRecord&) const = default;
+};
+
+using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
+
+std::string encode(const WorkerInfo& info);
+WorkerInfo decode_worker_info(std::string_view bytes);
+absl::Status validate(const WorkerInfo& info);
+
+inline constexpr uint32_t kMaxSlots = 100'000;
+
+}  // namespace hodei::core

@@ -1,0 +1,80 @@
+// Every change there is. A decision is a list of these; the store commits the list and memory folds the same list.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "src/base/hash.h"
+#include "src/core/job/job.h"
+#include "src/core/placement/config.h"
+#include "src/core/worker/worker.h"
+
+namespace hodei::core {
+
+// The request as it came: written once, never changed, read by workers, lists and people.
+struct SpecRow {
+  JobId job{};
+  std::string ns;
+  std::string name;
+  Labels labels;
+  std::string correlation_id;
+  std::string template_name;
+  JobId retry_of{};              // 0: none
+  std::string bytes;             // a serialized JobSpec
+};
+
+struct TemplateRow {
+  std::string ns;
+  std::string name;
+  int64_t revision = 0;
+  WallTime updated;
+  std::string bytes;             // a serialized Template
+
+  bool operator==(const TemplateRow&) const = default;
+};
+
+// A one-time token, known only by its hash.
+struct OtpRow {
+  Hash128 token;
+  WorkerId worker;
+  WallTime expires;
+
+  bool operator==(const OtpRow&) const = default;
+};
+
+struct KeyLimitRow {
+  std::string ns;
+  std::string key;
+  int64_t limit = 1;
+};
+
+struct IdempotencyRow {
+  Hash128 key;                   // over namespace and key
+  JobId job{};
+  WallTime expires;
+};
+
+struct PutSpec { std::shared_ptr<const SpecRow> spec; };
+struct PutJob { JobPtr job; };            // a live job: inserted or replaced
+struct FinishJob { JobPtr job; };         // leaves the hot table for the finished one
+struct PutWorker { WorkerRecordPtr worker; };
+struct DeleteWorker { WorkerId worker; };
+struct PutOtp { OtpRow otp; };
+struct DeleteOtp { Hash128 token; };
+struct PutTemplate { TemplateRow row; };
+struct DeleteTemplate { std::string ns; std::string name; };
+struct PutKeyLimit { KeyLimitRow row; };
+struct DeleteKeyLimit { std::string ns; std::string key; };
+struct PutIdempotency { IdempotencyRow row; };
+struct ExpireIdempotency { WallTime before; };
+struct PutScheduler { SchedulerConfig config; };
+struct PutNextJob { uint64_t next = 1; };
+
+using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
+                           DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
+                           PutNextJob>;
+
+using Writes = std::vector<Write>;
+
+}  // namespace hodei::core

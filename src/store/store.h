@@ -1,0 +1,71 @@
+// The durable side of the engine. Two ports: Store is used by the loop alone, Reader by everybody else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "src/base/ids.h"
+#include "src/base/time.h"
+#include "src/core/writes.h"
+
+namespace hodei::store {
+
+enum class Epoch : uint64_t {};      // one per leader; grows with every start of a server
+enum class BatchNo : uint64_t {};    // one per commit, growing by one over the life of the store
+
+// What a restart needs. The order of calls is: scheduler and counters, templates, key limits, otps, idempotency,
+// workers, jobs by growing number.
+using LoadVisitor = std::function<void(const core::Write&)>;
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Takes over: every commit with an older epoch is refused from now on.
+  virtual absl::StatusOr<Epoch> new_epoch() = 0;
+
+  // All of it or nothing, durable when it returns OK. ABORTED: another epoch holds the store. RESOURCE_EXHAUSTED: disk
+  // full, nothing was written. Any other error: the outcome is unknown; ask last_batch().
+  virtual absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) = 0;
+
+  virtual absl::StatusOr<BatchNo> last_batch() = 0;
+
+  // Everything that is hot, as the writes that would build it.
+  virtual absl::Status load(const LoadVisitor& visit) = 0;
+};
+
+// A job with its texts, as people see it.
+struct JobView {
+  core::JobHead head;
+  core::SpecRow spec;            // bytes only where asked for
+  WallTime ended;                // finished jobs
+};
+
+struct JobQuery {
+  std::string ns;                            // empty: all
+  std::vector<core::JobState> states;        // empty: all
+  std::string name_contains;
+  core::Labels labels;                       // all must match
+  std::string worker;                        // ran or runs there (newest execution)
+  JobId before{};                            // 0: from the newest; else numbers below this one
+  size_t limit = 50;
+};
+
+// Committed state, read beside the loop. Every method may be called from any thread.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  virtual absl::StatusOr<JobView> job(JobId id) = 0;                       // NOT_FOUND
+  virtual absl::StatusOr<std::vector<JobView>> jobs(const JobQuery& query) = 0;
+  // In the order asked; unknown ones are left out.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) = 0;
+  virtual absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) = 0;
+  virtual absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) = 0;
+};
+
+}  // namespace hodei::store
