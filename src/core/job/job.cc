@@ -1,0 +1,83 @@
+#include "src/core/job/job.h"
+
+#include <bit>
+
+#include "src/base/codec.h"
+
+namespace hodei::core {
+namespace {
+
+constexpr uint64_t kPastVersion = 1;
+
+void put(Encoder& out, const Transition& t) {
+  out.u64(static_cast<uint64_t>(t.from)).u64(static_cast<uint64_t>(t.to)).i64(t.at.us).u64(t.execution).text(t.reason);
+}
+
+Transition get_transition(Decoder& in) {
+  Transition t;
+  t.from = static_cast<JobState>(in.u64());
+  t.to = static_cast<JobState>(in.u64());
+  t.at.us = in.i64();
+  t.execution = static_cast<uint32_t>(in.u64());
+  t.reason = in.text();
+  return t;
+}
+
+void put(Encoder& out, const Execution& e) {
+  out.u64(e.number).text(e.worker.str()).text(e.provider).u64(static_cast<uint64_t>(e.state));
+  out.text(e.reason).text(e.failure).i64(e.scheduled.us).i64(e.started.us).i64(e.ended.us);
+  out.u64(e.exit_code.has_value()).i64(e.exit_code.value_or(0)).i64(e.signal);
+  out.i64(e.cpu_ms).i64(e.max_memory_kb).i64(e.log_bytes);
+}
+
+Execution get_execution(Decoder& in) {
+  Execution e;
+  e.number = static_cast<uint32_t>(in.u64());
+  e.worker = WorkerId(std::string(in.text()));
+  e.provider = in.text();
+  e.state = static_cast<JobState>(in.u64());
+  e.reason = in.text();
+  e.failure = in.text();
+  e.scheduled.us = in.i64();
+  e.started.us = in.i64();
+  e.ended.us = in.i64();
+  const bool has_exit = in.u64() != 0;
+  const int exit_code = static_cast<int>(in.i64());
+  if (has_exit) e.exit_code = exit_code;
+  e.signal = static_cast<int>(in.i64());
+  e.cpu_ms = in.i64();
+  e.max_memory_kb = in.i64();
+  e.log_bytes = in.i64();
+  return e;
+}
+
+}  // namespace
+
+std::string encode(const Past& past) {
+  Encoder out;
+  out.u64(kPastVersion).u64(past.transitions.size());
+  for (const Transition& t : past.transitions) put(out, t);
+  out.u64(past.executions.size());
+  for (const Execution& e : past.executions) put(out, e);
+  out.text(past.failure).text(past.reason).text(past.cancel_reason).text(past.output);
+  out.u64(std::bit_cast<uint64_t>(past.progress)).text(past.progress_message);
+  return out.take();
+}
+
+std::shared_ptr<const Past> decode_past(std::string_view bytes) {
+  if (bytes.empty()) return nullptr;
+  Decoder in(bytes);
+  auto past = std::make_shared<Past>();
+  in.u64();
+  for (uint64_t n = in.count(); n > 0; --n) past->transitions.push_back(get_transition(in));
+  for (uint64_t n = in.count(); n > 0; --n) past->executions.push_back(get_execution(in));
+  past->failure = in.text();
+  past->reason = in.text();
+  past->cancel_reason = in.text();
+  past->output = in.text();
+  past->progress = std::bit_cast<double>(in.u64());
+  past->progress_message = in.text();
+  return past;
+}
+
+}  // namespace hodei::core

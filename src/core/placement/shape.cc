@@ -1,0 +1,54 @@
+#include "src/core/placement/shape.h"
+
+#include "src/base/codec.h"
+
+namespace hodei::core {
+
+std::string encode(const Shape& s) {
+  Encoder out;
+  out.i64(s.needs.cpu_milli).i64(s.needs.memory_mb).i64(s.needs.storage_mb).i64(s.needs.gpus);
+  out.text(s.architecture).u64(static_cast<uint64_t>(s.isolation)).text(s.image).text(s.pool).text(s.provider);
+  out.u64(s.capabilities.size());
+  for (const std::string& c : s.capabilities) out.text(c);
+  out.u64(s.labels.size());
+  for (const LabelRule& rule : s.labels) {
+    out.text(rule.key).u64(static_cast<uint64_t>(rule.op)).u64(rule.values.size());
+    for (const std::string& v : rule.values) out.text(v);
+  }
+  out.u64(s.tolerations.size());
+  for (const Toleration& t : s.tolerations) out.text(t.key).text(t.value);
+  out.text(s.preferred_provider).text(s.preferred_region).text(s.preferred_zone);
+  return out.take();
+}
+
+Shape decode_shape(std::string_view bytes) {
+  Decoder in(bytes);
+  Shape s;
+  s.needs = {in.i64(), in.i64(), in.i64(), in.i64()};
+  s.architecture = in.text();
+  s.isolation = static_cast<Isolation>(in.u64());
+  s.image = in.text();
+  s.pool = in.text();
+  s.provider = in.text();
+  for (uint64_t n = in.count(); n > 0; --n) s.capabilities.emplace_back(in.text());
+  for (uint64_t n = in.count(); n > 0; --n) {
+    LabelRule rule;
+    rule.key = in.text();
+    rule.op = static_cast<LabelOperator>(in.u64());
+    for (uint64_t v = in.count(); v > 0; --v) rule.values.emplace_back(in.text());
+    s.labels.push_back(std::move(rule));
+  }
+  for (uint64_t n = in.count(); n > 0; --n) {
+    Toleration t;
+    t.key = in.text();
+    t.value = in.text();
+    s.tolerations.push_back(std::move(t));
+  }
+  s.preferred_provider = in.text();
+  s.preferred_region = in.text();
+  s.preferred_zone = in.text();
+  s.encoded = std::string(bytes);
+  return s;
+}
+
+}  // namespace hodei::core

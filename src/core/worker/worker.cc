@@ -1,0 +1,78 @@
+#include "src/core/worker/worker.h"
+
+#include "src/base/codec.h"
+#include "src/base/status.h"
+
+namespace hodei::core {
+
+std::string encode(const WorkerInfo& w) {
+  Encoder out;
+  out.text(w.id.str()).text(w.name).text(w.version).text(w.hostname).text(w.ip).text(w.os).text(w.architecture);
+  out.i64(w.capacity.cpu_milli).i64(w.capacity.memory_mb).i64(w.capacity.storage_mb).i64(w.capacity.gpus);
+  out.u64(w.slots).u64(w.capabilities.size());
+  for (const std::string& c : w.capabilities) out.text(c);
+  out.u64(w.labels.size());
+  for (const auto& [key, value] : w.labels) out.text(key).text(value);
+  out.u64(w.taints.size());
+  for (const Taint& t : w.taints) out.text(t.key).text(t.value).u64(static_cast<uint64_t>(t.effect));
+  out.u64(w.tolerations.size());
+  for (const Toleration& t : w.tolerations) out.text(t.key).text(t.value);
+  out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
+  return out.take();
+}
+
+WorkerInfo decode_worker_info(std::string_view bytes) {
+  Decoder in(bytes);
+  WorkerInfo w;
+  w.id = WorkerId(std::string(in.text()));
+  w.name = in.text();
+  w.version = in.text();
+  w.hostname = in.text();
+  w.ip = in.text();
+  w.os = in.text();
+  w.architecture = in.text();
+  w.capacity = {in.i64(), in.i64(), in.i64(), in.i64()};
+  w.slots = static_cast<uint32_t>(in.u64());
+  for (uint64_t n = in.count(); n > 0; --n) w.capabilities.emplace_back(in.text());
+  for (uint64_t n = in.count(); n > 0; --n) {
+    std::string key(in.text());
+    w.labels[std::move(key)] = in.text();
+  }
+  for (uint64_t n = in.count(); n > 0; --n) {
+    Taint t;
+    t.key = in.text();
+    t.value = in.text();
+    t.effect = static_cast<TaintEffect>(in.u64());
+    w.taints.push_back(std::move(t));
+  }
+  for (uint64_t n = in.count(); n > 0; --n) {
+    Toleration t;
+    t.key = in.text();
+    t.value = in.text();
+    w.tolerations.push_back(std::move(t));
+  }
+  w.provider = in.text();
+  w.isolation = static_cast<Isolation>(in.u64());
+  w.image = in.text();
+  return w;
+}
+
+absl::Status validate(const WorkerInfo& info) {
+  RETURN_IF_ERROR(check_name("info.id", info.id.str()));
+  if (info.slots == 0 || info.slots > kMaxSlots) {
+    return bad_field("info.slots", "must be between 1 and ", kMaxSlots, ", not ", info.slots);
+  }
+  const Amounts& c = info.capacity;
+  if (c.cpu_milli < 0 || c.memory_mb < 0 || c.storage_mb < 0 || c.gpus < 0) {
+    return bad_field("info.capacity", "amounts must not be negative");
+  }
+  if (info.labels.size() > 256) return bad_field("info.labels", "at most 256 labels, not ", info.labels.size());
+  for (const auto& [key, value] : info.labels) {
+    if (key.empty() || key.size() > 200 || value.size() > 500) {
+      return bad_field("info.labels", "keys have 1 to 200 characters, values at most 500");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hodei::core
