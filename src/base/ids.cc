@@ -24,7 +24,7 @@ int hex_digit(char c) {
 }
 
 absl::Status not_a_job_id(std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("job_id: '", text.substr(0, 60),
+  return absl::InvalidArgumentError(cat("job_id: '", text.substr(0, 60),
                                                  "' is not a job id; give a short id such as j1f3k or a full one as "
                                                  "printed by `hodei job list -o wide`"));
 }
@@ -90,7 +90,7 @@ std::string public_id(JobId id) {
   return buffer;
 }
 
-std::string to_string(ExecutionId id) { return absl::StrCat(short_id(id.job), ".", id.number); }
+std::string to_string(ExecutionId id) { return cat(short_id(id.job), ".", id.number); }
 
 absl::StatusOr<JobId> parse_job_id(std::string_view text) {
   if (text.size() == 36) return parse_uuid(text);
@@ -100,7 +100,7 @@ absl::StatusOr<JobId> parse_job_id(std::string_view text) {
 
 absl::StatusOr<ExecutionId> parse_execution_id(std::string_view text) {
   const auto bad = [&] {
-    return absl::InvalidArgumentError(absl::StrCat("execution_id: '", text.substr(0, 60),
+    return absl::InvalidArgumentError(cat("execution_id: '", text.substr(0, 60),
                                                    "' is not an execution id; it looks like j1f3k.1"));
   };
   const size_t dot = text.rfind('.');

@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 
 #define HODEI_CONCAT_INNER(a, b) a##b
 #define HODEI_CONCAT(a, b) HODEI_CONCAT_INNER(a, b)
@@ -24,7 +24,7 @@ namespace hodei {
 // A bad value in a request: names the field and says what would be right.
 template <class... Parts>
 absl::Status bad_field(std::string_view field, const Parts&... what) {
-  return absl::InvalidArgumentError(absl::StrCat(field, ": ", what...));
+  return absl::InvalidArgumentError(cat(field, ": ", what...));
 }
 
 // A broken invariant of the whole process: says so and aborts.
