@@ -68,8 +68,8 @@ absl::Status Batch::add_job(const JobHead& job, bool finished) {
   if (change.last == nullptr) {
     change.first_step = step;
   } else if (step < step_of(*change.last)) {
-    return refused(job.id, cat("from ", core::name(change.last->state), " it cannot go to ",
-                                        core::name(job.state), " in execution ", job.executions));
+    return refused(job.id, cat("from ", core::name(change.last->state), " it cannot go to ", core::name(job.state),
+                               " in execution ", job.executions));
   }
   change.last = &job;
   change.finished = finished;

@@ -15,9 +15,9 @@ namespace hodei::store {
 // All that one batch does to one job.
 struct JobChange {
   JobId job{};
-  const core::SpecRow* spec = nullptr;   // set: the job enters with this batch
-  const core::JobHead* last = nullptr;   // as the batch leaves it
-  uint64_t first_step = 0;               // of its first write: the stored row must not be further than this
+  const core::SpecRow* spec = nullptr;  // set: the job enters with this batch
+  const core::JobHead* last = nullptr;  // as the batch leaves it
+  uint64_t first_step = 0;              // of its first write: the stored row must not be further than this
   bool finished = false;
 
   bool enters() const { return spec != nullptr; }
@@ -29,8 +29,8 @@ class Batch {
   // finished one that is not, a step back, a write after the end, a spec without its job.
   absl::Status fold(const core::Writes& writes);
 
-  const std::vector<JobChange>& jobs() const { return jobs_; }            // by growing number
-  const std::vector<const core::Write*>& others() const { return others_; }   // in the order they were written
+  const std::vector<JobChange>& jobs() const { return jobs_; }               // by growing number
+  const std::vector<const core::Write*>& others() const { return others_; }  // in the order they were written
   std::optional<uint64_t> next_job() const { return next_job_; }
   const core::SchedulerConfig* scheduler() const { return scheduler_; }
 

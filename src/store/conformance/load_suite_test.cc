@@ -22,9 +22,9 @@ TEST_P(StoreSuite, LoadsWhatWasPutInTheStatedOrder) {
     for (const Write& write : entering(a_job(n))) batch.push_back(write);
   }
   ASSERT_EQ(commit(batch), absl::OkStatus());
-  const auto expected = ElementsAre(text_of(scheduler), "next job 12", text_of(job_template), text_of(limit),
-                                    text_of(otp), text_of(key), text_of(worker), text_of(live(a_job(2))),
-                                    text_of(live(a_job(9))), text_of(live(a_job(10))));
+  const auto expected =
+      ElementsAre(text_of(scheduler), "next job 12", text_of(job_template), text_of(limit), text_of(otp), text_of(key),
+                  text_of(worker), text_of(live(a_job(2))), text_of(live(a_job(9))), text_of(live(a_job(10))));
   EXPECT_THAT(loaded(), expected);
   reopen();
   EXPECT_THAT(loaded(), expected);

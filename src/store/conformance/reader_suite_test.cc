@@ -72,8 +72,7 @@ TEST_P(StoreSuite, FiltersByState) {
   ASSERT_EQ(commit({live(dispatched(a_job(3), "w1"))}), absl::OkStatus());
   EXPECT_THAT(listed({.states = {JobState::Cancelled}}), ElementsAre(10, 8, 6, 4, 2));
   EXPECT_THAT(listed({.states = {JobState::Pending}}), ElementsAre(9, 7, 5, 1));
-  EXPECT_THAT(listed({.states = {JobState::Scheduled, JobState::Cancelled}, .limit = 5}),
-              ElementsAre(10, 8, 6, 4, 3));
+  EXPECT_THAT(listed({.states = {JobState::Scheduled, JobState::Cancelled}, .limit = 5}), ElementsAre(10, 8, 6, 4, 3));
   EXPECT_THAT(listed({.states = {JobState::Failed}}), IsEmpty());
 }
 

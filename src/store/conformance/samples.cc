@@ -151,7 +151,8 @@ void RandomHistory::change_something_else(Writes& out) {
     case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
     case 3: out.push_back(DeleteOtp{hash128(id)}); break;
     case 4: {
-      TemplateRow row{.ns = ns, .name = some_text(), .revision = clock_us_, .updated = {clock_us_}, .bytes = some_text()};
+      TemplateRow row{
+          .ns = ns, .name = some_text(), .revision = clock_us_, .updated = {clock_us_}, .bytes = some_text()};
       out.push_back(PutTemplate{std::move(row)});
       break;
     }

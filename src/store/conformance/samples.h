@@ -17,7 +17,7 @@ inline constexpr std::string_view kNastyText =
     "it's \"x\" \0 \n \x01 ñandú 日本 🦀 %_\\ \xff\xfe; DROP TABLE spec\0"sv;
 
 core::ShapePtr a_shape(std::string_view pool);
-core::JobHead a_job(uint64_t number);                                  // Pending, nothing has happened
+core::JobHead a_job(uint64_t number);  // Pending, nothing has happened
 std::shared_ptr<const core::SpecRow> a_spec(const core::JobHead& job, std::string_view name = "a job");
 core::WorkerRecordPtr a_worker(std::string_view id);
 

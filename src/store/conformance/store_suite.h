@@ -44,9 +44,7 @@ class StoreSuite : public testing::TestWithParam<Backend> {
 
   uint64_t last_batch() { return static_cast<uint64_t>(store().last_batch().value()); }
 
-  absl::Status commit(const core::Writes& writes) {
-    return store().commit(writes, epoch_, BatchNo{last_batch() + 1});
-  }
+  absl::Status commit(const core::Writes& writes) { return store().commit(writes, epoch_, BatchNo{last_batch() + 1}); }
 
   void reopen() {
     under_test_->reopen();

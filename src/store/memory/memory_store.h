@@ -16,9 +16,9 @@ namespace hodei::store {
 
 // What a commit can suffer.
 enum class CommitFault {
-  DiskFull,        // RESOURCE_EXHAUSTED, nothing was written
-  LostBefore,      // UNAVAILABLE, and the batch was not applied
-  LostAfter,       // UNAVAILABLE, but the batch was applied
+  DiskFull,    // RESOURCE_EXHAUSTED, nothing was written
+  LostBefore,  // UNAVAILABLE, and the batch was not applied
+  LostAfter,   // UNAVAILABLE, but the batch was applied
 };
 
 // Everything that is stored, as plain maps.
