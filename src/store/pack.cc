@@ -6,6 +6,7 @@
 
 namespace hodei::store {
 
+using core::JobHead;
 using core::Labels;
 using core::SchedulerConfig;
 
@@ -64,6 +65,50 @@ SchedulerConfig unpack_scheduler(std::string_view bytes) {
     *part = std::bit_cast<double>(in.u64());
   }
   return config;
+}
+
+// New fields go to the end and read as zero in older rows.
+std::string pack_details(const JobHead& job) {
+  Encoder out;
+  out.u64(static_cast<uint64_t>(job.priority))
+      .u64(job.allow_retry)
+      .u64(job.cancel_requested)
+      .u64(job.timeout_requested)
+      .u64(job.executions)
+      .u64(job.attempts)
+      .u64(job.max_attempts)
+      .u64(job.lost_dispatches)
+      .i64(job.timeout.count())
+      .i64(job.grace.count())
+      .i64(job.backoff.initial.count())
+      .i64(job.backoff.max.count())
+      .u64(std::bit_cast<uint64_t>(job.backoff.factor))
+      .i64(job.created.us)
+      .i64(job.not_before.us)
+      .text(job.concurrency_key)
+      .text(job.worker.str());
+  return out.take();
+}
+
+void unpack_details(std::string_view bytes, JobHead& job) {
+  Decoder in(bytes);
+  job.priority = static_cast<core::Priority>(in.u64());
+  job.allow_retry = in.u64() != 0;
+  job.cancel_requested = in.u64() != 0;
+  job.timeout_requested = in.u64() != 0;
+  job.executions = static_cast<uint32_t>(in.u64());
+  job.attempts = static_cast<uint32_t>(in.u64());
+  job.max_attempts = static_cast<uint32_t>(in.u64());
+  job.lost_dispatches = static_cast<uint32_t>(in.u64());
+  job.timeout = Duration(in.i64());
+  job.grace = Duration(in.i64());
+  job.backoff.initial = Duration(in.i64());
+  job.backoff.max = Duration(in.i64());
+  job.backoff.factor = std::bit_cast<double>(in.u64());
+  job.created.us = in.i64();
+  job.not_before.us = in.i64();
+  job.concurrency_key = in.text();
+  job.worker = WorkerId(std::string(in.text()));
 }
 
 }  // namespace hodei::store

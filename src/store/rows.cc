@@ -14,23 +14,7 @@ void write_job(const JobHead& job, int64_t second, RowOut& out) {
   out.text(job.ns.str());
   out.integer(static_cast<int64_t>(job.state));
   out.text(last_worker(job));
-  out.integer(static_cast<int64_t>(job.priority));
-  out.integer(job.allow_retry);
-  out.integer(job.cancel_requested);
-  out.integer(job.timeout_requested);
-  out.integer(job.executions);
-  out.integer(job.attempts);
-  out.integer(job.max_attempts);
-  out.integer(job.lost_dispatches);
-  out.integer(job.timeout.count());
-  out.integer(job.grace.count());
-  out.integer(job.backoff.initial.count());
-  out.integer(job.backoff.max.count());
-  out.real(job.backoff.factor);
-  out.integer(job.created.us);
-  out.integer(job.not_before.us);
-  out.text(job.concurrency_key);
-  out.text(job.worker.str());
+  out.packed(pack_details(job));
   if (job.shape == nullptr) {
     out.null();
   } else if (job.shape->encoded.empty()) {
@@ -124,23 +108,7 @@ std::shared_ptr<JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second)
   job->ns = Namespace(read_string(in));
   job->state = static_cast<JobState>(in.integer());
   in.text();  // last_worker: derived
-  job->priority = static_cast<Priority>(in.integer());
-  job->allow_retry = in.integer() != 0;
-  job->cancel_requested = in.integer() != 0;
-  job->timeout_requested = in.integer() != 0;
-  job->executions = static_cast<uint32_t>(in.integer());
-  job->attempts = static_cast<uint32_t>(in.integer());
-  job->max_attempts = static_cast<uint32_t>(in.integer());
-  job->lost_dispatches = static_cast<uint32_t>(in.integer());
-  job->timeout = Duration(in.integer());
-  job->grace = Duration(in.integer());
-  job->backoff.initial = Duration(in.integer());
-  job->backoff.max = Duration(in.integer());
-  job->backoff.factor = in.real();
-  job->created.us = in.integer();
-  job->not_before.us = in.integer();
-  job->concurrency_key = in.text();
-  job->worker = WorkerId(read_string(in));
+  unpack_details(in.bytes(), *job);
   job->shape = shapes.get(in.bytes());
   job->past = decode_past(in.bytes());
   return job;

@@ -69,5 +69,8 @@ std::string pack(const core::Labels& labels);
 core::Labels unpack_labels(std::string_view bytes);
 std::string pack(const core::SchedulerConfig& config);
 core::SchedulerConfig unpack_scheduler(std::string_view bytes);
+// Every field of a job that has no column of its own.
+std::string pack_details(const core::JobHead& job);
+void unpack_details(std::string_view bytes, core::JobHead& job);
 
 }  // namespace hodei::store

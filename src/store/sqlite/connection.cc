@@ -64,7 +64,11 @@ void Statement::bytes(std::string_view value) {
 }
 
 void Statement::packed(std::string&& value) {
-  sqlite3_bind_blob64(raw_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT);
+  if (kept_used_ == kKept) {
+    sqlite3_bind_blob64(raw_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT);
+  } else {
+    bytes(kept_[kept_used_++] = std::move(value));
+  }
 }
 
 absl::StatusOr<bool> Statement::step() {
@@ -88,9 +92,7 @@ std::string_view Statement::bytes() {
 int Statement::run_raw() {
   int code = sqlite3_step(raw_);
   while (code == SQLITE_ROW) code = sqlite3_step(raw_);
-  bound_ = 0;
-  // The result of reset repeats that of step.
-  sqlite3_reset(raw_);
+  reset();
   return code;
 }
 
@@ -102,8 +104,9 @@ absl::StatusOr<int> Statement::run() {
 }
 
 void Statement::reset() {
-  sqlite3_reset(raw_);
+  sqlite3_reset(raw_);  // its result repeats that of the last step
   bound_ = 0;
+  kept_used_ = 0;
 }
 
 absl::Status Statement::error() const {

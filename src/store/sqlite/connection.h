@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,9 +48,14 @@ class Statement final : public RowOut, public RowIn {
   absl::Status error() const;
   void restart_columns() { read_ = 0; }
 
+  // Parameters that were made for this run live here until it is over. More than these are copied by SQLite.
+  static constexpr size_t kKept = 4;
+
   sqlite3_stmt* raw_ = nullptr;
   int bound_ = 0;
   int read_ = 0;
+  size_t kept_used_ = 0;
+  std::array<std::string, kKept> kept_;
 };
 
 // Gives a statement back for its next use, also when the caller leaves early.

@@ -35,44 +35,47 @@ bool asks_for(const JobQuery& query, bool finished) {
 class Cursor {
  public:
   absl::Status prepare(Connection& db, const Table& table, const JobQuery& query) {
-    std::string texts = "s.ns, s.name, s.labels, s.correlation_id, s.template, s.retry_of";
-    ASSIGN_OR_RETURN(rows_, db.prepare(cat("SELECT ", column_list(table, "j."), ", ", texts, " FROM ", table.name,
+    // The texts come first: the rest of a row is decoded only where they match.
+    std::string texts = "s.name, s.labels, s.correlation_id, s.template, s.retry_of";
+    ASSIGN_OR_RETURN(rows_, db.prepare(cat("SELECT ", texts, ", ", column_list(table, "j."), " FROM ", table.name,
                                            " j CROSS JOIN spec s ON s.job = j.job", kConditions, in_states(query),
                                            " ORDER BY j.job DESC")));
-    used_ = true;
+    query_ = &query;
     finished_ = &table == &kJobDone;
     return absl::OkStatus();
   }
 
-  absl::Status begin(uint64_t from, uint64_t below, const JobQuery& query) {
-    if (!used_) return absl::OkStatus();
+  absl::Status begin(uint64_t from, uint64_t below) {
+    if (query_ == nullptr) return absl::OkStatus();
     rows_.reset();
     rows_.integer(static_cast<int64_t>(from));
     rows_.integer(static_cast<int64_t>(below));
-    rows_.text(query.ns);
-    rows_.text(query.worker);
+    rows_.text(query_->ns);
+    rows_.text(query_->worker);
     return next();
   }
 
+  // To the next job that the query means.
   absl::Status next() {
-    ASSIGN_OR_RETURN(valid_, rows_.step());
-    if (!valid_) return absl::OkStatus();
-    int64_t second = 0;
-    view_.head = std::move(*read_job(rows_, shapes_, second));
-    view_.ended = WallTime{finished_ ? second : 0};
-    view_.spec = {};
-    view_.spec.job = view_.head.id;
-    view_.spec.ns = rows_.text();
-    view_.spec.name = rows_.text();
-    view_.spec.labels = unpack_labels(rows_.bytes());
+    while (true) {
+      ASSIGN_OR_RETURN(valid_, rows_.step());
+      if (!valid_) return absl::OkStatus();
+      view_.spec = {.name = std::string(rows_.text()), .labels = unpack_labels(rows_.bytes())};
+      if (texts_match(*query_, view_.spec.name, view_.spec.labels)) break;
+    }
     view_.spec.correlation_id = rows_.text();
     view_.spec.template_name = rows_.text();
     view_.spec.retry_of = JobId{static_cast<uint64_t>(rows_.integer())};
+    int64_t second = 0;
+    view_.head = std::move(*read_job(rows_, shapes_, second));
+    view_.ended = WallTime{finished_ ? second : 0};
+    view_.spec.job = view_.head.id;
+    view_.spec.ns = view_.head.ns.str();
     return absl::OkStatus();
   }
 
   void end() {
-    if (used_) rows_.reset();
+    if (query_ != nullptr) rows_.reset();
     valid_ = false;
   }
 
@@ -83,7 +86,7 @@ class Cursor {
   Statement rows_;
   ShapePool shapes_;
   JobView view_;
-  bool used_ = false;
+  const JobQuery* query_ = nullptr;  // null: nothing of this table is asked for
   bool finished_ = false;
   bool valid_ = false;
 };
@@ -91,15 +94,14 @@ class Cursor {
 // Adds what matches of the numbers in [from, below), read under one snapshot: else a job that ends meanwhile could be
 // seen twice, or not at all.
 absl::Status list_window(Connection& db, Cursor& hot, Cursor& done, uint64_t from, uint64_t below,
-                         const JobQuery& query, std::vector<JobView>& out) {
+                         size_t limit, std::vector<JobView>& out) {
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(db));
-  RETURN_IF_ERROR(hot.begin(from, below, query));
-  RETURN_IF_ERROR(done.begin(from, below, query));
-  while (out.size() < query.limit && (hot.valid() || done.valid())) {
+  RETURN_IF_ERROR(hot.begin(from, below));
+  RETURN_IF_ERROR(done.begin(from, below));
+  while (out.size() < limit && (hot.valid() || done.valid())) {
     const bool take_hot = hot.valid() && (!done.valid() || hot.view().head.id > done.view().head.id);
     Cursor& newest = take_hot ? hot : done;
-    JobView& view = newest.view();
-    if (texts_match(query, view.spec.name, view.spec.labels)) out.push_back(std::move(view));
+    out.push_back(std::move(newest.view()));
     RETURN_IF_ERROR(newest.next());
   }
   hot.end();
@@ -122,7 +124,7 @@ absl::StatusOr<std::vector<JobView>> list_jobs(Connection& db, const JobQuery& q
   std::vector<JobView> out;
   while (out.size() < query.limit && below > end) {
     const uint64_t from = below - std::min(below - end, kWindow);
-    RETURN_IF_ERROR(list_window(db, hot, done, from, below, query, out));
+    RETURN_IF_ERROR(list_window(db, hot, done, from, below, query.limit, out));
     below = from;
   }
   return out;

@@ -10,7 +10,7 @@
 namespace hodei::store {
 namespace {
 
-constexpr int kPageBytes = 4096;
+constexpr int kPageBytes = 8192;
 // The log file keeps at most this when it starts over, whatever a long reader once made of it.
 constexpr int64_t kKeptLogBytes = int64_t{128} << 20;
 constexpr int kCacheKib = 64 * 1024;
