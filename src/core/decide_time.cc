@@ -10,19 +10,19 @@ constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
 
 }  // namespace
 
-MonoTime Engine::next_wakeup(Now now) const {
+MonoTime Engine::next_wakeup() const {
   MonoTime at = next_sweep_;
-  if (!state_.delayed().empty()) {
-    const Duration wait = std::max(Duration(0), state_.delayed().begin()->first - now.wall);
-    at = std::min(at, now.mono + wait);
-  }
+  if (!due_.empty()) at = std::min(at, due_.begin()->first);
   if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
   return at;
 }
 
 Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
-  while (!state_.delayed().empty() && state_.delayed().begin()->first <= now.wall) {
-    const JobId job = state_.delayed().begin()->second;
+  while (!due_.empty() && due_.begin()->first <= now.mono) {
+    const JobId job = due_.begin()->second;
+    due_.erase(due_.begin());
+    const LiveJob* live = state_.job(job);
+    if (live == nullptr || live->where != LiveJob::Where::Delayed) continue;
     state_.queue(job);
     place_job(job, now, turn);
   }

@@ -9,7 +9,14 @@ void Engine::restored(Now now) {
     worker->last_seen = now.mono;
     worker->last_seen_wall = now.wall;
   }
+  for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
   next_sweep_ = now.mono + config_.sweep;
+}
+
+void Engine::wait_out(const JobHead& job, Now now) {
+  // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
+  const Duration left = std::clamp(job.not_before - now.wall, Duration(0), job.backoff.max);
+  due_.insert({now.mono + left, job.id});
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
@@ -35,6 +42,7 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     }
   } else {
     write(PutJob{job}, turn);
+    if (job->not_before.is_set()) wait_out(*job, now);
   }
   turn.effects.push_back(JobMoved{job, first});
   if (!had_slot || has_slot) return;

@@ -36,7 +36,7 @@ class Engine {
   absl::StatusOr<Reply> decide(const Command& command, Now now, Turn& turn);
 
   // When Tick is wanted next, without any other command.
-  MonoTime next_wakeup(Now now) const;
+  MonoTime next_wakeup() const;
 
   uint64_t digest() const { return state_.digest(); }
   const State& state() const { return state_; }
@@ -99,6 +99,7 @@ class Engine {
   Answer answer(const DescribeSystem& q, Now now);
   Explanation explain_shape(const Shape& shape);
 
+  void wait_out(const JobHead& job, Now now);
   // Folds a write and puts it into the turn.
   void write(Write w, Turn& turn);
   // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
@@ -108,6 +109,8 @@ class Engine {
   EngineConfig config_;
   State state_;
   std::set<std::pair<MonoTime, ExecutionId>> timeouts_;   // volatile: the worker enforces them too
+  // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
+  std::set<std::pair<MonoTime, JobId>> due_;
   MonoTime next_sweep_{0};
 };
 

@@ -60,7 +60,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
   replies.reserve(commands.size());
   note_stall(now, turn);
   for (const Waiting& w : commands) replies.push_back(engine_->decide(w.command, now, turn));
-  if (engine_->next_wakeup(now) <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
+  if (engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
   if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
   if (!turn.writes.empty()) {
@@ -78,7 +78,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
   }
   const Now after = clock_.now();
   last_turn_ = after.mono - now.mono;
-  expected_ = engine_->next_wakeup(after);
+  expected_ = engine_->next_wakeup();
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
@@ -99,7 +99,7 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
 
 MonoTime LoopCore::next_wakeup() const {
   if (engine_ == nullptr) return deposed_ ? kNever : retry_load_at_;
-  return engine_->next_wakeup(clock_.now());
+  return engine_->next_wakeup();
 }
 
 }  // namespace hodei::server
