@@ -14,7 +14,7 @@ namespace hodei::sim {
 namespace {
 
 constexpr Duration kTrouble = 150s;      // faults happen until then
-constexpr Duration kHealing = 900s;      // and everything must have ended by then
+constexpr Duration kHealing = 5000s;      // and everything must have ended by then
 
 // Draws faults until the time of trouble is over. Not every seed has every kind: mixes find what sums hide.
 class Trouble {
