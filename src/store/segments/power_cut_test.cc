@@ -8,7 +8,11 @@
 namespace hodei::store {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kSeeds = 200;   // ten times slower there, and no other logic
+#else
 constexpr int kSeeds = 1000;
+#endif
 constexpr int kExecutions = 5;
 
 // The byte that execution `e` prints at `offset`, so that anything read back can be checked.

@@ -230,24 +230,30 @@ absl::StatusOr<int64_t> SegmentLogStore::expire(const LogRetention& retention, W
 }
 
 absl::StatusOr<int64_t> SegmentLogStore::drop_oldest() {
-  const std::shared_ptr<const SealedSegment> victim = shown_.sealed->front();
-  {
-    auto rest = std::make_shared<Sealed>(shown_.sealed->begin() + 1, shown_.sealed->end());
-    const std::unique_lock lock(shown_mutex_);
-    shown_.sealed = std::move(rest);
-    forget_old_tombstones(shown_);
+  const std::shared_ptr<const Sealed> before = shown_.sealed;
+  const std::shared_ptr<const SealedSegment> victim = before->front();
+  show(std::make_shared<Sealed>(before->begin() + 1, before->end()));
+  // Blocks first: an index without blocks is swept up at the next open, blocks without an index would come back.
+  if (absl::Status removed = files_.remove(segment_path(folder_, victim->id())); !removed.ok()) {
+    show(before);
+    return removed;
   }
-  // Blocks first: an index without blocks is swept up at the next open, blocks without an index would come back. One
-  // sync each, or a power cut could keep an older segment and lose the tombstones of a newer one.
-  RETURN_IF_ERROR(files_.remove(segment_path(folder_, victim->id())));
   RETURN_IF_ERROR(files_.remove(index_path(folder_, victim->id())));
+  // Before the next one goes, or a power cut could keep this segment and lose the tombstones of a newer one.
   RETURN_IF_ERROR(files_.sync_folder(folder_));
+  forget_old_tombstones();
   return victim->bytes();
 }
 
-void SegmentLogStore::forget_old_tombstones(Shown& shown) const {
-  const uint64_t first = shown.sealed->empty() ? shown.open_id : shown.sealed->front()->id();
-  absl::erase_if(shown.cleared_before, [&](const auto& entry) { return entry.second <= first; });
+void SegmentLogStore::show(std::shared_ptr<const Sealed> sealed) {
+  const std::unique_lock lock(shown_mutex_);
+  shown_.sealed = std::move(sealed);
+}
+
+void SegmentLogStore::forget_old_tombstones() {
+  const uint64_t first = shown_.sealed->empty() ? shown_.open_id : shown_.sealed->front()->id();
+  const std::unique_lock lock(shown_mutex_);
+  absl::erase_if(shown_.cleared_before, [&](const auto& entry) { return entry.second <= first; });
 }
 
 }  // namespace hodei::store

@@ -77,7 +77,8 @@ class SegmentLogStore final : public NumberedLogStore {
   absl::Status write_durably(const std::string& bytes, const std::vector<BlockHeader>& headers);
   absl::StatusOr<LogTail> tail_of(ExecutionId execution) const;
   absl::StatusOr<int64_t> drop_oldest();
-  void forget_old_tombstones(Shown& shown) const;
+  void show(std::shared_ptr<const Sealed> sealed);
+  void forget_old_tombstones();
 
   // Reading.
   // `look_into(open index)` runs at the very moment of the view.
