@@ -2,9 +2,10 @@
 //
 //   job execution epoch start|end time
 //
-// with one write to a file opened with O_APPEND, so that lines of many jobs never mix. The time is the boot-time clock in
-// microseconds. While it lives it holds a lock that belongs to its job; a second copy of the same job that finds the lock
-// taken writes a line `overlap`. The kernel drops the lock however the process ends, so this sees what times cannot.
+// with one write to a file opened with O_APPEND, so that lines of many jobs never mix. The time is the boot-time clock
+// in microseconds. While it lives it holds a lock that belongs to its job; a second copy of the same job that finds the
+// lock taken writes a line `overlap`. The kernel drops the lock however the process ends, so this sees what times
+// cannot.
 //
 // usage: hodei-ledger-job LEDGER WORK_MS
 #include <fcntl.h>
@@ -35,9 +36,9 @@ bool write_line(int fd, const char* what) {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   char line[300];
-  const int size = std::snprintf(line, sizeof line, "%s %s %s %s %" PRId64 "\n", env("HODEI_JOB_ID"),
-                                 env("HODEI_EXECUTION_ID"), env("HODEI_EPOCH"), what,
-                                 int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000);
+  const int size =
+      std::snprintf(line, sizeof line, "%s %s %s %s %" PRId64 "\n", env("HODEI_JOB_ID"), env("HODEI_EXECUTION_ID"),
+                    env("HODEI_EPOCH"), what, int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000);
   return write(fd, line, static_cast<size_t>(size)) == size;
 }
 

@@ -1,4 +1,5 @@
-// Submits many ledger jobs over one QueueJobs stream and writes down every one that was acknowledged; or reads jobs back.
+// Submits many ledger jobs over one QueueJobs stream and writes down every one that was acknowledged; or reads jobs
+// back.
 //
 //   hodei-load submit SERVER ACKED JOBS RATE ATTEMPTS CMD ARG…    until all are acknowledged, whatever the server does
 //   hodei-load dump SERVER ACKED OUT                              every acknowledged job as one line of JSON
@@ -28,9 +29,9 @@ namespace v1 = hodei::v1;
 using Clock = std::chrono::steady_clock;
 using Stream = grpc::ClientReaderWriter<v1::QueueJobRequest, v1::QueueJobResponse>;
 
-constexpr size_t kWindow = 256;                         // submissions in flight at once
+constexpr size_t kWindow = 256;  // submissions in flight at once
 constexpr auto kConnectPatience = std::chrono::seconds(60);
-constexpr int kBackoffMs = 50;                          // of the jobs: retries come soon
+constexpr int kBackoffMs = 50;  // of the jobs: retries come soon
 
 [[noreturn]] void give_up(const std::string& what) {
   std::cerr << "hodei-load: " << what << std::endl;
@@ -49,7 +50,7 @@ struct Work {
   std::string server;
   std::string acked_path;
   size_t jobs = 0;
-  double rate = 0;                                      // submissions per second; 0: as many as go
+  double rate = 0;  // submissions per second; 0: as many as go
   int attempts = 1;
   std::string cmd;
   std::vector<std::string> args;
@@ -75,7 +76,8 @@ class Submission {
       read_all(*stream);
       writer.join();
       const grpc::Status ended = stream->Finish();
-      if (left() > 0) std::cerr << "hodei-load: stream lost (" << ended.error_message() << "), " << left() << " to go\n";
+      if (left() > 0)
+        std::cerr << "hodei-load: stream lost (" << ended.error_message() << "), " << left() << " to go\n";
     }
   }
 
@@ -189,7 +191,12 @@ void dump(const std::string& server, const std::string& acked_path, const std::s
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() >= 7 && words[0] == "submit") {
-    Submission({words[1], words[2], std::stoul(words[3]), std::stod(words[4]), std::stoi(words[5]), words[6],
+    Submission({words[1],
+                words[2],
+                std::stoul(words[3]),
+                std::stod(words[4]),
+                std::stoi(words[5]),
+                words[6],
                 {words.begin() + 7, words.end()}})
         .run();
     return 0;
