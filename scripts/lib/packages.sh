@@ -20,7 +20,12 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3)
 # shellcheck disable=SC2034
 lint_packages=(clang-format clang-tidy shellcheck python3)
 
-is_installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+# missing_packages NAME…: those that are not installed, one per line.
+missing_packages() {
+  local have
+  have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' || true)
+  printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$have") || true
+}
 
 # as_root COMMAND…: runs it as root, through sudo when need be.
 as_root() {
@@ -35,10 +40,8 @@ as_root() {
 
 # need_packages NAME…: installs those that are missing, without questions. Costs nothing when none is.
 need_packages() {
-  local name missing=()
-  for name in "$@"; do
-    is_installed "$name" || missing+=("$name")
-  done
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]} == 0)) && return 0
   command -v apt-get >/dev/null || die "there is no apt-get here; install what matches: ${missing[*]}"
   say "installing ${#missing[@]} packages: ${missing[*]}"

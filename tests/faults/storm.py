@@ -111,7 +111,7 @@ class Storm(Dev):
 
     def judge_list(self, jobs):
         """`hodei job list` tells the same as the jobs one by one."""
-        listed = items(self.ok("job", "list", "-o", "json", "--limit", str(self.count + 1)).json(), "jobs")
+        listed = items(self.ok("job", "list", "-o", "json", "--all").json(), "jobs")
         same({job["id"]: job["state"] for job in listed}, {job["id"]: job["state"] for job in jobs}, "`hodei job list`")
 
     def judge_output(self, jobs):

@@ -121,7 +121,7 @@ def test_an_unknown_flag_and_setting():
         refused(dev, ["run", "--tiemout", "5s", "--", "true"], "tiemout")
         config = dev.write("config.yaml", "lisen: 127.0.0.1:1\n")
         refused(dev, ["config", "check"], "lisen", "listen", env={"HODEI_CONFIG": config})
-        refused(dev, ["run", "--env", "NOVALUE", "--", "true"], "env")
+        refused(dev, ["run", "--env", "=value", "--", "true"], "env")
         refused(dev, ["run", "--priority", "urgent", "--", "true"], "urgent", "critical")
         refused(dev, ["job", "list", "-o", "xml"], "xml", "json")
 
