@@ -18,9 +18,7 @@ namespace {
 using namespace core;
 
 // Measuring is what a benchmark is for; nothing decides by this clock.
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Of this thread: what the store costs even when other programs want the machine.
 double cpu_seconds() {
@@ -49,8 +47,8 @@ JobHead moved(JobHead job, JobState to) {
   auto past = job.past ? std::make_shared<Past>(*job.past) : std::make_shared<Past>();
   if (to == JobState::Scheduled) {
     job.worker = WorkerId("worker-1");
-    past->executions.push_back({.number = ++job.executions, .worker = job.worker, .provider = "manual",
-                                .scheduled = job.created + 100us});
+    past->executions.push_back(
+        {.number = ++job.executions, .worker = job.worker, .provider = "manual", .scheduled = job.created + 100us});
   }
   Execution& execution = past->executions.back();
   execution.state = to;
@@ -137,8 +135,9 @@ int run(const std::string& folder, uint64_t jobs, uint64_t batch) {
   for (uint64_t done = 0; done < jobs; done += part) {
     bench.in_commit = bench.cpu_in_commit = bench.slowest = 0;
     lives(bench, done + 1, part, batch, shape);
-    std::printf("%8lu to %8lu jobs: %8.0f lives/s (%.0f by CPU alone), slowest commit %.1f ms, log %.0f MB\n", done, done + part,
-                static_cast<double>(part) / bench.in_commit, static_cast<double>(part) / bench.cpu_in_commit, bench.slowest * 1e3,
+    std::printf("%8lu to %8lu jobs: %8.0f lives/s (%.0f by CPU alone), slowest commit %.1f ms, log %.0f MB\n", done,
+                done + part, static_cast<double>(part) / bench.in_commit,
+                static_cast<double>(part) / bench.cpu_in_commit, bench.slowest * 1e3,
                 static_cast<double>(std::filesystem::file_size(options.path() + "-wal")) / 1e6);
   }
 
@@ -153,10 +152,12 @@ int run(const std::string& folder, uint64_t jobs, uint64_t batch) {
   uint64_t loaded = 0;
   std::vector<JobPtr> keep;
   keep.reserve(jobs);
-  bench.store->load([&](const Write& write) {
-    if (const auto* put = std::get_if<PutJob>(&write)) keep.push_back(put->job);
-    ++loaded;
-  }).IgnoreError();
+  bench.store
+      ->load([&](const Write& write) {
+        if (const auto* put = std::get_if<PutJob>(&write)) keep.push_back(put->job);
+        ++loaded;
+      })
+      .IgnoreError();
   std::printf("load of %zu live jobs: %.2f s\n", keep.size(), seconds() - start);
 
   const auto reader = SqliteReader::open(options).value();

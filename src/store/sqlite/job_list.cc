@@ -93,8 +93,8 @@ class Cursor {
 
 // Adds what matches of the numbers in [from, below), read under one snapshot: else a job that ends meanwhile could be
 // seen twice, or not at all.
-absl::Status list_window(Connection& db, Cursor& hot, Cursor& done, uint64_t from, uint64_t below,
-                         size_t limit, std::vector<JobView>& out) {
+absl::Status list_window(Connection& db, Cursor& hot, Cursor& done, uint64_t from, uint64_t below, size_t limit,
+                         std::vector<JobView>& out) {
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(db));
   RETURN_IF_ERROR(hot.begin(from, below));
   RETURN_IF_ERROR(done.begin(from, below));
