@@ -147,8 +147,9 @@ struct Client::Wire {
   template <class Stub, class Request, class Item>
   absl::Status stream(std::unique_ptr<Stub> Stubs::*service,
                       std::unique_ptr<grpc::ClientReader<Item>> (Stub::*method)(grpc::ClientContext*, const Request&),
-                      const Request& request, const std::function<bool(const Item&)>& take) {
+                      const Request& request, const std::function<bool(const Item&)>& take, std::stop_token stop = {}) {
     grpc::ClientContext context;
+    const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
     prepare(context, kStreamLife, random_id());
     const std::unique_ptr<grpc::ClientReader<Item>> reader = ((current().*service).get()->*method)(&context, request);
     Item item;
@@ -273,8 +274,8 @@ absl::Status Client::subscribe_logs(const v1::SubscribeLogsRequest& request,
 }
 
 absl::Status Client::follow_events(const v1::ExecutionEventStreamRequest& request,
-                                   std::function<bool(const v1::ExecutionEvent&)> take) {
-  return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take);
+                                   std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop) {
+  return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take, std::move(stop));
 }
 
 }  // namespace hodei::cli

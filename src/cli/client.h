@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ class Client {
   // answers false (OK). Does not retry: only the caller knows where to resume.
   absl::Status subscribe_logs(const v1::SubscribeLogsRequest& request, std::function<bool(const v1::LogChunk&)> take);
   absl::Status follow_events(const v1::ExecutionEventStreamRequest& request,
-                             std::function<bool(const v1::ExecutionEvent&)> take);
+                             std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {});
 
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);

@@ -67,6 +67,7 @@ Surroundings real_surroundings() {
   s.pause = wait_for;
   s.clock = &clock;
   s.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  s.err_is_terminal = ::isatty(STDERR_FILENO) == 1;
   s.handle_signals = true;
   return s;
 }

@@ -21,6 +21,7 @@ struct Surroundings {
   std::function<bool(Duration)> pause;
   const Clock* clock = nullptr;
   bool out_is_terminal = false;
+  bool err_is_terminal = false;
   bool handle_signals = false;   // Ctrl-C of `run` cancels the job
 
   std::string env_or(const std::string& name, std::string_view otherwise) const {
