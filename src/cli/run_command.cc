@@ -1,4 +1,6 @@
-// `hodei run`: submit, follow, end as the job ends.
+// Submit, follow, end as the job ends.
+#include "src/cli/run_command.h"
+
 #include <CLI/CLI.hpp>
 
 #include "src/base/ids.h"
@@ -109,17 +111,19 @@ absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& fl
   return session.client().queue_job(request);
 }
 
+void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
+  session.is_run = true;
+  session.takes_program = true;
+  session.action = [&session, flags] { return run(session, *flags); };
+}
+
 void add_run_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand("run", "run a job here and now: its output, its exit code");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
   command->add_flag("--detach", flags->detach, "submit, print the id, leave");
   command->footer("A command stands behind `--`:  hodei run --timeout 30s -- sh -c 'echo hello'");
-  command->callback([&session, flags] {
-    session.is_run = true;
-    session.takes_program = true;
-    session.action = [&session, flags] { return run(session, *flags); };
-  });
+  command->callback([&session, flags] { choose_run(session, flags); });
 }
 
 }  // namespace hodei::cli
