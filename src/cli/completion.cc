@@ -50,16 +50,17 @@ std::string value_flags(const std::vector<CompletionNode>& nodes) {
   return out;
 }
 
-// The part that bash and zsh share: which words may follow a command's path.
+// The part that bash and zsh share: which words may follow a command's path. (`path`, `commands` and `words` mean
+// something else to zsh.)
 std::string word_cases(const std::vector<CompletionNode>& nodes) {
   std::string out;
   for (const CompletionNode& node : nodes) {
-    out += cat("    ", quoted(node.path), ") commands=", quoted(texts(node.commands)), "; flags=", quoted(texts(node.flags)), " ;;\n");
+    out += cat("    ", quoted(node.path), ") next=", quoted(texts(node.commands)), "; flags=", quoted(texts(node.flags)), " ;;\n");
   }
   return out;
 }
 
-// Commands, not values: "job list" is a path when "job" has a command "list".
+// "job list" is a path; "job get list" is "job get" and a job called list.
 std::string path_cases(const std::vector<CompletionNode>& nodes) {
   std::string out;
   for (const CompletionNode& node : nodes) {
@@ -70,8 +71,9 @@ std::string path_cases(const std::vector<CompletionNode>& nodes) {
 
 std::string shell_function(const std::vector<CompletionNode>& nodes) {
   return cat("_hodei_words() {\n"
-             "  # Sets: path, commands, flags, stop (behind `--`), skip (the word is the value of a flag).\n"
-             "  path='' stop='' skip='' commands='' flags=''\n"
+             "  # Sets: trail, next, flags, global, stop (behind `--`), skip (the word is the value of a flag).\n"
+             "  trail='' stop='' skip='' next='' flags=''\n"
+             "  global=", quoted(texts(nodes[0].flags)), "\n"
              "  local word\n"
              "  for word in \"$@\"; do\n"
              "    if [ -n \"$skip\" ]; then skip=''; continue; fi\n"
@@ -80,12 +82,11 @@ std::string shell_function(const std::vector<CompletionNode>& nodes) {
              "      ", value_flags(nodes), ") skip=1; continue ;;\n"
              "      -*) continue ;;\n"
              "    esac\n"
-             "    case \"${path:+$path }$word\" in\n"
-             "      ", path_cases(nodes), ") path=\"${path:+$path }$word\" ;;\n"
+             "    case \"${trail:+$trail }$word\" in\n"
+             "      ", path_cases(nodes), ") trail=\"${trail:+$trail }$word\" ;;\n"
              "    esac\n"
              "  done\n"
-             "  case \"$path\" in\n", word_cases(nodes), "  esac\n"
-             "  global=", quoted(texts(nodes[0].flags)), "\n"
+             "  case \"$trail\" in\n", word_cases(nodes), "  esac\n"
              "}\n");
 }
 
@@ -100,7 +101,7 @@ std::vector<CompletionNode> completion_nodes(const CLI::App& root) {
 std::string bash_completion(const std::vector<CompletionNode>& nodes) {
   return cat("# bash completion for hodei; load it with: source <(hodei completion bash)\n", shell_function(nodes),
              "_hodei() {\n"
-             "  local path stop skip commands flags global cur=\"${COMP_WORDS[COMP_CWORD]}\"\n"
+             "  local trail stop skip next flags global cur=\"${COMP_WORDS[COMP_CWORD]}\"\n"
              "  COMPREPLY=()\n"
              "  _hodei_words \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"\n"
              "  if [ -n \"$stop\" ] || [ -n \"$skip\" ]; then\n"
@@ -108,7 +109,7 @@ std::string bash_completion(const std::vector<CompletionNode>& nodes) {
              "  elif [ \"${cur:0:1}\" = - ]; then\n"
              "    COMPREPLY=($(compgen -W \"$flags $global\" -- \"$cur\"))\n"
              "  else\n"
-             "    COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n"
+             "    COMPREPLY=($(compgen -W \"$next\" -- \"$cur\"))\n"
              "  fi\n"
              "}\n"
              "complete -o default -F _hodei hodei\n");
@@ -117,15 +118,14 @@ std::string bash_completion(const std::vector<CompletionNode>& nodes) {
 std::string zsh_completion(const std::vector<CompletionNode>& nodes) {
   return cat("#compdef hodei\n# zsh completion for hodei; load it with: source <(hodei completion zsh)\n", shell_function(nodes),
              "_hodei() {\n"
-             "  local path_ stop skip commands flags global\n"
-             "  local -h path\n"
+             "  local trail stop skip next flags global\n"
              "  _hodei_words \"${(@)words[2,CURRENT-1]}\"\n"
              "  if [ -n \"$stop\" ] || [ -n \"$skip\" ]; then\n"
              "    _files\n"
              "  elif [[ \"$words[CURRENT]\" = -* ]]; then\n"
              "    compadd -- ${=flags} ${=global}\n"
-             "  elif [ -n \"$commands\" ]; then\n"
-             "    compadd -- ${=commands}\n"
+             "  elif [ -n \"$next\" ]; then\n"
+             "    compadd -- ${=next}\n"
              "  else\n"
              "    _files\n"
              "  fi\n"
