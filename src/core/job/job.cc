@@ -1,6 +1,7 @@
 #include "src/core/job/job.h"
 
 #include <bit>
+#include <cmath>
 
 #include "src/base/codec.h"
 
@@ -23,11 +24,38 @@ Transition get_transition(Decoder& in) {
   return t;
 }
 
+// Scores are kept in hundredths: enough to explain, small to store.
+void put(Encoder& out, const Decision& d) {
+  const auto part = [&](double v) { out.i64(std::llround(v * 100)); };
+  part(d.score.capacity), part(d.score.load), part(d.score.affinity), part(d.score.zone), part(d.score.history);
+  out.u64(d.considered).u64(d.rejected.size());
+  for (const RuleCount& r : d.rejected) out.text(r.rule).u64(r.workers);
+}
+
+Decision get_decision(Decoder& in) {
+  Decision d;
+  const auto part = [&] { return static_cast<double>(in.i64()) / 100; };
+  d.score.capacity = part();
+  d.score.load = part();
+  d.score.affinity = part();
+  d.score.zone = part();
+  d.score.history = part();
+  d.considered = static_cast<uint32_t>(in.u64());
+  for (uint64_t n = in.count(); n > 0; --n) {
+    RuleCount r;
+    r.rule = in.text();
+    r.workers = static_cast<uint32_t>(in.u64());
+    d.rejected.push_back(std::move(r));
+  }
+  return d;
+}
+
 void put(Encoder& out, const Execution& e) {
   out.u64(e.number).text(e.worker.str()).text(e.provider).u64(static_cast<uint64_t>(e.state));
   out.text(e.reason).text(e.failure).i64(e.scheduled.us).i64(e.started.us).i64(e.ended.us);
   out.u64(e.exit_code.has_value()).i64(e.exit_code.value_or(0)).i64(e.signal);
   out.i64(e.cpu_ms).i64(e.max_memory_kb).i64(e.log_bytes);
+  put(out, e.decision);
 }
 
 Execution get_execution(Decoder& in) {
@@ -48,6 +76,8 @@ Execution get_execution(Decoder& in) {
   e.cpu_ms = in.i64();
   e.max_memory_kb = in.i64();
   e.log_bytes = in.i64();
+  e.decision = get_decision(in);
+  e.decision.winner = e.worker;
   return e;
 }
 

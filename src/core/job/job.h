@@ -11,6 +11,7 @@
 #include "src/base/ids.h"
 #include "src/base/time.h"
 #include "src/core/job/state.h"
+#include "src/core/placement/decision.h"
 #include "src/core/placement/shape.h"
 
 namespace hodei::core {
@@ -44,6 +45,7 @@ struct Execution {
   int64_t cpu_ms = 0;
   int64_t max_memory_kb = 0;
   int64_t log_bytes = 0;
+  Decision decision;                     // why this worker
 
   bool operator==(const Execution&) const = default;
 };

@@ -43,7 +43,8 @@ struct Held {
   ExecutionId execution;
   bool started = false;
   bool ended = false;
-  Exit exit;              // valid when ended
+  int64_t pid = 0;        // of the main process, once started
+  Exit exit;              // `started` is set once started, the rest is valid when ended
 };
 
 }  // namespace hodei::worker

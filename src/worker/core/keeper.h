@@ -9,6 +9,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -42,10 +44,12 @@ class Keeper {
   explicit Keeper(KeeperConfig config) : config_(config) {}
 
   // From the agent.
-  void start(const StartOrder& order, Now now);            // refused starts are told as Exit{Failed|Lost}
+  void start(const StartOrder& order, Now now);            // refused starts are told as Exit{Lost}
+  // Grace 0: the order's own. LeaseExpired knows no grace. The first reason decides the outcome; a later call can only
+  // bring the SIGKILL forward.
   void kill(ExecutionId execution, KillReason why, Duration grace, Now now);
   void extend_lease(MonoTime until);
-  void forget(ExecutionId execution);                      // unknown ids are fine
+  void forget(ExecutionId execution);                      // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
 
   // From the operating system.
@@ -65,17 +69,29 @@ class Keeper {
  private:
   struct Entry {
     StartOrder order;
+    int64_t pid = 0;
     bool spawned = false;
     bool main_gone = false;
     bool ended = false;
+    bool sigkilled = false;                // SIGKILL was asked for: nothing worse can follow
     std::optional<KillReason> dying;
-    MonoTime timeout_at = kNever;
-    MonoTime kill_at = kNever;
+    MonoTime deadline = kNever;            // the time-out, or once it is dying the SIGKILL
     Exit exit;
   };
 
+  Entry* find_alive(ExecutionId execution);
+  bool lease_ended(Now now) const { return now.mono >= lease_until_; }
+  void refuse(const StartOrder& order, KillReason why, Now now);
+  void begin_end(Entry& entry, KillReason why, Duration grace, Now now);
+  void sigkill(Entry& entry);
+  void set_deadline(Entry& entry, MonoTime at);
+  void end(Entry& entry, Now now);
+  void expire(Now now);
+
   KeeperConfig config_;
   std::map<ExecutionId, Entry> held_;
+  std::set<std::pair<MonoTime, ExecutionId>> deadlines_;
+  std::set<ExecutionId> at_risk_;          // alive and not yet told to die at once: what the end of the lease concerns
   MonoTime lease_until_{0};
   bool stopping_ = false;
   std::vector<KeeperAction> actions_;

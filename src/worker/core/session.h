@@ -46,6 +46,9 @@ class Session {
   // `seed` feeds the jitter only.
   Session(SessionConfig config, uint64_t seed) : config_(config), random_(seed) {}
 
+  // What the server wants, from the answer to Register; holds from the next beat on.
+  void set_timing(Duration heartbeat, Duration lease);
+
   // From the supervisor. `attached` comes first, with what it holds from earlier agents.
   void attached(const std::vector<Held>& inventory, Now now);
   void started(ExecutionId execution, WallTime at, int64_t pid);
@@ -59,6 +62,7 @@ class Session {
   void stream_opened(Now now);                                // registered and connected: say hello
   void stream_closed(Now now);                                // or could not be opened: wait, then Connect again
   void turned_away(const std::string& reason);                // UNAUTHENTICATED, or a protocol that is not spoken
+  // Everything held is told again. `unknown` ones are not current for the server: killed and never reported.
   void welcomed(const std::vector<ExecutionId>& unknown, Now now);
   void ordered(const RunOrder& order);
   void cancel(ExecutionId execution, bool timed_out, Duration grace);
@@ -88,13 +92,21 @@ class Session {
     bool unwanted = false;        // the server does not know it: kill, report nothing, forget
   };
 
+  bool on_stream() const { return phase_ == Phase::Greeting || phase_ == Phase::Online; }
+  void forget_stream();
+  void send_result_if_ready(Entry& entry);
+  void forget_if_done(ExecutionId execution);
+  void leave_if_empty();
+  Duration next_wait();
+
   SessionConfig config_;
   uint64_t random_;
   Phase phase_ = Phase::Waiting;
   std::map<ExecutionId, Entry> held_;
-  MonoTime connect_at_{0};
+  MonoTime connect_at_ = kNever;    // set when waiting; nothing happens before `attached`
   MonoTime beat_at_ = kNever;
   MonoTime hello_sent_{0};
+  MonoTime newest_acked_{0};        // send time of the newest acknowledged heartbeat
   int failures_ = 0;
   bool leave_when_empty_ = false;
   std::vector<SessionAction> actions_;

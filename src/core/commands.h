@@ -1,0 +1,180 @@
+// What the engine can be asked, and what it answers. Values that need chance or secrecy (tokens, session ids) are made
+// by the caller, so that the engine stays deterministic.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "src/core/job/job.h"
+#include "src/core/placement/config.h"
+#include "src/core/placement/decision.h"
+#include "src/core/writes.h"
+
+namespace hodei::core {
+
+// ---- Jobs
+
+struct NewJob {
+  JobHead head;                            // from head_of(); id, times and state are the engine's to set
+  std::shared_ptr<SpecRow> spec;           // job number filled in by the engine
+  std::optional<Hash128> idempotency;      // over namespace and key
+  int64_t key_limit = 0;                   // of its concurrency key; 0: keep what the key has
+};
+
+struct Submit { std::vector<NewJob> jobs; };          // all or none
+struct Cancel { JobId job{}; std::string reason; };
+struct Assign { JobId job{}; WorkerId worker; };
+
+struct PutJobTemplate { TemplateRow row; };           // revision and time are the engine's to set
+struct DropJobTemplate { std::string ns; std::string name; };
+
+// ---- Reports about executions, from a stream or a unary call
+
+struct StartedReport { ExecutionId execution; WallTime at; };
+struct ProgressReport { ExecutionId execution; double percentage = 0; std::string message; };
+
+enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost };
+
+struct ResultReport {
+  ExecutionId execution;
+  Outcome outcome = Outcome::Failed;
+  std::optional<int> exit_code;
+  int signal = 0;
+  std::string failure;
+  std::string message;
+  std::string output;
+  WallTime started;                        // not set: it never started
+  WallTime ended;
+  int64_t cpu_ms = 0;
+  int64_t max_memory_kb = 0;
+  int64_t log_bytes = 0;
+};
+
+struct Report {
+  WorkerId worker;
+  uint64_t stream = 0;                     // 0: a unary call
+  std::vector<StartedReport> started;
+  std::vector<ProgressReport> progress;
+  std::vector<ResultReport> results;
+};
+
+// ---- Workers
+
+struct MakeOtp { Hash128 token; WorkerId worker; };
+
+struct RegisterWorker {
+  std::optional<Hash128> otp;              // or
+  std::optional<Hash128> session;          // an earlier session
+  Hash128 new_session;                     // in force when an otp was given
+  WorkerInfo info;
+  std::string incarnation;
+};
+
+struct HeldExecution { ExecutionId execution; bool started = false; bool ended = false; };
+
+struct OpenStream {
+  Hash128 session;
+  std::string incarnation;
+  uint64_t stream = 0;                     // a number the caller never uses twice
+  std::vector<HeldExecution> held;
+};
+
+struct CloseStream { WorkerId worker; uint64_t stream = 0; };
+
+struct Heartbeat {
+  WorkerId worker;
+  uint64_t stream = 0;                     // 0: a unary call
+  int64_t sent_us = 0;
+  double cpu_load = 0;
+  int64_t memory_used_mb = 0;
+  int64_t dropped_logs = 0;
+};
+
+struct DrainWorker { WorkerId worker; std::string reason; };
+struct UnregisterWorker { WorkerId worker; std::string reason; };
+
+// ---- Scheduler, time
+
+struct ConfigureScheduler {
+  std::optional<Strategy> strategy;
+  std::optional<double> capacity, load, affinity, zone, history, threshold;
+};
+
+struct Tick {};                            // look at what is due
+struct Stall { Duration length{0}; };      // the loop was held up: nobody's silence counts for that long
+
+// ---- Questions about memory
+
+struct ExplainJob { JobId job{}; };
+struct PreviewJob { ShapePtr shape; };     // where would such a job go now
+struct DescribeQueue {};
+struct DescribeWorkers { std::string prefix; bool exact = false; };   // empty: all
+struct FindSession { Hash128 session; };   // whose it is
+struct DescribeSystem {};
+
+using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem>;
+
+using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, Report, MakeOtp, RegisterWorker,
+                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, ConfigureScheduler, Tick,
+                             Stall, Question>;
+
+// ---- Answers
+
+struct Done {};
+struct Submitted {
+  struct One { JobId job{}; bool existing = false; };
+  std::vector<One> jobs;
+};
+struct CancelTaken { JobState state{}; };
+struct Assigned { ExecutionId execution; };
+struct TemplatePut { TemplateRow row; };
+struct Registered { WorkerId worker; };
+struct StreamOpened { WorkerId worker; };
+struct Reported { std::vector<bool> accepted; };       // started, then progress, then results
+struct OtpMade { WorkerId worker; WallTime expires; };
+struct Drained { uint32_t executions_left = 0; };
+
+struct Explanation {
+  JobId job{};
+  JobState state{};
+  std::optional<Decision> decision;                    // of the newest execution
+  uint32_t execution = 0;
+  WallTime at;
+  std::vector<Candidate> candidates;                   // of a waiting job
+  std::vector<RuleCount> rejected;
+  std::string waiting_for;
+  int64_t jobs_ahead = 0;
+};
+
+struct QueueReport {
+  int64_t pending = 0, scheduled = 0, running = 0, delayed = 0, parked = 0;
+  int64_t by_priority[kPriorities] = {};
+  std::map<std::string, int64_t> by_namespace;
+  int64_t shapes = 0, workers = 0, workers_available = 0, slots = 0, slots_free = 0;
+};
+
+struct WorkerView {
+  WorkerRecordPtr record;
+  WorkerState state{};
+  bool connected = false;
+  bool unhealthy = false;
+  std::vector<ExecutionId> executions;
+  double cpu_load = 0;
+  int64_t memory_used_mb = 0;
+  int64_t dropped_logs = 0;
+  int64_t succeeded = 0;
+  int64_t failed = 0;
+  WallTime last_seen;
+};
+struct WorkerViews { std::vector<WorkerView> workers; };
+
+struct SystemReport {
+  int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
+};
+
+using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, Registered, StreamOpened, Reported, OtpMade,
+                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport>;
+
+}  // namespace hodei::core

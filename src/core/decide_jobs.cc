@@ -1,0 +1,139 @@
+// Submission, cancel, direct assignment, templates.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+#include "src/core/placement/rules/rule.h"
+
+namespace hodei::core {
+
+absl::Status Engine::check_room(const Submit& c) const {
+  if (state_.jobs().size() + c.jobs.size() > config_.max_live_jobs) {
+    return absl::ResourceExhaustedError(cat("the queue is full: ", config_.max_live_jobs,
+                                            " unfinished jobs is the limit; try again when some have ended"));
+  }
+  return absl::OkStatus();
+}
+
+Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
+  RETURN_IF_ERROR(check_room(c));
+  Submitted out;
+  out.jobs.reserve(c.jobs.size());
+  for (const NewJob& job : c.jobs) out.jobs.push_back(submit_one(job, now, turn));
+  return out;
+}
+
+Submitted::One Engine::submit_one(const NewJob& job, Now now, Turn& turn) {
+  if (job.idempotency) {
+    if (const std::optional<JobId> known = state_.idempotent(*job.idempotency)) return {*known, true};
+  }
+  const JobId id{state_.next_job()};
+  write(PutNextJob{number(id) + 1}, turn);
+
+  JobHead head = job.head;
+  head.id = id;
+  head.state = JobState::Pending;
+  head.created = now.wall;
+  head.shape = state_.roster().shared(head.shape);
+
+  job.spec->job = id;
+  write(PutSpec{job.spec}, turn);
+  if (job.idempotency) write(PutIdempotency{{*job.idempotency, id, now.wall + config_.idempotency_life}}, turn);
+  const std::string& key = head.concurrency_key;
+  const std::string ns = head.ns.str();
+  bool limit_changed = false;
+  if (!key.empty()) {
+    const int64_t before = state_.has_key(ns, key) ? state_.keys().at(ns, key).limit : 0;
+    const int64_t limit = job.key_limit > 0 ? job.key_limit : std::max<int64_t>(before, 1);
+    limit_changed = before != 0 && limit > before;
+    if (limit != before) write(PutKeyLimit{{ns, key, limit}}, turn);
+  }
+  const auto stored = std::make_shared<const JobHead>(std::move(head));
+  write(PutJob{stored}, turn);
+  turn.effects.push_back(JobMoved{stored, 0});
+  if (limit_changed) wake_key(ns, stored->concurrency_key, now, turn);
+  place_job(id, now, turn);
+  return {id, false};
+}
+
+Engine::Answer Engine::on(const Cancel& c, Now now, Turn& turn) {
+  const LiveJob* live = state_.job(c.job);
+  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is not waiting or running"));
+  const std::string reason = c.reason.empty() ? "cancelled on request" : cat("cancelled on request: ", c.reason);
+  Draft draft(*live->head);
+  if (draft.head.state == JobState::Pending) {
+    draft.head.cancel_requested = true;
+    draft.past.cancel_reason = c.reason;
+    draft.move(JobEvent::Cancel, now.wall, reason);
+    store(draft, now, turn);
+    return CancelTaken{JobState::Cancelled};
+  }
+  if (draft.head.cancel_requested) return CancelTaken{draft.head.state};
+  draft.head.cancel_requested = true;
+  draft.past.cancel_reason = c.reason;
+  draft.past.reason = "cancel requested, waiting for the worker to end it";
+  const JobState state = draft.head.state;
+  const JobHead head = draft.head;
+  write(PutJob{draft.finish()}, turn);
+  if (const LiveWorker* worker = state_.worker(head.worker); worker != nullptr && worker->connected) {
+    turn.effects.push_back(CancelExecution{head.worker, worker->stream, head.current(), false, head.grace});
+  }
+  return CancelTaken{state};
+}
+
+Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
+  const LiveJob* live = state_.job(c.job);
+  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is not waiting or running"));
+  const JobHead& head = *live->head;
+  if (head.state != JobState::Pending) {
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " is ", name(head.state),
+                                             " and cannot become Scheduled; only a Pending job is assigned"));
+  }
+  if (live->where == LiveJob::Where::Delayed) {
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " waits out its back-off until ",
+                                             format_utc(head.not_before)));
+  }
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
+  if (!worker->available() || !worker->has_slot()) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
+                                             worker->connected ? "" : ", not connected",
+                                             worker->unhealthy ? ", unhealthy" : "",
+                                             worker->has_slot() ? "" : ", without a free slot"));
+  }
+  if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
+  }
+  if (!worker->free().covers(head.shape->needs)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " has not enough free capacity"));
+  }
+  if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+    return absl::FailedPreconditionError(cat("concurrency key '", head.concurrency_key, "' is at its limit"));
+  }
+  Decision decision;
+  decision.score = score_of(*worker, fit_of(*head.shape, worker->record->info), state_.scheduler());
+  decision.considered = 1;
+  assign(c.job, *worker, std::move(decision), now, turn);
+  return Assigned{state_.job(c.job)->head->current()};
+}
+
+Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
+  const TemplateRow* before = state_.job_template(c.row.ns, c.row.name);
+  if (before == nullptr && state_.template_count() >= config_.max_templates) {
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_templates, " templates, which is the limit"));
+  }
+  TemplateRow row = c.row;
+  row.revision = before == nullptr ? 1 : before->revision + 1;
+  row.updated = now.wall;
+  write(PutTemplate{row}, turn);
+  return TemplatePut{std::move(row)};
+}
+
+Engine::Answer Engine::on(const DropJobTemplate& c, Now, Turn& turn) {
+  if (state_.job_template(c.ns, c.name) == nullptr) {
+    return absl::NotFoundError(cat("there is no template '", c.name, "' in namespace '", c.ns, "'"));
+  }
+  write(DeleteTemplate{c.ns, c.name}, turn);
+  return Done{};
+}
+
+}  // namespace hodei::core

@@ -1,0 +1,167 @@
+// What workers say about executions. A report about any execution but the current one changes nothing.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+#include "src/core/job/retry.h"
+
+namespace hodei::core {
+namespace {
+
+constexpr double kHistoryDecay = 0.9;   // weight of the past against one more execution
+constexpr size_t kMaxMessage = 4096;
+
+std::string clipped(const std::string& text) { return text.size() <= kMaxMessage ? text : text.substr(0, kMaxMessage); }
+
+std::string words(const ResultReport& r) {
+  if (!r.message.empty()) return clipped(r.message);
+  switch (r.outcome) {
+    case Outcome::Succeeded: return "exited with 0";
+    case Outcome::Cancelled: return "ended by the worker on request";
+    case Outcome::TimedOut: return "ran longer than its time-out";
+    case Outcome::Lost: return "lost by its worker";
+    case Outcome::Failed: break;
+  }
+  if (r.signal != 0) return cat("ended by signal ", r.signal);
+  return cat("exited with ", r.exit_code.value_or(0));
+}
+
+void remember(LiveWorker& worker, bool good) {
+  ++(good ? worker.succeeded : worker.failed);
+  worker.success = worker.success * kHistoryDecay + (good ? 1 - kHistoryDecay : 0);
+}
+
+}  // namespace
+
+Engine::Answer Engine::on(const Report& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || (c.stream != 0 && c.stream != worker->stream)) {
+    return absl::AbortedError("this stream has been replaced by a newer one");
+  }
+  Reported out;
+  for (const StartedReport& r : c.started) out.accepted.push_back(on_started(c.worker, r, now, turn));
+  for (const ProgressReport& r : c.progress) out.accepted.push_back(on_progress(c.worker, r, now, turn));
+  for (const ResultReport& r : c.results) {
+    out.accepted.push_back(on_result(c.worker, r, now, turn));
+    if (c.stream != 0) turn.effects.push_back(AckResult{c.worker, c.stream, r.execution});
+  }
+  return out;
+}
+
+bool Engine::on_started(const WorkerId& worker, const StartedReport& r, Now now, Turn& turn) {
+  const JobHead* job = current(worker, r.execution);
+  if (job == nullptr) return false;
+  if (job->state == JobState::Running) return true;
+  Draft draft(*job);
+  ++draft.head.attempts;
+  draft.move(JobEvent::Start, now.wall, "started");
+  draft.execution().state = JobState::Running;
+  draft.execution().started = r.at.is_set() ? r.at : now.wall;
+  if (draft.head.timeout > Duration(0)) timeouts_.insert({now.mono + draft.head.timeout, r.execution});
+  store(draft, now, turn);
+  return true;
+}
+
+bool Engine::on_progress(const WorkerId& worker, const ProgressReport& r, Now, Turn& turn) {
+  const JobHead* job = current(worker, r.execution);
+  if (job == nullptr || job->state != JobState::Running) return false;
+  Draft draft(*job);
+  draft.past.progress = std::clamp(r.percentage, 0.0, 100.0);
+  draft.past.progress_message = clipped(r.message);
+  const JobPtr stored = draft.finish();
+  write(PutJob{stored}, turn);
+  turn.effects.push_back(JobProgressed{stored});
+  return true;
+}
+
+bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn) {
+  const JobHead* job = current(worker, r.execution);
+  if (job == nullptr) return false;
+  const bool asked = job->cancel_requested || job->timeout_requested;
+  if (r.outcome == Outcome::Lost || (r.outcome == Outcome::Cancelled && !asked)) {
+    // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
+    if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
+    lose(r.execution, words(r), now, turn);
+    return true;
+  }
+  remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
+  end_execution(*job, r, now, turn);
+  return true;
+}
+
+void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn) {
+  Draft draft(job);
+  // The report of its start may not have come through; one that failed to start used up an attempt all the same.
+  if (draft.head.state == JobState::Scheduled) {
+    ++draft.head.attempts;
+    if (r.started.is_set() || r.outcome == Outcome::Succeeded || r.outcome == Outcome::TimedOut) {
+      draft.move(JobEvent::Start, now.wall, "started");
+      draft.execution().started = r.started.is_set() ? r.started : now.wall;
+    }
+  }
+  Execution& e = draft.execution();
+  e.ended = r.ended.is_set() ? r.ended : now.wall;
+  e.exit_code = r.exit_code;
+  e.signal = r.signal;
+  e.cpu_ms = r.cpu_ms;
+  e.max_memory_kb = r.max_memory_kb;
+  e.log_bytes = r.log_bytes;
+  e.reason = words(r);
+  e.failure = r.failure;
+  draft.past.failure = r.outcome == Outcome::Succeeded ? "" : r.failure;
+  if (!r.output.empty()) draft.past.output = r.output;
+
+  const bool timed_out = r.outcome == Outcome::TimedOut || (r.outcome == Outcome::Cancelled && !job.cancel_requested);
+  const JobEvent event = r.outcome == Outcome::Succeeded   ? JobEvent::Succeed
+                         : timed_out                       ? JobEvent::TimeOut
+                         : r.outcome == Outcome::Cancelled ? JobEvent::Cancel
+                                                           : JobEvent::Fail;
+  std::string reason = e.reason;
+  if (event == JobEvent::Cancel && !draft.past.cancel_reason.empty()) reason = cat("cancelled on request: ", draft.past.cancel_reason);
+  draft.move(event, now.wall, reason);
+  draft.execution().state = draft.head.state;
+  draft.head.timeout_requested = false;
+  if ((event == JobEvent::Fail || event == JobEvent::TimeOut) && may_retry(draft.head)) {
+    const Duration wait = backoff_delay(draft.head);
+    draft.move(JobEvent::Retry, now.wall,
+               cat("attempt ", draft.head.attempts, " of ", draft.head.max_attempts, " ended (", reason, "); next in ",
+                   wait.count() / 1000, " ms"));
+    draft.head.not_before = now.wall + wait;
+    draft.head.worker = WorkerId();
+  }
+  store(draft, now, turn);
+}
+
+void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn) {
+  const LiveJob* live = state_.job(execution.job);
+  HODEI_CHECK(live != nullptr && live->head->current() == execution);
+  Draft draft(*live->head);
+  JobHead& head = draft.head;
+  Execution& e = draft.execution();
+  e.ended = now.wall;
+  e.reason = why;
+  e.failure = "worker_lost";
+  turn.effects.push_back(ExecutionLost{execution});
+  head.timeout_requested = false;
+  const bool ran = head.state == JobState::Running;
+  if (!ran) ++head.lost_dispatches;
+  if (head.cancel_requested) {
+    draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its execution was lost: ", why));
+  } else if (ran && !may_retry(head)) {
+    draft.past.failure = "worker_lost";
+    draft.move(JobEvent::Fail, now.wall, cat(why, "; no attempts left (", head.attempts, " of ", head.max_attempts, ")"));
+  } else if (!ran && head.lost_dispatches > kMaxLostDispatches) {
+    draft.past.failure = "worker_lost";
+    draft.move(JobEvent::Fail, now.wall, cat(why, "; sent to workers ", head.executions, " times without a start"));
+  } else {
+    draft.move(JobEvent::Lose, now.wall, why);
+    head.worker = WorkerId();
+  }
+  draft.execution().state = head.state;
+  const JobId id = head.id;
+  store(draft, now, turn);
+  if (const LiveJob* again = state_.job(id); again != nullptr && again->head->state == JobState::Pending) {
+    place_job(id, now, turn);
+  }
+}
+
+}  // namespace hodei::core

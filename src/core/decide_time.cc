@@ -1,0 +1,103 @@
+// What time brings: back-offs that end, silence, time-outs, things that expire.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+
+namespace hodei::core {
+namespace {
+
+constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
+
+}  // namespace
+
+MonoTime Engine::next_wakeup() const {
+  MonoTime at = next_sweep_;
+  if (!due_.empty()) at = std::min(at, due_.begin()->first);
+  if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
+  return at;
+}
+
+Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
+  while (!due_.empty() && due_.begin()->first <= now.mono) {
+    const JobId job = due_.begin()->second;
+    due_.erase(due_.begin());
+    const LiveJob* live = state_.job(job);
+    if (live == nullptr || live->where != LiveJob::Where::Delayed) continue;
+    state_.queue(job);
+    place_job(job, now, turn);
+  }
+  sweep_timeouts(now, turn);
+  if (now.mono >= next_sweep_) {
+    next_sweep_ = now.mono + config_.sweep;
+    sweep_workers(now, turn);
+    sweep_expired(now, turn);
+  }
+  return Done{};
+}
+
+Engine::Answer Engine::on(const Stall& c, Now, Turn&) {
+  for (const auto& [id, worker] : state_.workers()) worker->last_seen = worker->last_seen + c.length;
+  return Done{};
+}
+
+void Engine::sweep_timeouts(Now now, Turn& turn) {
+  while (!timeouts_.empty() && timeouts_.begin()->first <= now.mono) {
+    const ExecutionId execution = timeouts_.begin()->second;
+    timeouts_.erase(timeouts_.begin());
+    const LiveJob* live = state_.job(execution.job);
+    if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
+    if (live->head->timeout_requested || live->head->cancel_requested) continue;
+    Draft draft(*live->head);
+    draft.head.timeout_requested = true;
+    draft.past.reason = "over its time-out, waiting for the worker to end it";
+    const JobPtr job = draft.finish();
+    write(PutJob{job}, turn);
+    const LiveWorker* worker = state_.worker(job->worker);
+    if (worker != nullptr && worker->connected) {
+      turn.effects.push_back(CancelExecution{job->worker, worker->stream, execution, true, job->grace});
+    }
+  }
+}
+
+void Engine::sweep_workers(Now now, Turn& turn) {
+  std::vector<LiveWorker*> gone;
+  std::vector<LiveWorker*> forgotten;
+  for (const auto& [id, worker] : state_.workers()) {
+    const Duration silent = now.mono - worker->last_seen;
+    if (worker->state == WorkerState::Terminated) {
+      if (silent >= kForgetTerminatedAfter) forgotten.push_back(worker.get());
+      continue;
+    }
+    if (silent >= config_.unhealthy_after && !worker->unhealthy) {
+      worker->unhealthy = true;
+      state_.roster().refresh(worker.get());
+    }
+    if (silent >= config_.lost_after && !worker->executions.empty()) gone.push_back(worker.get());
+    if (silent >= config_.forget_worker_after && worker->executions.empty()) forgotten.push_back(worker.get());
+  }
+  for (LiveWorker* worker : gone) {
+    const std::vector<ExecutionId> executions(worker->executions.begin(), worker->executions.end());
+    if (worker->connected) {
+      turn.effects.push_back(DropStream{worker->id(), worker->stream, "silent for longer than its lease"});
+      worker->connected = false;
+      state_.roster().refresh(worker);
+    }
+    for (const ExecutionId& execution : executions) {
+      lose(execution, cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s"),
+           now, turn);
+    }
+  }
+  for (LiveWorker* worker : forgotten) write(DeleteWorker{worker->id()}, turn);
+}
+
+void Engine::sweep_expired(Now now, Turn& turn) {
+  std::vector<Hash128> stale;
+  for (const auto& [token, otp] : state_.otps()) {
+    if (otp.expires <= now.wall) stale.push_back(token);
+  }
+  for (const Hash128& token : stale) write(DeleteOtp{token}, turn);
+  const std::optional<WallTime> oldest = state_.oldest_idempotency();
+  if (oldest && *oldest < now.wall) write(ExpireIdempotency{now.wall}, turn);
+}
+
+}  // namespace hodei::core

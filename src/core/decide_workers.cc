@@ -1,0 +1,204 @@
+// Tokens, sessions, streams, heartbeats, leaving.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+
+namespace hodei::core {
+namespace {
+
+// One text for every way in which a token can be wrong: a guesser learns nothing.
+absl::Status refused() {
+  return absl::UnauthenticatedError(
+      "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
+}
+
+}  // namespace
+
+void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn) {
+  const std::optional<WorkerState> to = next(worker.state, event);
+  if (!to) return;
+  auto record = std::make_shared<WorkerRecord>(*worker.record);
+  record->state = *to == WorkerState::Busy ? WorkerState::Ready : *to;
+  write(PutWorker{record}, turn);
+}
+
+Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
+  RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
+  const WallTime expires = now.wall + config_.otp_life;
+  write(PutOtp{{c.token, c.worker, expires}}, turn);
+  return OtpMade{c.worker, expires};
+}
+
+Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
+  RETURN_IF_ERROR(validate(c.info));
+  LiveWorker* known = state_.worker(c.info.id);
+  auto record = std::make_shared<WorkerRecord>();
+  record->info = c.info;
+  record->incarnation = c.incarnation;
+  record->registered = now.wall;
+  if (c.session) {
+    LiveWorker* owner = state_.worker_of_session(*c.session);
+    if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
+      return absl::UnauthenticatedError("session_id: not known; register with a new token");
+    }
+    record->session = *c.session;
+    record->used_otp = owner->record->used_otp;
+    record->registered = owner->record->registered;
+    record->state = owner->record->state;
+    if (*record == *owner->record) return Registered{c.info.id};
+  } else {
+    if (!c.otp) return refused();
+    const OtpRow* otp = state_.otp(*c.otp);
+    const bool good = otp != nullptr && otp->worker == c.info.id && otp->expires > now.wall;
+    // The answer to the first call was lost: the same incarnation asks again with the same token.
+    const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
+                          known->record->used_otp == *c.otp && known->record->incarnation == c.incarnation;
+    if (!good && !repeated) return refused();
+    if (known == nullptr && state_.workers().size() >= config_.max_workers) {
+      return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit"));
+    }
+    if (good) write(DeleteOtp{*c.otp}, turn);
+    record->session = c.new_session;
+    record->used_otp = *c.otp;
+  }
+  write(PutWorker{record}, turn);
+  LiveWorker& worker = *state_.worker(c.info.id);
+  worker.last_seen = now.mono;
+  worker.last_seen_wall = now.wall;
+  return Registered{c.info.id};
+}
+
+void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {
+  worker.last_seen = now.mono;
+  worker.last_seen_wall = now.wall;
+  if (!worker.unhealthy) return;
+  worker.unhealthy = false;
+  state_.roster().refresh(&worker);
+  fill(worker, now, turn);
+}
+
+Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker_of_session(c.session);
+  if (worker == nullptr || worker->state == WorkerState::Terminated) {
+    return absl::UnauthenticatedError("session_id: not known; register again");
+  }
+  if (worker->connected) {
+    turn.effects.push_back(DropStream{worker->id(), worker->stream, "the worker opened a new stream"});
+  }
+  worker->connected = true;
+  worker->stream = c.stream;
+  worker->last_seen = now.mono;
+  worker->last_seen_wall = now.wall;
+  worker->unhealthy = false;
+  if (worker->record->incarnation != c.incarnation) {
+    auto record = std::make_shared<WorkerRecord>(*worker->record);
+    record->incarnation = c.incarnation;
+    write(PutWorker{record}, turn);
+  }
+  if (worker->state == WorkerState::Connecting) set_worker_state(*worker, WorkerEvent::Open, turn);
+  state_.roster().refresh(worker);
+  reconcile(*worker, c, now, turn);
+  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
+    turn.effects.push_back(TellDrain{worker->id(), worker->stream, "draining"});
+  }
+  leave_if_drained(*worker, turn);
+  fill(*worker, now, turn);
+  return StreamOpened{worker->id()};
+}
+
+void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
+  std::map<ExecutionId, const HeldExecution*> held;
+  for (const HeldExecution& h : hello.held) held[h.execution] = &h;
+  WelcomeWorker welcome{worker.id(), hello.stream, {}, {}};
+  for (const auto& [execution, h] : held) {
+    const bool is_current = current(worker.id(), execution) != nullptr;
+    // An ended one that is not current has had its result recorded: its log may still be on the way, so it is kept.
+    if (!is_current && !h->ended) welcome.unknown.push_back(execution);
+    welcome.held.push_back(execution);
+  }
+  turn.effects.push_back(std::move(welcome));
+  const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());
+  for (const ExecutionId& execution : believed) {
+    const auto it = held.find(execution);
+    if (it == held.end()) {
+      lose(execution, "the worker does not hold it", now, turn);
+      continue;
+    }
+    if (it->second->started) on_started(worker.id(), {execution, {}}, now, turn);
+    const JobHead* job = current(worker.id(), execution);
+    if (job != nullptr && (job->cancel_requested || job->timeout_requested)) {
+      turn.effects.push_back(
+          CancelExecution{worker.id(), hello.stream, execution, !job->cancel_requested, job->grace});
+    }
+  }
+}
+
+Engine::Answer Engine::on(const CloseStream& c, Now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || worker->stream != c.stream) return Done{};
+  worker->connected = false;
+  state_.roster().refresh(worker);
+  if (worker->state == WorkerState::Terminating) set_worker_state(*worker, WorkerEvent::Gone, turn);
+  return Done{};
+}
+
+Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
+    return absl::AbortedError("this stream has been replaced by a newer one");
+  }
+  worker->cpu_load = c.cpu_load;
+  worker->memory_used_mb = c.memory_used_mb;
+  worker->dropped_logs = c.dropped_logs;
+  state_.roster().refresh(worker);
+  seen(*worker, now, turn);
+  if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
+  return Done{};
+}
+
+void Engine::leave_if_drained(LiveWorker& worker, Turn& turn) {
+  if (worker.state != WorkerState::Draining || !worker.executions.empty()) return;
+  set_worker_state(worker, WorkerEvent::Leave, turn);
+  if (worker.connected) turn.effects.push_back(TellDrain{worker.id(), worker.stream, "drained"});
+}
+
+Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
+  const auto left = static_cast<uint32_t>(worker->executions.size());
+  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{left};
+  if (!next(worker->state, WorkerEvent::Drain)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
+                                             " and cannot become Draining"));
+  }
+  set_worker_state(*worker, WorkerEvent::Drain, turn);
+  if (worker->connected) {
+    turn.effects.push_back(TellDrain{worker->id(), worker->stream, c.reason.empty() ? "draining" : c.reason});
+  }
+  leave_if_drained(*worker, turn);
+  return Drained{left};
+}
+
+Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || worker->state == WorkerState::Terminated) {
+    return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
+  }
+  if (!worker->executions.empty() && worker->connected) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " still runs ", worker->executions.size(),
+                                             " executions; drain it first: hodei worker drain ", c.worker.str()));
+  }
+  if (!worker->executions.empty()) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is away and may still run ",
+                                             worker->executions.size(), " executions; they are given up when its lease "
+                                             "has ended, then it can be unregistered"));
+  }
+  if (worker->connected) {
+    turn.effects.push_back(DropStream{worker->id(), worker->stream, "unregistered"});
+  }
+  worker->connected = false;
+  set_worker_state(*worker, WorkerEvent::Gone, turn);
+  worker->last_seen = now.mono;
+  return Done{};
+}
+
+}  // namespace hodei::core

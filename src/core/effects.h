@@ -1,0 +1,43 @@
+// What must happen outside once a batch is durable.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "src/core/job/job.h"
+#include "src/core/writes.h"
+
+namespace hodei::core {
+
+struct RunExecution { WorkerId worker; uint64_t stream = 0; ExecutionId execution; uint32_t attempt = 1; };
+struct CancelExecution { WorkerId worker; uint64_t stream = 0; ExecutionId execution; bool timed_out = false; Duration grace{0}; };
+struct AckResult { WorkerId worker; uint64_t stream = 0; ExecutionId execution; };
+struct WelcomeWorker {
+  WorkerId worker;
+  uint64_t stream = 0;
+  std::vector<ExecutionId> unknown;      // not current: stop and forget them
+  std::vector<ExecutionId> held;         // logs go on from where they are durable
+};
+struct TellDrain { WorkerId worker; uint64_t stream = 0; std::string reason; };
+struct DropStream { WorkerId worker; uint64_t stream = 0; std::string reason; };
+// Transitions from index `first` on are new (0 counts the submission itself).
+struct JobMoved { JobPtr job; size_t first = 0; };
+struct JobProgressed { JobPtr job; };
+// The worker will never send the rest of this execution's output.
+struct ExecutionLost { ExecutionId execution; };
+
+using Effect = std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, DropStream, JobMoved,
+                            JobProgressed, ExecutionLost>;
+
+// The one effect that waits for no commit: it promises nothing about stored state.
+struct AckHeartbeat { WorkerId worker; uint64_t stream = 0; int64_t sent_us = 0; };
+
+// Everything that a run of decisions wants.
+struct Turn {
+  Writes writes;
+  std::vector<Effect> effects;
+  std::vector<AckHeartbeat> heartbeats;
+};
+
+}  // namespace hodei::core

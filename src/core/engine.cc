@@ -1,0 +1,65 @@
+#include "src/core/engine.h"
+
+#include "src/core/job/draft.h"
+
+namespace hodei::core {
+
+void Engine::restored(Now now) {
+  for (const auto& [id, worker] : state_.workers()) {
+    worker->last_seen = now.mono;
+    worker->last_seen_wall = now.wall;
+  }
+  for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
+  next_sweep_ = now.mono + config_.sweep;
+}
+
+void Engine::wait_out(const JobHead& job, Now now) {
+  // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
+  const Duration left = std::clamp(job.not_before - now.wall, Duration(0), job.backoff.max);
+  due_.insert({now.mono + left, job.id});
+}
+
+absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
+  return std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+}
+
+void Engine::write(Write w, Turn& turn) {
+  state_.fold(w);
+  turn.writes.push_back(std::move(w));
+}
+
+void Engine::store(Draft& draft, Now now, Turn& turn) {
+  const size_t first = draft.first_new();
+  const JobPtr job = draft.finish();
+  const LiveJob* before = state_.job(job->id);
+  const bool had_slot = before != nullptr && is_active(before->head->state);
+  const WorkerId old_worker = had_slot ? before->head->worker : WorkerId();
+  const bool has_slot = is_active(job->state);
+  if (is_terminal(job->state)) {
+    write(FinishJob{job}, turn);
+    if (!job->concurrency_key.empty() && !state_.key_in_use(job->ns.str(), job->concurrency_key)) {
+      write(DeleteKeyLimit{job->ns.str(), job->concurrency_key}, turn);
+    }
+  } else {
+    write(PutJob{job}, turn);
+    if (job->not_before.is_set()) wait_out(*job, now);
+  }
+  turn.effects.push_back(JobMoved{job, first});
+  if (!had_slot || has_slot) return;
+
+  LiveWorker* worker = state_.worker(old_worker);
+  if (!job->concurrency_key.empty()) wake_key(job->ns.str(), job->concurrency_key, now, turn);
+  if (worker != nullptr) {
+    leave_if_drained(*worker, turn);
+    fill(*worker, now, turn);
+  }
+}
+
+const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {
+  const LiveJob* live = state_.job(execution.job);
+  if (live == nullptr || !is_active(live->head->state)) return nullptr;
+  if (live->head->executions != execution.number || live->head->worker != worker) return nullptr;
+  return live->head.get();
+}
+
+}  // namespace hodei::core

@@ -1,0 +1,117 @@
+// The one entrance to the brain: decide(command, now) → writes, effects, reply. Deterministic, no I/O, no clock, no
+// thread. The caller commits the writes and only then lets effects and replies out; if the commit fails, it throws this
+// engine away and loads a new one.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "src/core/commands.h"
+#include "src/core/effects.h"
+#include "src/core/state.h"
+
+namespace hodei::core {
+
+// Defaults are those of SPEC 2.2.
+struct EngineConfig {
+  Duration unhealthy_after = 30s;      // of silence: no new work
+  Duration lost_after = 45s;           // of silence: its executions are given up
+  Duration otp_life = std::chrono::minutes(5);
+  Duration idempotency_life = std::chrono::hours(24);
+  Duration forget_worker_after = std::chrono::hours(24);   // of silence, with nothing to do
+  Duration sweep = 1s;
+  size_t max_live_jobs = 10'000'000;
+  size_t max_workers = 100'000;
+  size_t max_templates = 10'000;
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineConfig config = {}) : config_(config) {}
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Loading: every stored write in the store's order, then once the time from which silence counts.
+  void restore(const Write& write) { state_.fold(write); }
+  void restored(Now now);
+
+  absl::StatusOr<Reply> decide(const Command& command, Now now, Turn& turn);
+
+  // When Tick is wanted next, without any other command.
+  MonoTime next_wakeup() const;
+
+  uint64_t digest() const { return state_.digest(); }
+  const State& state() const { return state_; }
+
+ private:
+  using Answer = absl::StatusOr<Reply>;
+
+  // decide_jobs.cc
+  Answer on(const Submit& c, Now now, Turn& turn);
+  Answer on(const Cancel& c, Now now, Turn& turn);
+  Answer on(const Assign& c, Now now, Turn& turn);
+  Answer on(const PutJobTemplate& c, Now now, Turn& turn);
+  Answer on(const DropJobTemplate& c, Now now, Turn& turn);
+  absl::Status check_room(const Submit& c) const;
+  Submitted::One submit_one(const NewJob& job, Now now, Turn& turn);
+
+  // decide_reports.cc
+  Answer on(const Report& c, Now now, Turn& turn);
+  bool on_started(const WorkerId& worker, const StartedReport& r, Now now, Turn& turn);
+  bool on_progress(const WorkerId& worker, const ProgressReport& r, Now now, Turn& turn);
+  bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
+  void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
+  void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
+
+  // decide_workers.cc
+  Answer on(const MakeOtp& c, Now now, Turn& turn);
+  Answer on(const RegisterWorker& c, Now now, Turn& turn);
+  Answer on(const OpenStream& c, Now now, Turn& turn);
+  Answer on(const CloseStream& c, Now now, Turn& turn);
+  Answer on(const Heartbeat& c, Now now, Turn& turn);
+  Answer on(const DrainWorker& c, Now now, Turn& turn);
+  Answer on(const UnregisterWorker& c, Now now, Turn& turn);
+  void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
+  void leave_if_drained(LiveWorker& worker, Turn& turn);
+  void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
+  void seen(LiveWorker& worker, Now now, Turn& turn);
+
+  // decide_time.cc
+  Answer on(const Tick& c, Now now, Turn& turn);
+  Answer on(const Stall& c, Now now, Turn& turn);
+  void sweep_workers(Now now, Turn& turn);
+  void sweep_timeouts(Now now, Turn& turn);
+  void sweep_expired(Now now, Turn& turn);
+
+  // place.cc
+  Answer on(const ConfigureScheduler& c, Now now, Turn& turn);
+  void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
+  void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
+  void wake_key(const std::string& ns, const std::string& key, Now now, Turn& turn);
+  void fill_all(Now now, Turn& turn);
+  void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
+
+  // questions.cc
+  Answer on(const Question& c, Now now, Turn& turn);
+  Answer answer(const ExplainJob& q, Now now);
+  Answer answer(const PreviewJob& q, Now now);
+  Answer answer(const DescribeQueue& q, Now now);
+  Answer answer(const DescribeWorkers& q, Now now);
+  Answer answer(const FindSession& q, Now now);
+  Answer answer(const DescribeSystem& q, Now now);
+  Explanation explain_shape(const Shape& shape);
+
+  void wait_out(const JobHead& job, Now now);
+  // Folds a write and puts it into the turn.
+  void write(Write w, Turn& turn);
+  // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
+  void store(class Draft& draft, Now now, Turn& turn);
+  const JobHead* current(const WorkerId& worker, ExecutionId execution) const;
+
+  EngineConfig config_;
+  State state_;
+  std::set<std::pair<MonoTime, ExecutionId>> timeouts_;   // volatile: the worker enforces them too
+  // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
+  std::set<std::pair<MonoTime, JobId>> due_;
+  MonoTime next_sweep_{0};
+};
+
+}  // namespace hodei::core

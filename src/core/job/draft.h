@@ -1,0 +1,28 @@
+// A job while a decision about it is being made: a private copy of its head and past, moved along the table of states.
+#pragma once
+
+#include "src/core/job/job.h"
+
+namespace hodei::core {
+
+class Draft {
+ public:
+  explicit Draft(const JobHead& from);
+
+  JobHead head;
+  Past past;
+
+  // Moves the job; the edge must be in the table.
+  void move(JobEvent on, WallTime at, std::string reason);
+  // The newest execution. There must be one.
+  Execution& execution();
+  // Index of the first transition that this draft added (0 is the submission, which is not in the list).
+  size_t first_new() const { return first_new_; }
+
+  JobPtr finish();
+
+ private:
+  size_t first_new_;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,182 @@
+#include "src/core/job/spec.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/status.h"
+#include "src/core/placement/rules/labels.h"
+
+namespace hodei::core {
+namespace {
+
+bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+absl::Status check_range(std::string_view field, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return bad_field(field, "must be between ", low, " and ", high, ", not ", value);
+}
+
+absl::Status check_env(const JobSpec& spec) {
+  if (spec.env.size() > kMaxEnv) return bad_field("env", "at most ", kMaxEnv, " variables, not ", spec.env.size());
+  for (const auto& [key, value] : spec.env) {
+    if (key.empty()) return bad_field("env", "a variable needs a name");
+    if (key.find('=') != std::string::npos || has_nul(key) || has_nul(value)) {
+      return bad_field(cat("env.", key), "names must not hold '=' and nothing may hold a NUL byte");
+    }
+    if (key.starts_with("HODEI_")) return bad_field(cat("env.", key), "names starting with HODEI_ are set by the platform");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_command(const JobSpec& spec) {
+  if (std::holds_alternative<std::monostate>(spec.command)) {
+    return bad_field("command", "is required; set command.shell.cmd or command.script.content");
+  }
+  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
+    if (shell->cmd.empty()) return bad_field("command.shell.cmd", "must not be empty");
+    if (has_nul(shell->cmd)) return bad_field("command.shell.cmd", "must not hold a NUL byte");
+    if (shell->args.size() > kMaxArgs) return bad_field("command.shell.args", "at most ", kMaxArgs, " arguments");
+    for (const std::string& arg : shell->args) {
+      if (has_nul(arg)) return bad_field("command.shell.args", "must not hold a NUL byte");
+    }
+    return absl::OkStatus();
+  }
+  const auto& script = std::get<ScriptCommand>(spec.command);
+  if (script.content.empty()) return bad_field("command.script.content", "must not be empty");
+  if (has_nul(script.interpreter)) return bad_field("command.script.interpreter", "must not hold a NUL byte");
+  return absl::OkStatus();
+}
+
+absl::Status check_labels(const JobSpec& spec) {
+  if (spec.labels.size() > kMaxLabels) return bad_field("labels", "at most ", kMaxLabels, " labels, not ", spec.labels.size());
+  for (const auto& [key, value] : spec.labels) {
+    if (key.empty() || key.size() > 200 || value.size() > 500) {
+      return bad_field("labels", "keys have 1 to 200 characters, values at most 500");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_rule(const LabelRule& rule, size_t index) {
+  const std::string field = cat("constraints.labels[", index, "]");
+  if (rule.key.empty()) return bad_field(cat(field, ".key"), "must not be empty");
+  switch (rule.op) {
+    case LabelOperator::In:
+    case LabelOperator::NotIn:
+      if (rule.values.empty()) return bad_field(cat(field, ".values"), "In and NotIn need at least one value");
+      return absl::OkStatus();
+    case LabelOperator::Exists:
+    case LabelOperator::DoesNotExist:
+      if (!rule.values.empty()) return bad_field(cat(field, ".values"), "Exists and DoesNotExist take no value");
+      return absl::OkStatus();
+    case LabelOperator::Gt:
+    case LabelOperator::Lt:
+      if (rule.values.size() != 1 || !whole_number(rule.values[0])) {
+        return bad_field(cat(field, ".values"), "Gt and Lt take one whole number");
+      }
+      return absl::OkStatus();
+  }
+  return bad_field(cat(field, ".operator"), "must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
+}
+
+absl::Status check_constraints(const JobSpec& spec) {
+  const Shape& shape = spec.shape;
+  if (shape.labels.size() > kMaxLabels) return bad_field("constraints.labels", "at most ", kMaxLabels, " expressions");
+  for (size_t i = 0; i < shape.labels.size(); ++i) RETURN_IF_ERROR(check_rule(shape.labels[i], i));
+  if (!shape.pool.empty()) RETURN_IF_ERROR(check_name("constraints.pool", shape.pool));
+  if (!shape.provider.empty()) RETURN_IF_ERROR(check_name("constraints.provider", shape.provider));
+  for (const std::string& c : shape.capabilities) RETURN_IF_ERROR(check_name("constraints.capabilities", c));
+  if (shape.image.size() > 500 || has_nul(shape.image)) return bad_field("image", "has at most 500 characters and no NUL byte");
+  if (shape.image.starts_with('-')) return bad_field("image", "must not start with '-'");
+  return absl::OkStatus();
+}
+
+absl::Status check_amounts(const JobSpec& spec) {
+  if (!std::isfinite(spec.cpu_cores) || spec.cpu_cores < 0 || spec.cpu_cores > 100'000) {
+    return bad_field("resources.cpu_cores", "must be between 0 and 100000, not ", spec.cpu_cores);
+  }
+  RETURN_IF_ERROR(check_range("resources.memory_mb", spec.memory_mb, 0, int64_t{1} << 40));
+  RETURN_IF_ERROR(check_range("resources.storage_mb", spec.storage_mb, 0, int64_t{1} << 40));
+  RETURN_IF_ERROR(check_range("timeout_ms", spec.timeout_ms, 0, kMaxTimeoutMs));
+  RETURN_IF_ERROR(check_range("max_attempts", spec.max_attempts, 0, kMaxAttempts));
+  RETURN_IF_ERROR(check_range("backoff.initial_ms", spec.backoff_initial_ms, 0, kMaxTimeoutMs));
+  RETURN_IF_ERROR(check_range("backoff.max_ms", spec.backoff_max_ms, 0, kMaxTimeoutMs));
+  RETURN_IF_ERROR(check_range("kill_grace_ms", spec.kill_grace_ms, 0, 3600 * 1000));
+  if (!std::isfinite(spec.backoff_factor) || (spec.backoff_factor != 0 && (spec.backoff_factor < 1 || spec.backoff_factor > 100))) {
+    return bad_field("backoff.factor", "must be between 1 and 100 (0: the default of 2), not ", spec.backoff_factor);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_keys(const JobSpec& spec) {
+  if (spec.idempotency_key.size() > kMaxKeyLength) return bad_field("idempotency_key", "has at most ", kMaxKeyLength, " characters");
+  if (spec.concurrency_key.size() > kMaxKeyLength) return bad_field("concurrency.key", "has at most ", kMaxKeyLength, " characters");
+  RETURN_IF_ERROR(check_range("concurrency.limit", spec.concurrency_limit, 0, kMaxConcurrencyLimit));
+  if (spec.concurrency_key.empty() && spec.concurrency_limit != 0) {
+    return bad_field("concurrency.key", "is required beside concurrency.limit");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status validate(const JobSpec& spec) {
+  if (spec.encoded_size > kMaxSpecBytes) {
+    return bad_field("spec", "is ", spec.encoded_size, " bytes long; at most ", kMaxSpecBytes, " are allowed");
+  }
+  if (spec.name.size() > kMaxNameLength || has_nul(spec.name) || spec.name.find('\n') != std::string::npos) {
+    return bad_field("name", "has at most ", kMaxNameLength, " characters on one line");
+  }
+  if (!spec.working_dir.empty() && (spec.working_dir[0] != '/' || has_nul(spec.working_dir))) {
+    return bad_field("working_dir", "must be an absolute path, not '", spec.working_dir, "'");
+  }
+  if (spec.priority < 0 || spec.priority > static_cast<int>(kPriorities)) {
+    return bad_field("preferences.priority", "must be one of low, normal, high, critical");
+  }
+  RETURN_IF_ERROR(check_command(spec));
+  RETURN_IF_ERROR(check_env(spec));
+  RETURN_IF_ERROR(check_amounts(spec));
+  RETURN_IF_ERROR(check_labels(spec));
+  RETURN_IF_ERROR(check_constraints(spec));
+  return check_keys(spec);
+}
+
+JobHead head_of(const JobSpec& spec) {
+  JobHead head;
+  head.priority = spec.priority == 0 ? Priority::Normal : static_cast<Priority>(spec.priority);
+  head.allow_retry = spec.allow_retry;
+  head.max_attempts = spec.max_attempts == 0 ? 1 : static_cast<uint32_t>(spec.max_attempts);
+  head.timeout = std::chrono::milliseconds(spec.timeout_ms);
+  if (spec.kill_grace_ms > 0) head.grace = std::chrono::milliseconds(spec.kill_grace_ms);
+  if (spec.backoff_initial_ms > 0) head.backoff.initial = std::chrono::milliseconds(spec.backoff_initial_ms);
+  if (spec.backoff_max_ms > 0) head.backoff.max = std::chrono::milliseconds(spec.backoff_max_ms);
+  if (spec.backoff_factor > 0) head.backoff.factor = spec.backoff_factor;
+  head.concurrency_key = spec.concurrency_key;
+
+  auto shape = std::make_shared<Shape>(spec.shape);
+  shape->needs.cpu_milli = static_cast<int64_t>(std::ceil(spec.cpu_cores * 1000));
+  shape->needs.memory_mb = spec.memory_mb;
+  shape->needs.storage_mb = spec.storage_mb;
+  shape->capabilities.push_back(std::holds_alternative<ScriptCommand>(spec.command) ? "script" : "shell");
+  std::sort(shape->capabilities.begin(), shape->capabilities.end());
+  shape->capabilities.erase(std::unique(shape->capabilities.begin(), shape->capabilities.end()), shape->capabilities.end());
+  shape->encoded = encode(*shape);
+  head.shape = std::move(shape);
+  return head;
+}
+
+std::string default_name(const JobSpec& spec) {
+  if (!spec.name.empty()) return spec.name;
+  std::string text;
+  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
+    text = shell->cmd.substr(shell->cmd.rfind('/') + 1);
+    for (const std::string& arg : shell->args) text += cat(" ", arg);
+  } else if (const auto* script = std::get_if<ScriptCommand>(&spec.command)) {
+    text = cat(script->interpreter.empty() ? "bash" : script->interpreter, " script");
+  }
+  constexpr size_t kShown = 60;
+  text = text.substr(0, text.find('\n'));
+  return text.size() <= kShown ? text : cat(text.substr(0, kShown - 3), "...");
+}
+
+}  // namespace hodei::core

@@ -1,0 +1,105 @@
+// Bringing waiting jobs and free workers together.
+#include <cmath>
+
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+
+namespace hodei::core {
+
+void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Turn& turn) {
+  Draft draft(*state_.job(id)->head);
+  JobHead& head = draft.head;
+  ++head.executions;
+  head.worker = worker.id();
+  head.not_before = {};
+  decision.winner = worker.id();
+  Execution execution;
+  execution.number = head.executions;
+  execution.worker = worker.id();
+  execution.provider = worker.record->info.provider;
+  execution.scheduled = now.wall;
+  execution.decision = std::move(decision);
+  draft.past.executions.push_back(std::move(execution));
+  draft.move(JobEvent::Assign, now.wall, cat("assigned to worker ", worker.id().str()));
+  const ExecutionId current = head.current();
+  const uint32_t attempt = head.attempts + 1;
+  store(draft, now, turn);
+  turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt});
+}
+
+void Engine::place_job(JobId id, Now now, Turn& turn) {
+  const LiveJob* live = state_.job(id);
+  if (live->where != LiveJob::Where::InLane) return;
+  const JobHead& head = *live->head;
+  Lane* lane = live->lane;
+  if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+    state_.park(id);
+    return;
+  }
+  // Others of its lane wait already: by the roster's invariant there is no room for this one either.
+  if (lane->first() != id) return;
+  Choice choice = state_.roster().best(*lane->shape);
+  if (choice.worker == nullptr) return;
+  state_.roster().served(lane);
+  assign(id, *choice.worker, std::move(choice.decision), now, turn);
+}
+
+void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
+  while (Lane* lane = state_.roster().first_waiting(worker)) {
+    const JobId id = lane->first();
+    const JobHead& head = *state_.job(id)->head;
+    if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+      state_.park(id);
+      continue;
+    }
+    Decision decision;
+    for (const WaitingShape::Eligible& e : lane->shape->eligible) {
+      if (e.kind == worker.kind) decision = state_.roster().decision_for(*lane->shape, worker, e.fit);
+    }
+    state_.roster().served(lane);
+    assign(id, worker, std::move(decision), now, turn);
+  }
+}
+
+void Engine::fill_all(Now now, Turn& turn) {
+  for (const auto& [id, worker] : state_.workers()) fill(*worker, now, turn);
+}
+
+void Engine::wake_key(const std::string& ns, const std::string& key, Now now, Turn& turn) {
+  if (!state_.has_key(ns, key)) return;
+  const std::vector<std::pair<Lane*, JobId>> wakeable = state_.keys().wakeable(state_.keys().at(ns, key));
+  for (const auto& [lane, job] : wakeable) {
+    if (state_.keys().at(ns, key).full()) return;
+    state_.queue(job);
+    place_job(job, now, turn);
+  }
+}
+
+Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
+  SchedulerConfig config = state_.scheduler();
+  const auto weight = [](const std::optional<double>& wanted, const char* field, double& into) -> absl::Status {
+    if (!wanted) return absl::OkStatus();
+    if (!std::isfinite(*wanted) || *wanted < 0 || *wanted > 1000) {
+      return bad_field(field, "must be between 0 and 1000, not ", *wanted);
+    }
+    into = *wanted;
+    return absl::OkStatus();
+  };
+  if (c.strategy && *c.strategy != Strategy::Smart) {
+    return bad_field("strategy", "only 'smart' is available in this version");
+  }
+  RETURN_IF_ERROR(weight(c.capacity, "weight_capacity", config.capacity));
+  RETURN_IF_ERROR(weight(c.load, "weight_load", config.load));
+  RETURN_IF_ERROR(weight(c.affinity, "weight_affinity", config.affinity));
+  RETURN_IF_ERROR(weight(c.zone, "weight_zone", config.zone));
+  RETURN_IF_ERROR(weight(c.history, "weight_history", config.history));
+  RETURN_IF_ERROR(weight(c.threshold, "threshold", config.threshold));
+  if (config != state_.scheduler()) {
+    write(PutScheduler{config}, turn);
+    fill_all(now, turn);
+  }
+  return config;
+}
+
+}  // namespace hodei::core

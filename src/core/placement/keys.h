@@ -1,0 +1,44 @@
+// Concurrency keys: at most `limit` jobs of a key are with workers at once. Jobs over the limit wait here, outside the
+// lanes, so that they cost nothing while they cannot run.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "src/base/ids.h"
+#include "src/core/placement/lane.h"
+
+namespace hodei::core {
+
+struct KeyState {
+  int64_t limit = 1;
+  int64_t held = 0;                                      // dispatched and not proven ended
+  std::map<Lane*, absl::btree_set<JobId>> parked;        // never iterated to decide; see `wakeable`
+  size_t waiting = 0;
+
+  bool full() const { return held >= limit; }
+};
+
+class ConcurrencyKeys {
+ public:
+  using Name = std::pair<std::string, std::string>;      // namespace, key
+
+  KeyState& at(const std::string& ns, const std::string& key) { return keys_[{ns, key}]; }
+  void erase(const std::string& ns, const std::string& key) { keys_.erase({ns, key}); }
+  const std::map<Name, KeyState>& all() const { return keys_; }
+
+  void park(KeyState& key, Lane* lane, JobId job);
+  void unpark(KeyState& key, Lane* lane, JobId job);
+
+  // The first parked job of every lane, the most urgent and oldest first: each could take the slot that is free, and a
+  // lane that fits on no worker must not keep the others from it.
+  std::vector<std::pair<Lane*, JobId>> wakeable(const KeyState& key) const;
+
+ private:
+  std::map<Name, KeyState> keys_;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,95 @@
+// Who has room and who waits for it.
+//
+// Workers that no rule can tell apart form a WorkerClass, so a shape is judged once per class and not once per worker.
+// Inside a class, workers with a free slot are sorted by the part of the score that does not depend on the shape. A
+// lane that waits is in the backlog of every class that could take it.
+//
+// Invariant between decisions: a waiting lane fits on no available worker. So a freed worker needs to look only at its
+// own class's backlog, and a new job only at the tops of its eligible classes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/core/placement/lane.h"
+
+namespace hodei::core {
+
+struct BetterWorker {
+  bool operator()(const LiveWorker* a, const LiveWorker* b) const {
+    return a->rank != b->rank ? a->rank > b->rank : a->ordinal < b->ordinal;
+  }
+};
+
+struct ByOrdinal {
+  bool operator()(const LiveWorker* a, const LiveWorker* b) const { return a->ordinal < b->ordinal; }
+};
+
+struct WorkerClass {
+  std::string profile;
+  uint32_t ordinal = 0;
+  WorkerInfo example;
+  absl::btree_set<LiveWorker*, ByOrdinal> members;
+  absl::btree_set<LiveWorker*, BetterWorker> open;       // available, with a free slot
+  Backlog backlog;
+};
+
+struct Choice {
+  LiveWorker* worker = nullptr;
+  Decision decision;
+};
+
+class Roster {
+ public:
+  explicit Roster(const SchedulerConfig* config) : config_(config) {}
+  Roster(const Roster&) = delete;
+  Roster& operator=(const Roster&) = delete;
+
+  // Workers. `refresh` after anything changed that rank, room or availability depend on.
+  void add(LiveWorker* worker);
+  void remove(LiveWorker* worker);
+  void refresh(LiveWorker* worker);
+  void refresh_all();
+
+  // Waiting jobs.
+  Lane* lane(Priority priority, const std::string& ns, const ShapePtr& shape);   // made when there is none
+  void enqueue(Lane* lane, JobId job);
+  void dequeue(Lane* lane, JobId job);
+  void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
+  void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
+
+  // The shape to keep in a head, shared with the jobs that already wait with an equal one.
+  ShapePtr shared(const ShapePtr& shape) const;
+
+  // The best available worker for a shape, with the reasons; no worker if none fits.
+  Choice best(const WaitingShape& shape) const;
+  // The first waiting lane that fits on this worker.
+  Lane* first_waiting(const LiveWorker& worker) const;
+  bool fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const;
+  Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
+
+  size_t shapes() const { return shapes_.size(); }
+
+ private:
+  using LaneKey = std::tuple<uint8_t, uint32_t, uint32_t>;   // priority, tenant, shape
+
+  WorkerClass* class_of(const WorkerInfo& info);
+  void index(Lane* lane);
+  Tenant* tenant(const std::string& ns);
+  WaitingShape* waiting(const ShapePtr& shape);
+  void count_rejections(const WaitingShape& shape, Decision& decision) const;
+
+  const SchedulerConfig* config_;
+  std::map<std::string, std::unique_ptr<WorkerClass>> classes_;
+  absl::flat_hash_map<std::string, std::unique_ptr<WaitingShape>> shapes_;   // by encoded form; never iterated to decide
+  std::map<uint32_t, WaitingShape*> shapes_by_ordinal_;
+  std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
+  std::map<std::string, std::unique_ptr<Tenant>> tenants_;
+  std::array<uint64_t, kPriorities> last_pass_{};
+  uint32_t next_ordinal_ = 1;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,14 @@
+// A job bound to a provider runs only on workers which that provider made.
+#pragma once
+
+#include "src/base/text.h"
+#include "src/core/placement/rules/rule.h"
+
+namespace hodei::core {
+
+inline std::optional<std::string> rejects_provider(const Shape& shape, const WorkerInfo& worker) {
+  if (shape.provider.empty() || shape.provider == worker.provider) return std::nullopt;
+  return cat("is of provider '", worker.provider, "', the job needs '", shape.provider, "'");
+}
+
+}  // namespace hodei::core

@@ -1,0 +1,30 @@
+// The score of SPEC 2.4: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10.
+//
+// Capacity, load and history depend only on the worker and change when it gets or ends work; affinity and zone depend
+// only on what shape and worker *are*. Keeping the two apart is what makes a placement cheap.
+#pragma once
+
+#include "src/core/placement/config.h"
+#include "src/core/placement/decision.h"
+#include "src/core/placement/shape.h"
+#include "src/core/worker/live.h"
+
+namespace hodei::core {
+
+// Each from 0 to 1.
+struct Fit {
+  double affinity = 1;
+  double zone = 1;
+};
+
+Fit fit_of(const Shape& shape, const WorkerInfo& worker);
+
+double capacity_part(const LiveWorker& worker);
+double load_part(const LiveWorker& worker);
+
+// The shape-independent part, weighted.
+double rank_of(const LiveWorker& worker, const SchedulerConfig& config);
+
+Score score_of(const LiveWorker& worker, const Fit& fit, const SchedulerConfig& config);
+
+}  // namespace hodei::core

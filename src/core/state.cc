@@ -1,0 +1,233 @@
+#include "src/core/state.h"
+
+#include "src/base/codec.h"
+#include "src/base/status.h"
+
+namespace hodei::core {
+namespace {
+
+size_t class_index(Priority p) { return static_cast<size_t>(p) - 1; }
+
+}  // namespace
+
+void State::fold(const Write& write) {
+  std::visit(
+      [this](const auto& w) {
+        using W = std::decay_t<decltype(w)>;
+        if constexpr (std::is_same_v<W, PutJob>) {
+          put(w.job);
+        } else if constexpr (std::is_same_v<W, FinishJob>) {
+          const auto it = jobs_.find(w.job->id);
+          HODEI_CHECK(it != jobs_.end());
+          detach(it->second);
+          forget_key_job(*it->second.head);
+          jobs_.erase(it);
+        } else if constexpr (std::is_same_v<W, PutWorker>) {
+          put_worker(w.worker);
+        } else if constexpr (std::is_same_v<W, DeleteWorker>) {
+          delete_worker(w.worker);
+        } else if constexpr (std::is_same_v<W, PutOtp>) {
+          otps_[w.otp.token] = w.otp;
+        } else if constexpr (std::is_same_v<W, DeleteOtp>) {
+          otps_.erase(w.token);
+        } else if constexpr (std::is_same_v<W, PutTemplate>) {
+          templates_[{w.row.ns, w.row.name}] = w.row;
+        } else if constexpr (std::is_same_v<W, DeleteTemplate>) {
+          templates_.erase({w.ns, w.name});
+        } else if constexpr (std::is_same_v<W, PutKeyLimit>) {
+          key_limits_[{w.row.ns, w.row.key}] = w.row.limit;
+          keys_.at(w.row.ns, w.row.key).limit = w.row.limit;
+        } else if constexpr (std::is_same_v<W, DeleteKeyLimit>) {
+          key_limits_.erase({w.ns, w.key});
+          keys_.erase(w.ns, w.key);
+        } else if constexpr (std::is_same_v<W, PutIdempotency>) {
+          idempotency_[w.row.key] = {w.row.job, w.row.expires};
+          idempotency_ages_.insert({w.row.expires, w.row.key});
+        } else if constexpr (std::is_same_v<W, ExpireIdempotency>) {
+          while (!idempotency_ages_.empty() && idempotency_ages_.begin()->first < w.before) {
+            idempotency_.erase(idempotency_ages_.begin()->second);
+            idempotency_ages_.erase(idempotency_ages_.begin());
+          }
+        } else if constexpr (std::is_same_v<W, PutScheduler>) {
+          scheduler_ = w.config;
+          roster_.refresh_all();
+        } else if constexpr (std::is_same_v<W, PutNextJob>) {
+          next_job_ = w.next;
+        } else {
+          static_assert(std::is_same_v<W, PutSpec>, "specs live in the store; every other write must be folded");
+        }
+      },
+      write);
+}
+
+const LiveJob* State::job(JobId id) const {
+  const auto it = jobs_.find(id);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+void State::put(const JobPtr& job) {
+  LiveJob& live = jobs_[job->id];
+  if (live.head != nullptr) {
+    detach(live);
+  } else if (!job->concurrency_key.empty()) {
+    ++key_jobs_[{job->ns.str(), job->concurrency_key}];
+  }
+  live.head = job;
+  attach(live);
+}
+
+void State::forget_key_job(const JobHead& head) {
+  if (head.concurrency_key.empty()) return;
+  const auto it = key_jobs_.find({head.ns.str(), head.concurrency_key});
+  if (it != key_jobs_.end() && --it->second == 0) key_jobs_.erase(it);
+}
+
+bool State::key_in_use(const std::string& ns, const std::string& key) const { return key_jobs_.contains({ns, key}); }
+
+void State::attach(LiveJob& live) {
+  const JobHead& head = *live.head;
+  ++counts_[static_cast<size_t>(head.state)];
+  if (is_active(head.state)) {
+    live.where = LiveJob::Where::WithWorker;
+    occupy(head, +1);
+    return;
+  }
+  HODEI_CHECK(head.state == JobState::Pending);
+  count_waiting(head, +1);
+  if (head.not_before.is_set()) {
+    live.where = LiveJob::Where::Delayed;
+    delayed_.insert({head.not_before, head.id});
+    return;
+  }
+  live.lane = roster_.lane(head.priority, head.ns.str(), head.shape);
+  live.where = LiveJob::Where::InLane;
+  roster_.enqueue(live.lane, head.id);
+}
+
+void State::leave_queue(LiveJob& live) {
+  const JobId id = live.head->id;
+  Lane* lane = live.lane;
+  switch (live.where) {
+    case LiveJob::Where::Delayed: delayed_.erase({live.head->not_before, id}); break;
+    case LiveJob::Where::InLane: roster_.dequeue(lane, id); break;
+    case LiveJob::Where::Parked:
+      keys_.unpark(keys_.at(live.head->ns.str(), live.head->concurrency_key), lane, id);
+      --parked_;
+      break;
+    case LiveJob::Where::WithWorker: break;
+  }
+  live.lane = nullptr;
+  if (lane != nullptr) roster_.drop_if_idle(lane);
+}
+
+void State::detach(LiveJob& live) {
+  const JobHead& head = *live.head;
+  --counts_[static_cast<size_t>(head.state)];
+  if (is_active(head.state)) {
+    occupy(head, -1);
+  } else {
+    count_waiting(head, -1);
+    leave_queue(live);
+  }
+}
+
+void State::count_waiting(const JobHead& head, int64_t sign) {
+  waiting_[class_index(head.priority)] += sign;
+  const auto it = waiting_by_namespace_.try_emplace(head.ns.str(), 0).first;
+  it->second += sign;
+  if (it->second == 0) waiting_by_namespace_.erase(it);
+}
+
+void State::queue(JobId id) {
+  LiveJob& live = jobs_.at(id);
+  Lane* lane = roster_.lane(live.head->priority, live.head->ns.str(), live.head->shape);
+  ++lane->parked;   // keeps the lane while the job changes places
+  leave_queue(live);
+  --lane->parked;
+  live.lane = lane;
+  live.where = LiveJob::Where::InLane;
+  roster_.enqueue(lane, id);
+}
+
+void State::park(JobId id) {
+  LiveJob& live = jobs_.at(id);
+  HODEI_CHECK(live.where == LiveJob::Where::InLane);
+  keys_.park(keys_.at(live.head->ns.str(), live.head->concurrency_key), live.lane, id);
+  roster_.dequeue(live.lane, id);
+  live.where = LiveJob::Where::Parked;
+  ++parked_;
+}
+
+void State::occupy(const JobHead& head, int sign) {
+  if (!head.concurrency_key.empty()) keys_.at(head.ns.str(), head.concurrency_key).held += sign;
+  LiveWorker* w = worker(head.worker);
+  HODEI_CHECK(w != nullptr);
+  if (sign > 0) {
+    w->executions.insert(head.current());
+    w->used += head.shape->needs;
+    if (w->state == WorkerState::Ready) w->state = *next(w->state, WorkerEvent::Occupy);
+  } else {
+    w->executions.erase(head.current());
+    w->used -= head.shape->needs;
+    if (w->state == WorkerState::Busy && w->executions.empty()) w->state = *next(w->state, WorkerEvent::Empty);
+  }
+  roster_.refresh(w);
+}
+
+LiveWorker* State::worker(const WorkerId& id) {
+  const auto it = workers_.find(id);
+  return it == workers_.end() ? nullptr : it->second.get();
+}
+
+LiveWorker* State::worker_of_session(const Hash128& session) {
+  const auto it = sessions_.find(session);
+  return it == sessions_.end() ? nullptr : worker(it->second);
+}
+
+void State::put_worker(const WorkerRecordPtr& record) {
+  std::unique_ptr<LiveWorker>& slot = workers_[record->info.id];
+  if (slot == nullptr) {
+    slot = std::make_unique<LiveWorker>();
+  } else {
+    roster_.remove(slot.get());
+    sessions_.erase(slot->record->session);
+  }
+  slot->record = record;
+  slot->state = record->state == WorkerState::Ready && !slot->executions.empty() ? WorkerState::Busy : record->state;
+  sessions_[record->session] = record->info.id;
+  roster_.add(slot.get());
+}
+
+void State::delete_worker(const WorkerId& id) {
+  const auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  HODEI_CHECK(it->second->executions.empty());
+  roster_.remove(it->second.get());
+  sessions_.erase(it->second->record->session);
+  workers_.erase(it);
+}
+
+const TemplateRow* State::job_template(const std::string& ns, const std::string& name) const {
+  const auto it = templates_.find({ns, name});
+  return it == templates_.end() ? nullptr : &it->second;
+}
+
+const OtpRow* State::otp(const Hash128& token) const {
+  const auto it = otps_.find(token);
+  return it == otps_.end() ? nullptr : &it->second;
+}
+
+std::optional<JobId> State::idempotent(const Hash128& key) const {
+  const auto it = idempotency_.find(key);
+  if (it == idempotency_.end()) return std::nullopt;
+  return it->second.first;
+}
+
+std::optional<WallTime> State::oldest_idempotency() const {
+  if (idempotency_ages_.empty()) return std::nullopt;
+  return idempotency_ages_.begin()->first;
+}
+
+bool State::has_key(const std::string& ns, const std::string& key) const { return key_limits_.contains({ns, key}); }
+
+}  // namespace hodei::core

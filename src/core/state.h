@@ -1,0 +1,94 @@
+// All that the engine keeps in memory. It changes only by folding writes, the same ones that are committed; indexes
+// (queue, rooms, keys) follow from them. The few volatile facts about workers are set by the engine directly and are
+// not part of the digest.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "src/core/placement/keys.h"
+#include "src/core/placement/roster.h"
+#include "src/core/writes.h"
+
+namespace hodei::core {
+
+struct LiveJob {
+  enum class Where : uint8_t { WithWorker, InLane, Parked, Delayed };
+  JobPtr head;
+  Lane* lane = nullptr;                  // while InLane or Parked
+  Where where = Where::WithWorker;
+};
+
+class State {
+ public:
+  State() : roster_(&scheduler_) {}
+
+  void fold(const Write& write);
+
+  const LiveJob* job(JobId id) const;
+  LiveWorker* worker(const WorkerId& id);
+  LiveWorker* worker_of_session(const Hash128& session);
+
+  // A Pending job that waited out its back-off, or whose key has room, goes to its lane; one whose key is full goes to
+  // the key.
+  void queue(JobId id);
+  void park(JobId id);
+
+  const SchedulerConfig& scheduler() const { return scheduler_; }
+  uint64_t next_job() const { return next_job_; }
+  Roster& roster() { return roster_; }
+  ConcurrencyKeys& keys() { return keys_; }
+  const std::set<std::pair<WallTime, JobId>>& delayed() const { return delayed_; }
+  const std::map<WorkerId, std::unique_ptr<LiveWorker>>& workers() const { return workers_; }
+  const absl::btree_map<JobId, LiveJob>& jobs() const { return jobs_; }
+  const TemplateRow* job_template(const std::string& ns, const std::string& name) const;
+  const OtpRow* otp(const Hash128& token) const;
+  size_t template_count() const { return templates_.size(); }
+  const std::map<Hash128, OtpRow>& otps() const { return otps_; }
+  std::optional<JobId> idempotent(const Hash128& key) const;
+  std::optional<WallTime> oldest_idempotency() const;
+  bool has_key(const std::string& ns, const std::string& key) const;
+  bool key_in_use(const std::string& ns, const std::string& key) const;
+  int64_t count(JobState state) const { return counts_[static_cast<size_t>(state)]; }
+  int64_t parked() const { return parked_; }
+  const std::map<std::string, int64_t>& waiting_by_namespace() const { return waiting_by_namespace_; }
+  int64_t waiting_in_class(Priority p) const { return waiting_[static_cast<size_t>(p) - 1]; }
+
+  uint64_t digest() const;
+
+ private:
+  void put(const JobPtr& job);
+  void leave_queue(LiveJob& live);
+  void detach(LiveJob& live);            // undo what the old head meant to workers, keys and queue
+  void attach(LiveJob& live);
+  void count_waiting(const JobHead& head, int64_t sign);
+  void forget_key_job(const JobHead& head);
+  void occupy(const JobHead& head, int sign);
+  void put_worker(const WorkerRecordPtr& record);
+  void delete_worker(const WorkerId& id);
+
+  SchedulerConfig scheduler_;
+  uint64_t next_job_ = 1;
+  Roster roster_;
+  ConcurrencyKeys keys_;
+  std::map<std::pair<std::string, std::string>, int64_t> key_jobs_;   // live jobs of a key
+  std::map<std::pair<std::string, std::string>, int64_t> key_limits_;
+  absl::btree_map<JobId, LiveJob> jobs_;
+  std::map<WorkerId, std::unique_ptr<LiveWorker>> workers_;
+  std::map<Hash128, WorkerId> sessions_;
+  std::set<std::pair<WallTime, JobId>> delayed_;
+  std::map<std::pair<std::string, std::string>, TemplateRow> templates_;
+  std::map<Hash128, OtpRow> otps_;
+  absl::flat_hash_map<Hash128, std::pair<JobId, WallTime>> idempotency_;
+  std::set<std::pair<WallTime, Hash128>> idempotency_ages_;
+  int64_t counts_[8] = {};
+  int64_t waiting_[kPriorities] = {};
+  std::map<std::string, int64_t> waiting_by_namespace_;
+  int64_t parked_ = 0;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,47 @@
+// A worker in memory: its stored record and what only its stream and heartbeats tell. Nothing volatile here is part of
+// the engine's digest.
+#pragma once
+
+#include "absl/container/btree_set.h"
+#include "src/core/worker/worker.h"
+
+namespace hodei::core {
+
+struct WorkerClass;
+
+struct LiveWorker {
+  WorkerRecordPtr record;
+  WorkerState state = WorkerState::Connecting;   // the record's, with Busy filled in
+  absl::btree_set<ExecutionId> executions;       // dispatched and not proven ended
+  Amounts used;
+
+  // Volatile.
+  bool connected = false;
+  uint64_t stream = 0;                           // number of the stream that is open
+  MonoTime last_seen{0};
+  WallTime last_seen_wall;
+  bool unhealthy = false;
+  double cpu_load = 0;
+  int64_t memory_used_mb = 0;
+  int64_t dropped_logs = 0;
+  int64_t succeeded = 0;
+  int64_t failed = 0;
+  double success = 1;                            // decaying share of executions that went well
+
+  // Kept by the roster.
+  WorkerClass* kind = nullptr;
+  uint32_t ordinal = 0;                          // a stable order that does not depend on addresses
+  double rank = 0;                               // shape-independent part of the score, as last sorted
+  bool listed = false;
+
+  const WorkerId& id() const { return record->info.id; }
+  bool available() const { return connected && !unhealthy && takes_work(state); }
+  bool has_slot() const { return executions.size() < record->info.slots; }
+  Amounts free() const {
+    Amounts left = record->info.capacity;
+    left -= used;
+    return left;
+  }
+};
+
+}  // namespace hodei::core

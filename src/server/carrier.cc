@@ -1,0 +1,88 @@
+#include "src/server/carrier.h"
+
+#include "src/base/status.h"
+
+namespace hodei::server {
+
+void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
+  for (const core::AckHeartbeat& ack : acks) {
+    ToWorker message;
+    message.heartbeat_sent_us = ack.sent_us;
+    links_.send(ack.stream, std::move(message));
+  }
+}
+
+void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
+  for (const core::Write& write : turn.writes) {
+    if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);
+  }
+  Messages messages;
+  for (const core::Effect& effect : turn.effects) add(effect, messages);
+  fill_specs(messages);
+  for (auto& [stream, message] : messages) {
+    message.epoch = static_cast<uint64_t>(epoch);
+    links_.send(stream, std::move(message));
+  }
+}
+
+void Carrier::add(const core::Effect& effect, Messages& messages) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, core::RunExecution>) {
+          messages[e.stream].run.push_back({e.execution, e.attempt, specs_.find(e.execution.job)});
+        } else if constexpr (std::is_same_v<E, core::CancelExecution>) {
+          messages[e.stream].cancel.push_back({e.execution, e.timed_out, e.grace});
+        } else if constexpr (std::is_same_v<E, core::AckResult>) {
+          messages[e.stream].results.push_back(e.execution);
+        } else if constexpr (std::is_same_v<E, core::WelcomeWorker>) {
+          ToWorker::Welcome welcome;
+          welcome.unknown = e.unknown;
+          for (const ExecutionId& held : e.held) welcome.logs.push_back({held, logs_.durable_offset(held)});
+          messages[e.stream].welcome = std::move(welcome);
+        } else if constexpr (std::is_same_v<E, core::TellDrain>) {
+          messages[e.stream].drain = e.reason;
+        } else if constexpr (std::is_same_v<E, core::DropStream>) {
+          links_.close(e.stream, e.reason);
+        } else if constexpr (std::is_same_v<E, core::JobMoved>) {
+          if (core::is_terminal(e.job->state)) {
+            specs_.drop(e.job->id);
+            logs_.job_finished(e.job->id, e.job->executions);
+          }
+          events_.publish({e.job, e.first, false});
+        } else if constexpr (std::is_same_v<E, core::JobProgressed>) {
+          events_.publish({e.job, 0, true});
+        } else {
+          static_assert(std::is_same_v<E, core::ExecutionLost>, "every effect must be carried out");
+          logs_.execution_lost(e.execution);
+        }
+      },
+      effect);
+}
+
+void Carrier::fill_specs(Messages& messages) {
+  std::vector<JobId> missing;
+  for (const auto& [stream, message] : messages) {
+    for (const ToWorker::Run& run : message.run) {
+      if (run.spec == nullptr) missing.push_back(run.execution.job);
+    }
+  }
+  if (missing.empty()) return;
+  const auto rows = reader_.specs(missing);
+  absl::flat_hash_map<JobId, std::shared_ptr<const core::SpecRow>> found;
+  if (rows.ok()) {
+    for (const auto& row : *rows) found[row->job] = row;
+  }
+  for (auto& [stream, message] : messages) {
+    for (ToWorker::Run& run : message.run) {
+      if (run.spec == nullptr) run.spec = found[run.execution.job];
+    }
+    // An order that cannot be sent: the stream starts over, and the hello gives the executions back.
+    const bool broken = std::any_of(message.run.begin(), message.run.end(), [](const auto& run) { return run.spec == nullptr; });
+    if (!broken) continue;
+    message.run.clear();
+    links_.close(stream, "the server could not read a job's specification");
+  }
+}
+
+}  // namespace hodei::server

@@ -1,0 +1,44 @@
+// Carries out what a durable batch wants: messages to workers (one per worker and turn), events to watchers, ends to
+// the log hub.
+#pragma once
+
+#include <functional>
+
+#include "src/server/event_hub.h"
+#include "src/server/loop_core.h"
+#include "src/server/spec_cache.h"
+#include "src/server/worker_links.h"
+
+namespace hodei::server {
+
+// What the carrier needs of the log hub.
+class LogEnds {
+ public:
+  virtual ~LogEnds() = default;
+  virtual void job_finished(JobId job, uint32_t last_execution) = 0;
+  virtual void execution_lost(ExecutionId execution) = 0;
+  virtual int64_t durable_offset(ExecutionId execution) = 0;
+};
+
+class Carrier final : public Outlet {
+ public:
+  Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs, store::Reader& reader)
+      : links_(links), events_(events), logs_(logs), reader_(reader) {}
+
+  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
+  void carry_out(const core::Turn& turn, store::Epoch epoch) override;
+  void forget_streams(const std::string& why) override { links_.close_all(why); }
+
+ private:
+  using Messages = std::map<uint64_t, ToWorker>;       // by stream
+  void add(const core::Effect& effect, Messages& messages);
+  void fill_specs(Messages& messages);
+
+  WorkerLinks& links_;
+  EventHub& events_;
+  LogEnds& logs_;
+  store::Reader& reader_;
+  SpecCache specs_;
+};
+
+}  // namespace hodei::server

@@ -1,0 +1,45 @@
+// The loop's thread: collects commands, wakes for them or for what is due, and turns.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "src/server/loop_core.h"
+
+namespace hodei::server {
+
+class Loop {
+ public:
+  // Commands that wait for a turn. A client beyond that is told to come back; workers never are.
+  static constexpr size_t kMaxWaiting = 100'000;
+  // Commands decided in one batch.
+  static constexpr size_t kMaxPerTurn = 4'096;
+
+  Loop(LoopCore& core, const Clock& clock) : core_(core), clock_(clock) {}
+  ~Loop() { stop(); }
+
+  void start();
+  void stop();                       // answers what still waits with UNAVAILABLE
+
+  // From any thread. `reply` is called on the loop's thread and must not block.
+  void post(core::Command command, ReplyTo reply);
+  // For clients: RESOURCE_EXHAUSTED at once when too many wait.
+  void post_bounded(core::Command command, ReplyTo reply);
+
+ private:
+  void run();
+  void add(core::Command command, ReplyTo reply, size_t limit);
+  std::vector<Waiting> take();   // with the mutex held
+
+  LoopCore& core_;
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Waiting> inbox_;
+  bool stopping_ = true;
+  std::thread thread_;
+};
+
+}  // namespace hodei::server

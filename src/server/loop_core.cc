@@ -1,0 +1,105 @@
+#include "src/server/loop_core.h"
+
+#include "src/base/status.h"
+
+namespace hodei::server {
+namespace {
+
+constexpr Duration kStall = 1s;
+constexpr Duration kReloadEvery = 250ms;
+
+absl::Status away(const absl::Status& why) {
+  return absl::UnavailableError(cat("the store is not available (", std::string(why.message()), "); try again in a moment"));
+}
+
+}  // namespace
+
+LoopCore::LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, core::EngineConfig config)
+    : store_(store), clock_(clock), outlet_(outlet), config_(config) {}
+
+absl::Status LoopCore::take_over() {
+  ASSIGN_OR_RETURN(epoch_, store_.new_epoch());
+  ASSIGN_OR_RETURN(const store::BatchNo last, store_.last_batch());
+  auto fresh = std::make_unique<core::Engine>(config_);
+  RETURN_IF_ERROR(store_.load([&](const core::Write& write) { fresh->restore(write); }));
+  batch_ = static_cast<uint64_t>(last);
+  fresh->restored(clock_.now());
+  engine_ = std::move(fresh);
+  trouble_ = absl::OkStatus();
+  last_turn_ = Duration(0);
+  expected_ = kNever;
+  return absl::OkStatus();
+}
+
+bool LoopCore::recover(Now now) {
+  if (deposed_ || now.mono < retry_load_at_) return false;
+  const absl::Status status = take_over();
+  if (!status.ok()) {
+    trouble_ = status;
+    retry_load_at_ = now.mono + kReloadEvery;
+  }
+  return status.ok();
+}
+
+void LoopCore::note_stall(Now now, core::Turn& turn) {
+  Duration stall = last_turn_ > kStall ? last_turn_ : Duration(0);
+  if (expected_ != kNever && now.mono - expected_ > kStall) stall += now.mono - expected_;
+  if (stall > Duration(0)) engine_->decide(core::Stall{stall}, now, turn).IgnoreError();
+}
+
+void LoopCore::turn(std::vector<Waiting> commands) {
+  const Now now = clock_.now();
+  if (engine_ == nullptr && !recover(now)) {
+    for (Waiting& w : commands) {
+      if (w.reply) w.reply(away(trouble_));
+    }
+    return;
+  }
+  core::Turn turn;
+  std::vector<absl::StatusOr<core::Reply>> replies;
+  replies.reserve(commands.size());
+  note_stall(now, turn);
+  for (const Waiting& w : commands) replies.push_back(engine_->decide(w.command, now, turn));
+  if (engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
+
+  if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
+  if (!turn.writes.empty()) {
+    const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
+    if (!done.ok()) {
+      commit_failed(done, commands);
+      return;
+    }
+    ++batch_;
+    ++commits_;
+  }
+  outlet_.carry_out(turn, epoch_);
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i].reply) commands[i].reply(std::move(replies[i]));
+  }
+  const Now after = clock_.now();
+  last_turn_ = after.mono - now.mono;
+  expected_ = engine_->next_wakeup();
+}
+
+void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
+  engine_ = nullptr;
+  trouble_ = why;
+  deposed_ = absl::IsAborted(why);
+  retry_load_at_ = MonoTime{0};
+  outlet_.forget_streams("the server lost its store for a moment");
+  const absl::Status answer =
+      absl::IsResourceExhausted(why)
+          ? absl::ResourceExhaustedError(cat("the store has no room (", std::string(why.message()),
+                                             "); free some disk space in the data folder and try again"))
+          : away(why);
+  for (Waiting& w : commands) {
+    if (w.reply) w.reply(answer);
+  }
+}
+
+MonoTime LoopCore::next_wakeup() const {
+  if (engine_ == nullptr) return deposed_ ? kNever : retry_load_at_;
+  return engine_->next_wakeup();
+}
+
+}  // namespace hodei::server

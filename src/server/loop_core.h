@@ -1,0 +1,73 @@
+// One turn of the server: take commands, decide them, commit once, and only then let anything out. No thread and no
+// wait here, so that the simulator runs exactly this.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/base/time.h"
+#include "src/core/engine.h"
+#include "src/store/store.h"
+
+namespace hodei::server {
+
+using ReplyTo = std::function<void(absl::StatusOr<core::Reply>)>;
+
+struct Waiting {
+  core::Command command;
+  ReplyTo reply;                 // may be empty
+};
+
+// Where decisions leave the loop. Called on the loop's thread; must not block.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  virtual void heartbeats(const std::vector<core::AckHeartbeat>& acks) = 0;
+  // The batch is durable: its writes (for caches) and its effects, in order.
+  virtual void carry_out(const core::Turn& turn, store::Epoch epoch) = 0;
+  // Memory was dropped and loaded again: every open stream must start over with a hello.
+  virtual void forget_streams(const std::string& why) = 0;
+};
+
+class LoopCore {
+ public:
+  LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, core::EngineConfig config);
+
+  // Takes over the store and loads. Must succeed once before the first turn.
+  absl::Status take_over();
+
+  void turn(std::vector<Waiting> commands);
+
+  // When turn() wants to be called at the latest.
+  MonoTime next_wakeup() const;
+
+  bool ready() const { return engine_ != nullptr; }
+  bool deposed() const { return deposed_; }              // another server has the store: end
+  const absl::Status& trouble() const { return trouble_; }
+  const core::Engine* engine() const { return engine_.get(); }
+  store::Epoch epoch() const { return epoch_; }
+  uint64_t commits() const { return commits_; }
+
+ private:
+  void note_stall(Now now, core::Turn& turn);
+  bool recover(Now now);
+  void commit_failed(const absl::Status& why, std::vector<Waiting>& commands);
+
+  store::Store& store_;
+  const Clock& clock_;
+  Outlet& outlet_;
+  core::EngineConfig config_;
+  std::unique_ptr<core::Engine> engine_;
+  store::Epoch epoch_{};
+  uint64_t batch_ = 0;
+  uint64_t commits_ = 0;
+  bool deposed_ = false;
+  absl::Status trouble_;
+  MonoTime expected_ = kNever;       // when the next turn was due
+  Duration last_turn_{0};
+  MonoTime retry_load_at_{0};
+};
+
+}  // namespace hodei::server

@@ -1,0 +1,33 @@
+// The state of the whole installation (SPEC 2.7), from what is known right now.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/base/time.h"
+
+namespace hodei::server {
+
+enum class SystemState : uint8_t { Initializing = 1, Ready, Running, Degraded, Critical, Shutdown };
+
+struct SystemFacts {
+  bool loaded = false;
+  bool stopping = false;
+  bool commits = true;            // the last one worked
+  std::string trouble;            // of the store
+  Duration slowest_commit{0};     // of late
+  int64_t active = 0;             // executions
+  int64_t workers = 0;
+  int64_t unhealthy = 0;
+};
+
+struct SystemAssessment {
+  SystemState state = SystemState::Initializing;
+  std::string reason;
+};
+
+inline constexpr Duration kSlowCommit = 1s;
+
+SystemAssessment assess(const SystemFacts& facts);
+
+}  // namespace hodei::server

@@ -1,0 +1,168 @@
+#include "src/store/conformance/samples.h"
+
+#include <iterator>
+
+#include "src/base/status.h"
+
+namespace hodei::store {
+
+using namespace core;
+
+ShapePtr a_shape(std::string_view pool) {
+  Shape shape;
+  shape.needs = {.cpu_milli = 500, .memory_mb = 64};
+  shape.pool = pool;
+  shape.labels = {{.key = "zone", .op = LabelOperator::In, .values = {"a", "b"}}};
+  shape.encoded = encode(shape);
+  return std::make_shared<const Shape>(std::move(shape));
+}
+
+JobHead a_job(uint64_t number) {
+  JobHead job;
+  job.id = JobId{number};
+  job.ns = Namespace("default");
+  job.created = WallTime{1'700'000'000'000'000 + static_cast<int64_t>(number)};
+  job.shape = a_shape("general");
+  return job;
+}
+
+std::shared_ptr<const SpecRow> a_spec(const JobHead& job, std::string_view name) {
+  SpecRow spec;
+  spec.job = job.id;
+  spec.ns = job.ns.str();
+  spec.name = name;
+  spec.correlation_id = cat("c-", number(job.id));
+  spec.bytes = cat("spec of ", number(job.id));
+  return std::make_shared<const SpecRow>(std::move(spec));
+}
+
+WorkerRecordPtr a_worker(std::string_view id) {
+  WorkerRecord record;
+  record.info.id = WorkerId(std::string(id));
+  record.info.hostname = "host";
+  record.info.slots = 4;
+  record.info.labels = {{"zone", "a"}};
+  record.session = hash128(cat("session of ", id));
+  record.used_otp = hash128(cat("otp of ", id));
+  record.incarnation = "i1";
+  record.registered = WallTime{1'700'000'000'000'000};
+  return std::make_shared<const WorkerRecord>(std::move(record));
+}
+
+JobHead moved(JobHead job, JobState to, std::string_view reason) {
+  auto past = job.past == nullptr ? std::make_shared<Past>() : std::make_shared<Past>(*job.past);
+  const WallTime at = job.created + Duration(1 + past->transitions.size());
+  past->transitions.push_back(
+      {.to = to, .from = job.state, .at = at, .execution = job.executions, .reason = std::string(reason)});
+  if (!past->executions.empty()) past->executions.back().state = to;
+  if (to == JobState::Running) ++job.attempts;
+  if (!is_active(to)) job.worker = WorkerId();
+  job.state = to;
+  job.past = std::move(past);
+  return job;
+}
+
+JobHead dispatched(JobHead job, std::string_view worker) {
+  ++job.executions;
+  job = moved(std::move(job), JobState::Scheduled);
+  job.worker = WorkerId(std::string(worker));
+  auto past = std::make_shared<Past>(*job.past);
+  past->executions.push_back({.number = job.executions, .worker = job.worker, .scheduled = job.created});
+  job.past = std::move(past);
+  return job;
+}
+
+Writes entering(const JobHead& job, std::string_view name) {
+  return {PutSpec{a_spec(job, name)}, PutJob{std::make_shared<const JobHead>(job)}};
+}
+
+Write live(JobHead job) { return PutJob{std::make_shared<const JobHead>(std::move(job))}; }
+
+Write finished(JobHead job) { return FinishJob{std::make_shared<const JobHead>(std::move(job))}; }
+
+Writes RandomHistory::next_batch() {
+  Writes out;
+  for (uint64_t n = 1 + pick(12); n > 0; --n) {
+    switch (pick(5)) {
+      case 0:
+      case 1: submit(out); break;
+      case 2: change_something_else(out); break;
+      default: move_a_job(out);
+    }
+  }
+  return out;
+}
+
+std::string RandomHistory::some_text() {
+  if (pick(4) == 0) return std::string(kNastyText.substr(pick(kNastyText.size())));
+  return cat("t", pick(6));
+}
+
+void RandomHistory::submit(Writes& out) {
+  JobHead job = a_job(next_job_++);
+  job.ns = Namespace(cat("ns", pick(3)));
+  job.priority = static_cast<Priority>(1 + pick(4));
+  job.max_attempts = static_cast<uint32_t>(1 + pick(3));
+  job.timeout = Duration(pick(1'000'000));
+  job.backoff.factor = 1 + static_cast<double>(pick(100)) / 7;
+  job.created = WallTime{clock_us_ += 1000};
+  if (pick(3) == 0) job.concurrency_key = some_text();
+  if (pick(4) == 0) job.shape = a_shape(some_text());
+  SpecRow spec = *a_spec(job, some_text());
+  spec.labels = {{"team", some_text()}};
+  spec.retry_of = JobId{pick(next_job_)};
+  spec.bytes.append(pick(3) == 0 ? pick(9000) : pick(60), 'x');
+  if (pick(2) == 0) {
+    out.push_back(PutIdempotency{{.key = hash128(cat("key", pick(50))), .job = job.id, .expires = {clock_us_ + 5000}}});
+  }
+  out.push_back(PutSpec{std::make_shared<const SpecRow>(std::move(spec))});
+  out.push_back(live(job));
+  out.push_back(PutNextJob{next_job_});
+  live_[number(job.id)] = std::move(job);
+}
+
+void RandomHistory::move_a_job(Writes& out) {
+  if (live_.empty()) return;
+  const auto at = std::next(live_.begin(), static_cast<std::ptrdiff_t>(pick(live_.size())));
+  JobHead& job = at->second;
+  JobState to = JobState::Pending;
+  switch (job.state) {
+    case JobState::Pending: to = pick(6) == 0 ? JobState::Cancelled : JobState::Scheduled; break;
+    case JobState::Scheduled: to = pick(6) == 0 ? JobState::Pending : JobState::Running; break;
+    default: to = static_cast<JobState>(static_cast<uint64_t>(JobState::Succeeded) + pick(4));
+  }
+  if (job.state == JobState::Running && pick(6) == 0) to = JobState::Pending;
+  job = to == JobState::Scheduled ? dispatched(job, cat("w", pick(4))) : moved(job, to, some_text());
+  if (is_terminal(to)) {
+    out.push_back(finished(job));
+    live_.erase(at);
+  } else {
+    job.cancel_requested = pick(5) == 0;
+    out.push_back(live(job));
+  }
+}
+
+void RandomHistory::change_something_else(Writes& out) {
+  const std::string ns = cat("ns", pick(2));
+  const std::string id = cat("w", pick(5));
+  switch (pick(11)) {
+    case 0: out.push_back(PutWorker{a_worker(id)}); break;
+    case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
+    case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
+    case 3: out.push_back(DeleteOtp{hash128(id)}); break;
+    case 4: {
+      TemplateRow row{
+          .ns = ns, .name = some_text(), .revision = clock_us_, .updated = {clock_us_}, .bytes = some_text()};
+      out.push_back(PutTemplate{std::move(row)});
+      break;
+    }
+    case 5: out.push_back(DeleteTemplate{ns, some_text()}); break;
+    case 6: out.push_back(PutKeyLimit{{ns, some_text(), static_cast<int64_t>(pick(9))}}); break;
+    case 7: out.push_back(DeleteKeyLimit{ns, some_text()}); break;
+    case 8: out.push_back(ExpireIdempotency{WallTime{clock_us_}}); break;
+    case 9: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9))}}); break;
+    default: out.push_back(PutNextJob{next_job_});
+  }
+}
+
+}  // namespace hodei::store

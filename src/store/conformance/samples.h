@@ -1,0 +1,52 @@
+// Jobs, workers and whole random histories for tests of stores.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "src/core/writes.h"
+
+namespace hodei::store {
+
+// Text that finds weak spots: quotes, NUL, control characters, several alphabets, bytes that are no UTF-8 at all.
+using namespace std::string_view_literals;
+inline constexpr std::string_view kNastyText =
+    "it's \"x\" \0 \n \x01 ñandú 日本 🦀 %_\\ \xff\xfe; DROP TABLE spec\0"sv;
+
+core::ShapePtr a_shape(std::string_view pool);
+core::JobHead a_job(uint64_t number);  // Pending, nothing has happened
+std::shared_ptr<const core::SpecRow> a_spec(const core::JobHead& job, std::string_view name = "a job");
+core::WorkerRecordPtr a_worker(std::string_view id);
+
+// The next state of a job, as the engine would write it: history and execution kept up.
+core::JobHead dispatched(core::JobHead job, std::string_view worker);
+core::JobHead moved(core::JobHead job, core::JobState to, std::string_view reason = "");
+
+// A new job: its spec and its head.
+core::Writes entering(const core::JobHead& job, std::string_view name = "a job");
+core::Write live(core::JobHead job);
+core::Write finished(core::JobHead job);
+
+// Batches of every kind of write about a small world, valid one after another. Same seed: same batches.
+class RandomHistory {
+ public:
+  explicit RandomHistory(uint64_t seed) : random_(seed) {}
+  core::Writes next_batch();
+
+ private:
+  uint64_t pick(uint64_t below) { return random_() % below; }
+  std::string some_text();
+  void submit(core::Writes& out);
+  void move_a_job(core::Writes& out);
+  void change_something_else(core::Writes& out);
+
+  std::mt19937_64 random_;
+  uint64_t next_job_ = 1;
+  int64_t clock_us_ = 1'700'000'000'000'000;
+  std::map<uint64_t, core::JobHead> live_;
+};
+
+}  // namespace hodei::store

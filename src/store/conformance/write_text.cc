@@ -1,0 +1,112 @@
+#include "src/store/conformance/write_text.h"
+
+#include "fmt/format.h"
+#include "src/base/status.h"
+
+namespace hodei::store {
+namespace {
+
+using namespace core;
+
+// Readable where it can be, exact always.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    byte >= 0x20 && byte < 0x7f ? out.push_back(c) : static_cast<void>(out += fmt::format("\\x{:02x}", byte));
+  }
+  return out + "'";
+}
+
+std::string text_of(Hash128 h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
+
+std::string text_of(const Labels& labels) {
+  std::string out;
+  for (const auto& [key, value] : labels) out += quoted(key) + "=" + quoted(value) + " ";
+  return out;
+}
+
+struct Describe {
+  std::string operator()(const PutSpec& w) const { return "spec " + to_text(*w.spec); }
+  std::string operator()(const PutJob& w) const { return "job " + to_text(*w.job); }
+  std::string operator()(const FinishJob& w) const { return "finish " + to_text(*w.job); }
+  std::string operator()(const PutWorker& w) const {
+    const WorkerRecord& r = *w.worker;
+    return fmt::format("worker {} state={} session={} otp={} incarnation={} stop={} registered={}",
+                       quoted(encode(r.info)), name(r.state), text_of(r.session), text_of(r.used_otp),
+                       quoted(r.incarnation), r.stop_when_empty, r.registered.us);
+  }
+  std::string operator()(const DeleteWorker& w) const { return "delete worker " + quoted(w.worker.str()); }
+  std::string operator()(const PutOtp& w) const {
+    return fmt::format("otp {} for {} until {}", text_of(w.otp.token), quoted(w.otp.worker.str()), w.otp.expires.us);
+  }
+  std::string operator()(const DeleteOtp& w) const { return "delete otp " + text_of(w.token); }
+  std::string operator()(const PutTemplate& w) const {
+    return fmt::format("template {}/{} revision={} updated={} {}", quoted(w.row.ns), quoted(w.row.name), w.row.revision,
+                       w.row.updated.us, quoted(w.row.bytes));
+  }
+  std::string operator()(const DeleteTemplate& w) const {
+    return fmt::format("delete template {}/{}", quoted(w.ns), quoted(w.name));
+  }
+  std::string operator()(const PutKeyLimit& w) const {
+    return fmt::format("key {}/{} limit={}", quoted(w.row.ns), quoted(w.row.key), w.row.limit);
+  }
+  std::string operator()(const DeleteKeyLimit& w) const {
+    return fmt::format("delete key {}/{}", quoted(w.ns), quoted(w.key));
+  }
+  std::string operator()(const PutIdempotency& w) const {
+    return fmt::format("idempotency {} job={} until {}", text_of(w.row.key), number(w.row.job), w.row.expires.us);
+  }
+  std::string operator()(const ExpireIdempotency& w) const { return fmt::format("expire before {}", w.before.us); }
+  std::string operator()(const PutScheduler& w) const {
+    const SchedulerConfig& c = w.config;
+    return fmt::format("scheduler {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load, c.affinity,
+                       c.zone, c.history, c.threshold);
+  }
+  std::string operator()(const PutNextJob& w) const { return fmt::format("next job {}", w.next); }
+};
+
+}  // namespace
+
+std::string to_text(const JobHead& j) {
+  return fmt::format(
+      "{} ns={} {} priority={} retry={} cancel={} timeout={} executions={} attempts={}/{} lost={} limits={}/{} "
+      "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
+      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry, j.cancel_requested,
+      j.timeout_requested, j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
+      j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
+      j.not_before.us, quoted(j.concurrency_key), quoted(j.worker.str()),
+      j.shape == nullptr ? "none" : quoted(encode(*j.shape)), j.past == nullptr ? "none" : quoted(encode(*j.past)));
+}
+
+std::string to_text(const SpecRow& s) {
+  return fmt::format("{} ns={} name={} labels={} correlation={} template={} retry_of={} bytes={}", number(s.job),
+                     quoted(s.ns), quoted(s.name), text_of(s.labels), quoted(s.correlation_id), quoted(s.template_name),
+                     number(s.retry_of), quoted(s.bytes));
+}
+
+std::string to_text(const Write& write) { return std::visit(Describe{}, write); }
+
+std::string to_text(const JobView& view) {
+  return fmt::format("{} | {} | ended={}", to_text(view.head), to_text(view.spec), view.ended.us);
+}
+
+std::vector<std::string> load_text(Store& store) {
+  std::vector<std::string> out;
+  const absl::Status status = store.load([&](const Write& write) { out.push_back(to_text(write)); });
+  if (!status.ok()) out.push_back(status.ToString());
+  return out;
+}
+
+std::vector<std::string> history_text(Reader& reader) {
+  std::vector<std::string> out;
+  const auto jobs = reader.jobs({.limit = SIZE_MAX});
+  if (!jobs.ok()) return {jobs.status().ToString()};
+  for (const JobView& listed : *jobs) {
+    const auto job = reader.job(listed.head.id);
+    out.push_back(job.ok() ? to_text(*job) : job.status().ToString());
+  }
+  return out;
+}
+
+}  // namespace hodei::store

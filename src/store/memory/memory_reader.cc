@@ -1,0 +1,83 @@
+// The reading half of MemoryStore.
+#include <algorithm>
+
+#include "src/base/status.h"
+#include "src/store/job_facts.h"
+#include "src/store/memory/memory_store.h"
+#include "src/store/refusals.h"
+
+namespace hodei::store {
+namespace {
+
+JobView view_of(const MemoryTables& tables, const core::JobHead& job, WallTime ended, bool with_bytes) {
+  JobView view{.head = job, .ended = ended};
+  if (const auto spec = tables.specs.find(job.id); spec != tables.specs.end()) view.spec = *spec->second;
+  if (!with_bytes) view.spec.bytes.clear();
+  return view;
+}
+
+// Live and finished jobs merged, newest first.
+template <class Visit>
+void newest_first(const MemoryTables& tables, const Visit& visit) {
+  auto hot = tables.hot.rbegin();
+  auto done = tables.done.rbegin();
+  while (hot != tables.hot.rend() || done != tables.done.rend()) {
+    const bool take_hot = done == tables.done.rend() || (hot != tables.hot.rend() && hot->first > done->first);
+    const bool go_on = take_hot ? visit(*hot->second, WallTime{}) : visit(*done->second.job, done->second.ended);
+    if (!go_on) return;
+    take_hot ? static_cast<void>(++hot) : static_cast<void>(++done);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<JobView> MemoryStore::job(JobId id) {
+  const std::lock_guard lock(mutex_);
+  if (const auto hot = tables_.hot.find(id); hot != tables_.hot.end()) {
+    return view_of(tables_, *hot->second, {}, true);
+  }
+  if (const auto done = tables_.done.find(id); done != tables_.done.end()) {
+    return view_of(tables_, *done->second.job, done->second.ended, true);
+  }
+  return no_such_job(id);
+}
+
+absl::StatusOr<std::vector<JobView>> MemoryStore::jobs(const JobQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::vector<JobView> out;
+  newest_first(tables_, [&](const core::JobHead& job, WallTime ended) {
+    if (out.size() == query.limit) return false;
+    if (!head_matches(query, job)) return true;
+    JobView view = view_of(tables_, job, ended, false);
+    if (texts_match(query, view.spec.name, view.spec.labels)) out.push_back(std::move(view));
+    return true;
+  });
+  return out;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> MemoryStore::specs(const std::vector<JobId>& ids) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const core::SpecRow>> out;
+  for (JobId id : ids) {
+    if (const auto spec = tables_.specs.find(id); spec != tables_.specs.end()) out.push_back(spec->second);
+  }
+  return out;
+}
+
+absl::StatusOr<core::TemplateRow> MemoryStore::job_template(const std::string& ns, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = tables_.templates.find({ns, name});
+  if (found == tables_.templates.end()) return no_such_template(ns, name);
+  return found->second;
+}
+
+absl::StatusOr<std::vector<core::TemplateRow>> MemoryStore::job_templates(const std::string& ns) {
+  const std::lock_guard lock(mutex_);
+  std::vector<core::TemplateRow> out;
+  for (const auto& [key, row] : tables_.templates) {
+    if (ns.empty() || ns == row.ns) out.push_back(row);
+  }
+  return out;
+}
+
+}  // namespace hodei::store

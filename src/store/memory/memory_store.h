@@ -1,0 +1,79 @@
+// The store as maps in memory, for tests and the simulator: the same promises as the durable ones, deterministic, and
+// faults on request. A copy is an independent snapshot (rows are shared, maps are copied).
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/store/batch.h"
+#include "src/store/store.h"
+
+namespace hodei::store {
+
+// What a commit can suffer.
+enum class CommitFault {
+  DiskFull,    // RESOURCE_EXHAUSTED, nothing was written
+  LostBefore,  // UNAVAILABLE, and the batch was not applied
+  LostAfter,   // UNAVAILABLE, but the batch was applied
+};
+
+// Everything that is stored, as plain maps.
+struct MemoryTables {
+  struct Done {
+    core::JobPtr job;
+    WallTime ended;
+  };
+  using Name = std::pair<std::string, std::string>;  // namespace and name
+
+  uint64_t epoch = 0;
+  uint64_t batch = 0;
+  std::optional<uint64_t> next_job;
+  std::optional<core::SchedulerConfig> scheduler;
+  std::map<JobId, std::shared_ptr<const core::SpecRow>> specs;
+  std::map<JobId, core::JobPtr> hot;
+  std::map<JobId, Done> done;
+  std::map<WorkerId, core::WorkerRecordPtr> workers;
+  std::map<Hash128, core::OtpRow> otps;
+  std::map<Name, core::TemplateRow> templates;
+  std::map<Name, core::KeyLimitRow> key_limits;
+  std::map<Hash128, core::IdempotencyRow> idempotency;
+
+  // Checks against what is stored; changes nothing.
+  absl::Status check(const Batch& changes) const;
+  void apply(const core::Write& write);
+};
+
+class MemoryStore final : public Store, public Reader {
+ public:
+  MemoryStore() = default;
+  MemoryStore(const MemoryStore& other);
+  MemoryStore& operator=(const MemoryStore& other);
+
+  absl::StatusOr<Epoch> new_epoch() override;
+  absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) override;
+  absl::StatusOr<BatchNo> last_batch() override;
+  absl::Status load(const LoadVisitor& visit) override;
+
+  absl::StatusOr<JobView> job(JobId id) override;
+  absl::StatusOr<std::vector<JobView>> jobs(const JobQuery& query) override;
+  absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
+  absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
+  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
+
+  // The next commit suffers this, once. A commit that would have been refused anyway is refused as ever.
+  void fail_next_commit(CommitFault fault);
+
+  // A copy of everything, for checks.
+  MemoryTables tables() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards all below
+  MemoryTables tables_;
+  std::optional<CommitFault> fault_;
+};
+
+}  // namespace hodei::store

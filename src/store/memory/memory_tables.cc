@@ -1,0 +1,53 @@
+// How writes change the maps of MemoryStore: one line per kind, in the order they come. This is the plain reading of
+// what a batch means; the durable stores fold first and must arrive at the same.
+#include "src/store/job_facts.h"
+#include "src/store/memory/memory_store.h"
+#include "src/store/refusals.h"
+
+namespace hodei::store {
+namespace {
+
+using namespace core;
+
+struct Apply {
+  MemoryTables& t;
+
+  void operator()(const PutSpec& w) const { t.specs[w.spec->job] = w.spec; }
+  void operator()(const PutJob& w) const { t.hot[w.job->id] = w.job; }
+  void operator()(const FinishJob& w) const {
+    t.hot.erase(w.job->id);
+    t.done[w.job->id] = {w.job, ended_of(*w.job)};
+  }
+  void operator()(const PutWorker& w) const { t.workers[w.worker->info.id] = w.worker; }
+  void operator()(const DeleteWorker& w) const { t.workers.erase(w.worker); }
+  void operator()(const PutOtp& w) const { t.otps[w.otp.token] = w.otp; }
+  void operator()(const DeleteOtp& w) const { t.otps.erase(w.token); }
+  void operator()(const PutTemplate& w) const { t.templates[{w.row.ns, w.row.name}] = w.row; }
+  void operator()(const DeleteTemplate& w) const { t.templates.erase({w.ns, w.name}); }
+  void operator()(const PutKeyLimit& w) const { t.key_limits[{w.row.ns, w.row.key}] = w.row; }
+  void operator()(const DeleteKeyLimit& w) const { t.key_limits.erase({w.ns, w.key}); }
+  void operator()(const PutIdempotency& w) const { t.idempotency[w.row.key] = w.row; }
+  void operator()(const ExpireIdempotency& w) const {
+    std::erase_if(t.idempotency, [&](const auto& entry) { return entry.second.expires < w.before; });
+  }
+  void operator()(const PutScheduler& w) const { t.scheduler = w.config; }
+  void operator()(const PutNextJob& w) const { t.next_job = w.next; }
+};
+
+}  // namespace
+
+absl::Status MemoryTables::check(const Batch& changes) const {
+  for (const JobChange& change : changes.jobs()) {
+    const auto found = hot.find(change.job);
+    if (change.enters()) {
+      if (specs.contains(change.job)) return already_stored(change.job);
+    } else if (found == hot.end() || step_of(*found->second) > change.first_step) {
+      return not_live(change);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void MemoryTables::apply(const Write& write) { std::visit(Apply{*this}, write); }
+
+}  // namespace hodei::store

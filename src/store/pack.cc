@@ -1,0 +1,114 @@
+// Small values packed into one column.
+#include <bit>
+
+#include "src/base/codec.h"
+#include "src/store/rows.h"
+
+namespace hodei::store {
+
+using core::JobHead;
+using core::Labels;
+using core::SchedulerConfig;
+
+// Big-endian, so that rows sort like the numbers, in every backend.
+std::string pack(Hash128 hash) {
+  std::string out(16, '\0');
+  for (size_t i = 0; i < 8; ++i) {
+    out[i] = static_cast<char>(hash.high >> (56 - 8 * i));
+    out[8 + i] = static_cast<char>(hash.low >> (56 - 8 * i));
+  }
+  return out;
+}
+
+Hash128 unpack_hash(std::string_view bytes) {
+  Hash128 hash;
+  if (bytes.size() != 16) return hash;
+  for (size_t i = 0; i < 8; ++i) {
+    hash.high = hash.high << 8 | static_cast<unsigned char>(bytes[i]);
+    hash.low = hash.low << 8 | static_cast<unsigned char>(bytes[8 + i]);
+  }
+  return hash;
+}
+
+std::string pack(const Labels& labels) {
+  Encoder out;
+  for (const auto& [key, value] : labels) out.text(key).text(value);
+  return out.take();
+}
+
+Labels unpack_labels(std::string_view bytes) {
+  Labels labels;
+  Decoder in(bytes);
+  while (!in.done()) {
+    std::string key(in.text());
+    std::string value(in.text());
+    if (in.ok()) labels.emplace_hint(labels.end(), std::move(key), std::move(value));
+  }
+  return labels;
+}
+
+std::string pack(const SchedulerConfig& config) {
+  Encoder out;
+  out.u64(static_cast<uint64_t>(config.strategy));
+  for (double part : {config.capacity, config.load, config.affinity, config.zone, config.history, config.threshold}) {
+    out.u64(std::bit_cast<uint64_t>(part));
+  }
+  return out.take();
+}
+
+SchedulerConfig unpack_scheduler(std::string_view bytes) {
+  Decoder in(bytes);
+  SchedulerConfig config;
+  config.strategy = static_cast<core::Strategy>(in.u64());
+  for (double* part :
+       {&config.capacity, &config.load, &config.affinity, &config.zone, &config.history, &config.threshold}) {
+    *part = std::bit_cast<double>(in.u64());
+  }
+  return config;
+}
+
+// New fields go to the end and read as zero in older rows.
+std::string pack_details(const JobHead& job) {
+  Encoder out;
+  out.u64(static_cast<uint64_t>(job.priority))
+      .u64(job.allow_retry)
+      .u64(job.cancel_requested)
+      .u64(job.timeout_requested)
+      .u64(job.executions)
+      .u64(job.attempts)
+      .u64(job.max_attempts)
+      .u64(job.lost_dispatches)
+      .i64(job.timeout.count())
+      .i64(job.grace.count())
+      .i64(job.backoff.initial.count())
+      .i64(job.backoff.max.count())
+      .u64(std::bit_cast<uint64_t>(job.backoff.factor))
+      .i64(job.created.us)
+      .i64(job.not_before.us)
+      .text(job.concurrency_key)
+      .text(job.worker.str());
+  return out.take();
+}
+
+void unpack_details(std::string_view bytes, JobHead& job) {
+  Decoder in(bytes);
+  job.priority = static_cast<core::Priority>(in.u64());
+  job.allow_retry = in.u64() != 0;
+  job.cancel_requested = in.u64() != 0;
+  job.timeout_requested = in.u64() != 0;
+  job.executions = static_cast<uint32_t>(in.u64());
+  job.attempts = static_cast<uint32_t>(in.u64());
+  job.max_attempts = static_cast<uint32_t>(in.u64());
+  job.lost_dispatches = static_cast<uint32_t>(in.u64());
+  job.timeout = Duration(in.i64());
+  job.grace = Duration(in.i64());
+  job.backoff.initial = Duration(in.i64());
+  job.backoff.max = Duration(in.i64());
+  job.backoff.factor = std::bit_cast<double>(in.u64());
+  job.created.us = in.i64();
+  job.not_before.us = in.i64();
+  job.concurrency_key = in.text();
+  job.worker = WorkerId(std::string(in.text()));
+}
+
+}  // namespace hodei::store

@@ -1,0 +1,39 @@
+#include "src/store/refusals.h"
+
+#include "src/base/status.h"
+
+namespace hodei::store {
+
+absl::Status refused(JobId job, std::string_view why) {
+  return absl::InternalError(
+      cat("the store refused a write about job ", short_id(job), " and the whole batch with it: ", why));
+}
+
+absl::Status already_stored(JobId job) { return refused(job, "its number is taken by a job that is already stored"); }
+
+absl::Status not_live(const JobChange& change) {
+  return refused(change.job, cat("it is not live (never submitted, or ended), or is already further than ",
+                                 core::name(change.last->state), " in execution ", change.last->executions));
+}
+
+absl::Status check_turn(const Turn& stored, const Turn& given) {
+  const auto [epoch, batch] = stored;
+  if (given.epoch != epoch) {
+    return absl::AbortedError(cat("this server leads with epoch ", static_cast<uint64_t>(given.epoch),
+                                  " but the store belongs to epoch ", static_cast<uint64_t>(epoch),
+                                  "; another server has taken over"));
+  }
+  const auto last = static_cast<uint64_t>(batch);
+  const auto wanted = static_cast<uint64_t>(given.batch);
+  if (wanted == last + 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(cat("batch ", wanted, " cannot be committed: the last one stored is ", last,
+                                           wanted <= last ? "; it may be this very batch" : "", "; load again"));
+}
+
+absl::Status no_such_job(JobId job) { return absl::NotFoundError(cat("job ", short_id(job), " does not exist")); }
+
+absl::Status no_such_template(const std::string& ns, const std::string& name) {
+  return absl::NotFoundError(cat("template '", name, "' does not exist in namespace '", ns, "'"));
+}
+
+}  // namespace hodei::store

@@ -1,0 +1,151 @@
+#include "src/store/sqlite/batch_writer.h"
+
+#include "src/base/status.h"
+#include "src/store/refusals.h"
+#include "src/store/rows.h"
+#include "src/store/sql.h"
+
+namespace hodei::store {
+namespace {
+
+using namespace core;
+
+constexpr Dialect kDialect = Dialect::Sqlite;
+
+int64_t key(JobId job) { return static_cast<int64_t>(number(job)); }
+
+absl::Status done_or_error(absl::StatusOr<int> changed) { return changed.status(); }
+
+// A row of a job. Keys and CHECKs of the tables are guards: what they refuse is an error of the caller.
+absl::Status run_guarded(Connection& db, Statement& statement, JobId job) {
+  const int code = statement.run_raw();
+  if (code == SQLITE_DONE) return absl::OkStatus();
+  if (code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID) return already_stored(job);
+  if ((code & 0xff) == SQLITE_CONSTRAINT) return refused(job, sqlite3_errmsg(db.raw()));
+  return sqlite_error(db.raw(), code);
+}
+
+}  // namespace
+
+absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
+  BatchWriter out;
+  out.db_ = &db;
+  // The stored row must not be further than the first write of this batch was.
+  const std::string update_guard = cat("step <= ", parameter(kJobHot.columns.size() + 1, kDialect));
+  const std::string delete_guard = cat("step <= ", parameter(2, kDialect));
+  const struct {
+    Statement* statement;
+    std::string sql;
+  } all[] = {
+      {&out.insert_spec_, insert_sql(kSpec, kDialect)},
+      {&out.insert_hot_, insert_sql(kJobHot, kDialect)},
+      {&out.update_hot_, update_sql(kJobHot, kDialect, update_guard)},
+      {&out.delete_hot_, delete_sql(kJobHot, kDialect, delete_guard)},
+      {&out.insert_done_, insert_sql(kJobDone, kDialect)},
+      {&out.put_worker_, upsert_sql(kWorker, kDialect)},
+      {&out.delete_worker_, delete_sql(kWorker, kDialect)},
+      {&out.put_otp_, upsert_sql(kOtp, kDialect)},
+      {&out.delete_otp_, delete_sql(kOtp, kDialect)},
+      {&out.put_template_, upsert_sql(kTemplate, kDialect)},
+      {&out.delete_template_, delete_sql(kTemplate, kDialect)},
+      {&out.put_key_limit_, upsert_sql(kKeyLimit, kDialect)},
+      {&out.delete_key_limit_, delete_sql(kKeyLimit, kDialect)},
+      {&out.put_idempotency_, upsert_sql(kIdempotency, kDialect)},
+      {&out.expire_idempotency_, "DELETE FROM idempotency WHERE expires < ?1"},
+  };
+  for (const auto& [statement, sql] : all) {
+    ASSIGN_OR_RETURN(*statement, db.prepare(sql));
+  }
+  return out;
+}
+
+// Table by table, each by growing number: neighbours in a batch are neighbours in the file.
+absl::Status BatchWriter::write(const Batch& batch) {
+  RETURN_IF_ERROR(write_specs(batch));
+  RETURN_IF_ERROR(write_hot(batch));
+  RETURN_IF_ERROR(write_done(batch));
+  for (const Write* write : batch.others()) RETURN_IF_ERROR(write_other(*write));
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::write_specs(const Batch& batch) {
+  for (const JobChange& change : batch.jobs()) {
+    if (!change.enters()) continue;
+    write_spec(*change.spec, insert_spec_);
+    RETURN_IF_ERROR(run_guarded(*db_, insert_spec_, change.job));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::write_hot(const Batch& batch) {
+  for (const JobChange& change : batch.jobs()) {
+    if (change.enters()) {
+      if (change.finished) continue;  // it came and went within this batch: never seen as live
+      write_live(*change.last, insert_hot_);
+      RETURN_IF_ERROR(run_guarded(*db_, insert_hot_, change.job));
+      continue;
+    }
+    Statement& statement = change.finished ? delete_hot_ : update_hot_;
+    change.finished ? statement.integer(key(change.job)) : write_live(*change.last, statement);
+    statement.integer(static_cast<int64_t>(change.first_step));
+    RETURN_IF_ERROR(run_guarded(*db_, statement, change.job));
+    if (db_->changes() != 1) return not_live(change);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::write_done(const Batch& batch) {
+  for (const JobChange& change : batch.jobs()) {
+    if (!change.finished) continue;
+    write_finished(*change.last, insert_done_);
+    RETURN_IF_ERROR(run_guarded(*db_, insert_done_, change.job));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// One statement for one write that is rare enough not to be folded.
+template <class Row, class WriteRow>
+absl::Status put(Statement& statement, const Row& row, WriteRow write_row) {
+  write_row(row, statement);
+  return done_or_error(statement.run());
+}
+
+absl::Status erase(Statement& statement, std::initializer_list<std::string_view> key) {
+  for (std::string_view part : key) statement.text(part);
+  return done_or_error(statement.run());
+}
+
+}  // namespace
+
+absl::Status BatchWriter::write_other(const Write& write) {
+  struct Visitor {
+    BatchWriter& w;
+    absl::Status operator()(const PutWorker& p) const { return put(w.put_worker_, *p.worker, write_worker); }
+    absl::Status operator()(const DeleteWorker& p) const { return erase(w.delete_worker_, {p.worker.str()}); }
+    absl::Status operator()(const PutOtp& p) const { return put(w.put_otp_, p.otp, write_otp); }
+    absl::Status operator()(const DeleteOtp& p) const {
+      w.delete_otp_.packed(pack(p.token));
+      return done_or_error(w.delete_otp_.run());
+    }
+    absl::Status operator()(const PutTemplate& p) const { return put(w.put_template_, p.row, write_template); }
+    absl::Status operator()(const DeleteTemplate& p) const { return erase(w.delete_template_, {p.ns, p.name}); }
+    absl::Status operator()(const PutKeyLimit& p) const { return put(w.put_key_limit_, p.row, write_key_limit); }
+    absl::Status operator()(const DeleteKeyLimit& p) const { return erase(w.delete_key_limit_, {p.ns, p.key}); }
+    absl::Status operator()(const PutIdempotency& p) const { return put(w.put_idempotency_, p.row, write_idempotency); }
+    absl::Status operator()(const ExpireIdempotency& p) const {
+      w.expire_idempotency_.integer(p.before.us);
+      return done_or_error(w.expire_idempotency_.run());
+    }
+    absl::Status operator()(const PutSpec&) const { return folded(); }
+    absl::Status operator()(const PutJob&) const { return folded(); }
+    absl::Status operator()(const FinishJob&) const { return folded(); }
+    absl::Status operator()(const PutScheduler&) const { return folded(); }
+    absl::Status operator()(const PutNextJob&) const { return folded(); }
+    static absl::Status folded() { return absl::InternalError("a write that Batch::fold should have taken"); }
+  };
+  return std::visit(Visitor{*this}, write);
+}
+
+}  // namespace hodei::store

@@ -1,0 +1,12 @@
+// Reads everything hot, as the writes that would build it, in the order that Store::load promises.
+#pragma once
+
+#include "absl/status/status.h"
+#include "src/store/sqlite/connection.h"
+#include "src/store/store.h"
+
+namespace hodei::store {
+
+absl::Status load_everything(Connection& db, const LoadVisitor& visit);
+
+}  // namespace hodei::store

@@ -1,0 +1,63 @@
+#include "src/store/sqlite/schema.h"
+
+#include <random>
+
+#include "src/base/status.h"
+#include "src/store/sql.h"
+
+namespace hodei::store {
+namespace {
+
+// Steps from older versions; version 1 is the first, so there is none yet. A step is written out as SQL and never
+// changed again, and tables.h is brought to the same.
+const std::vector<Migration>& migrations() {
+  static const std::vector<Migration> list = {};
+  return list;
+}
+
+std::string random_id() {
+  std::random_device device;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", device());
+  return id;
+}
+
+absl::Status create_all(Connection& db, int version) {
+  for (const Table* table : kTables) {
+    for (const std::string& sql : create_sql(*table, Dialect::Sqlite)) RETURN_IF_ERROR(db.run(sql));
+  }
+  return db.run(cat("INSERT INTO meta (id, schema_version, installation, epoch, batch_no) VALUES (1, ", version, ", '",
+                    random_id(), "', 0, 0)"));
+}
+
+absl::Status step_up(Connection& db, int from, std::span<const Migration> steps, int version) {
+  for (const Migration& step : steps) {
+    if (step.to <= from) continue;
+    for (const std::string& sql : step.sql) RETURN_IF_ERROR(db.run(sql));
+  }
+  return db.run(cat("UPDATE meta SET schema_version = ", version));
+}
+
+}  // namespace
+
+absl::Status bring_up_to_date(Connection& db) { return bring_up_to_date(db, migrations(), kSchemaVersion); }
+
+absl::Status bring_up_to_date(Connection& db, std::span<const Migration> steps, int version) {
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::write(db));
+  ASSIGN_OR_RETURN(const int64_t tables, db.ask_integer("SELECT count(*) FROM sqlite_master WHERE name = 'meta'"));
+  if (tables == 0) {
+    RETURN_IF_ERROR(create_all(db, version));
+    return transaction.commit();
+  }
+  ASSIGN_OR_RETURN(const int64_t stored, db.ask_integer("SELECT schema_version FROM meta"));
+  if (stored > version) {
+    return absl::FailedPreconditionError(
+        cat(sqlite3_db_filename(db.raw(), "main"), " was written by a newer Hodei (schema ", stored,
+            "; this one knows up to ", version, "); start that version again, or restore a backup made before it"));
+  }
+  if (stored == version) return absl::OkStatus();
+  RETURN_IF_ERROR(step_up(db, static_cast<int>(stored), steps, version));
+  return transaction.commit();
+}
+
+}  // namespace hodei::store

@@ -1,0 +1,22 @@
+// Two servers never share one data folder: the first holds a lock on a file in it until it ends, however it ends.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace hodei::store {
+
+class ServerLock {
+ public:
+  static absl::StatusOr<ServerLock> take(const std::string& data_dir);
+  ServerLock(ServerLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ServerLock& operator=(ServerLock&&) = delete;
+  ~ServerLock();
+
+ private:
+  explicit ServerLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+}  // namespace hodei::store

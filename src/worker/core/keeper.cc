@@ -1,0 +1,230 @@
+#include "src/worker/core/keeper.h"
+
+#include <algorithm>
+
+namespace hodei::worker {
+namespace {
+
+struct Verdict {
+  Outcome outcome;
+  const char* failure;
+  const char* message;
+};
+
+Verdict verdict(KillReason why) {
+  switch (why) {
+    case KillReason::Cancelled: return {Outcome::Cancelled, "cancelled", "cancelled"};
+    case KillReason::TimedOut: return {Outcome::TimedOut, "timeout", "ran longer than its time-out"};
+    case KillReason::LeaseExpired:
+      return {Outcome::Lost, "lease_expired", "the worker's lease ended before the server answered again"};
+    case KillReason::Stopping: return {Outcome::Lost, "worker_restarted", "the worker was stopped"};
+  }
+  return {Outcome::Lost, "worker_restarted", ""};
+}
+
+void judge(Exit& exit, KillReason why) {
+  const Verdict v = verdict(why);
+  exit.outcome = v.outcome;
+  exit.failure = v.failure;
+  exit.message = v.message;
+}
+
+void judge_by_status(Exit& exit) {
+  if (exit.signal != 0) {
+    exit.outcome = Outcome::Failed;
+    exit.failure = "signal";
+    exit.message = "ended by signal " + std::to_string(exit.signal);
+  } else if (exit.exit_code != 0) {
+    exit.outcome = Outcome::Failed;
+    exit.failure = "non_zero_exit";
+    exit.message = "exit code " + std::to_string(exit.exit_code);
+  } else {
+    exit.outcome = Outcome::Succeeded;
+  }
+}
+
+}  // namespace
+
+void Keeper::start(const StartOrder& order, Now now) {
+  if (held_.contains(order.execution)) return;
+  if (stopping_) return refuse(order, KillReason::Stopping, now);
+  if (lease_ended(now)) return refuse(order, KillReason::LeaseExpired, now);
+  if (held_.size() >= config_.max_held) {
+    // Not kept: the record would itself be over the limit. If the word is lost, the next Hello does not list it.
+    Exit full{.execution = order.execution, .outcome = Outcome::Lost, .failure = "spawn_failed"};
+    full.message = "the worker already holds " + std::to_string(held_.size()) + " executions";
+    full.ended = now.wall;
+    actions_.push_back(TellExited{std::move(full)});
+    return;
+  }
+  Entry& entry = held_[order.execution];
+  entry.order = order;
+  entry.exit.execution = order.execution;
+  at_risk_.insert(order.execution);
+  actions_.push_back(Spawn{order.execution});
+}
+
+void Keeper::refuse(const StartOrder& order, KillReason why, Now now) {
+  Entry& entry = held_[order.execution];
+  entry.order = order;
+  entry.exit.execution = order.execution;
+  judge(entry.exit, why);
+  end(entry, now);
+}
+
+void Keeper::kill(ExecutionId execution, KillReason why, Duration grace, Now now) {
+  Entry* entry = find_alive(execution);
+  if (entry == nullptr || entry->main_gone) return;   // it ended by itself: its exit status stands
+  begin_end(*entry, why, grace, now);
+}
+
+void Keeper::extend_lease(MonoTime until) { lease_until_ = std::max(lease_until_, until); }
+
+void Keeper::forget(ExecutionId execution) {
+  const auto it = held_.find(execution);
+  if (it == held_.end() || !it->second.ended) return;
+  held_.erase(it);
+  actions_.push_back(Release{execution});
+}
+
+std::vector<Held> Keeper::inventory() const {
+  std::vector<Held> out;
+  out.reserve(held_.size());
+  for (const auto& [id, entry] : held_) {
+    out.push_back({.execution = id, .started = entry.spawned, .ended = entry.ended, .pid = entry.pid,
+                   .exit = entry.exit});
+  }
+  return out;
+}
+
+void Keeper::spawned(ExecutionId execution, int64_t pid, Now now) {
+  Entry* entry = find_alive(execution);
+  if (entry == nullptr || entry->spawned) return;
+  entry->spawned = true;
+  entry->pid = pid;
+  entry->exit.started = now.wall;
+  actions_.push_back(TellStarted{execution, now.wall, pid});
+  if (entry->dying) {
+    const bool at_once = entry->sigkilled || entry->deadline <= now.mono;
+    actions_.push_back(SignalTree{execution, at_once});
+    if (at_once) sigkill(*entry);
+  } else if (entry->order.timeout > Duration::zero()) {
+    set_deadline(*entry, now.mono + entry->order.timeout);
+  }
+  expire(now);
+}
+
+void Keeper::spawn_failed(ExecutionId execution, const Exit& how, Now now) {
+  Entry* entry = find_alive(execution);
+  if (entry == nullptr || entry->spawned) return;
+  entry->exit = how;
+  entry->exit.execution = execution;
+  entry->exit.started = {};
+  if (entry->dying) judge(entry->exit, *entry->dying);
+  end(*entry, now);
+}
+
+void Keeper::main_exited(ExecutionId execution, int exit_code, int signal, Now) {
+  Entry* entry = find_alive(execution);
+  if (entry == nullptr || entry->main_gone) return;
+  entry->main_gone = true;
+  entry->exit.exit_code = exit_code;
+  entry->exit.signal = signal;
+  if (entry->dying) {
+    judge(entry->exit, *entry->dying);
+  } else {
+    judge_by_status(entry->exit);
+  }
+  // Told again even if it was killed before: a straggler may have been born in between.
+  actions_.push_back(SignalTree{execution, true});
+  sigkill(*entry);
+}
+
+void Keeper::tree_dead(ExecutionId execution, const Exit& usage, Now now) {
+  Entry* entry = find_alive(execution);
+  if (entry == nullptr) return;
+  if (!entry->main_gone) judge(entry->exit, entry->dying.value_or(KillReason::Stopping));
+  entry->exit.cpu_ms = usage.cpu_ms;
+  entry->exit.max_memory_kb = usage.max_memory_kb;
+  entry->exit.log_bytes = usage.log_bytes;
+  end(*entry, now);
+}
+
+void Keeper::stop(Now now) {
+  stopping_ = true;
+  for (auto& [id, entry] : held_) {
+    if (!entry.ended && !entry.main_gone) begin_end(entry, KillReason::Stopping, Duration::zero(), now);
+  }
+}
+
+void Keeper::tick(Now now) {
+  expire(now);
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now.mono) {
+    Entry& entry = held_.at(deadlines_.begin()->second);
+    if (!entry.dying) {
+      begin_end(entry, KillReason::TimedOut, Duration::zero(), now);
+    } else {
+      if (entry.spawned) actions_.push_back(SignalTree{entry.order.execution, true});
+      sigkill(entry);
+    }
+  }
+}
+
+MonoTime Keeper::next_deadline() const {
+  MonoTime next = deadlines_.empty() ? kNever : deadlines_.begin()->first;
+  if (!at_risk_.empty()) next = std::min(next, lease_until_);
+  return next;
+}
+
+std::vector<KeeperAction> Keeper::take_actions() { return std::exchange(actions_, {}); }
+
+Keeper::Entry* Keeper::find_alive(ExecutionId execution) {
+  const auto it = held_.find(execution);
+  return it == held_.end() || it->second.ended ? nullptr : &it->second;
+}
+
+void Keeper::begin_end(Entry& entry, KillReason why, Duration grace, Now now) {
+  if (entry.sigkilled) return;
+  if (why == KillReason::LeaseExpired) {
+    if (!entry.dying) entry.dying = why;
+    if (entry.spawned) actions_.push_back(SignalTree{entry.order.execution, true});
+    return sigkill(entry);
+  }
+  if (grace <= Duration::zero()) grace = entry.order.grace;
+  if (grace <= Duration::zero()) grace = config_.default_grace;
+  const MonoTime kill_at = now.mono + grace;
+  if (entry.dying) return set_deadline(entry, std::min(entry.deadline, kill_at));
+  entry.dying = why;
+  set_deadline(entry, kill_at);
+  if (entry.spawned) actions_.push_back(SignalTree{entry.order.execution, false});
+}
+
+// Notes that SIGKILL was asked for. An execution that is not spawned yet gets it in spawned().
+void Keeper::sigkill(Entry& entry) {
+  entry.sigkilled = true;
+  set_deadline(entry, kNever);
+  at_risk_.erase(entry.order.execution);
+}
+
+void Keeper::set_deadline(Entry& entry, MonoTime at) {
+  const ExecutionId id = entry.order.execution;
+  if (entry.deadline != kNever) deadlines_.erase({entry.deadline, id});
+  entry.deadline = at;
+  if (at != kNever) deadlines_.emplace(at, id);
+}
+
+void Keeper::end(Entry& entry, Now now) {
+  sigkill(entry);
+  entry.ended = true;
+  entry.exit.ended = now.wall;
+  actions_.push_back(TellExited{entry.exit});
+}
+
+void Keeper::expire(Now now) {
+  if (!lease_ended(now)) return;
+  for (const ExecutionId id : std::exchange(at_risk_, {})) {
+    begin_end(held_.at(id), KillReason::LeaseExpired, Duration::zero(), now);
+  }
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,83 @@
+#include "tests/sim/checker.h"
+
+namespace hodei::sim {
+
+void Checker::started(ExecutionId execution) {
+  if (!ever_started_.insert(execution).second) world_.broken(cat("I3: ", to_string(execution), " was started twice"));
+  std::set<ExecutionId>& copies = alive_[execution.job];
+  for (const ExecutionId& other : copies) {
+    if (!frozen_.contains(other)) {
+      world_.broken(cat("I4: ", to_string(execution), " started while ", to_string(other), " runs"));
+    }
+  }
+  copies.insert(execution);
+  if (finished_.contains(execution.job)) world_.broken(cat("I1: ", to_string(execution), " started after its job's end"));
+  const auto head = newest_.find(execution.job);
+  if (head != newest_.end()) check_key_limits(*head->second);
+}
+
+void Checker::died(ExecutionId execution) {
+  alive_[execution.job].erase(execution);
+  frozen_.erase(execution);
+}
+
+void Checker::frozen(ExecutionId execution, bool yes) {
+  if (yes) {
+    frozen_.insert(execution);
+  } else {
+    frozen_.erase(execution);
+  }
+}
+
+void Checker::check_key_limits(const core::JobHead& job) {
+  if (job.concurrency_key.empty()) return;
+  int64_t running = 0;
+  for (const auto& [id, copies] : alive_) {
+    const auto head = newest_.find(id);
+    if (head == newest_.end() || head->second->concurrency_key != job.concurrency_key) continue;
+    for (const ExecutionId& e : copies) running += !frozen_.contains(e);
+  }
+  const int64_t limit = key_limits_[job.concurrency_key];
+  if (running > limit) {
+    world_.broken(cat("key ", job.concurrency_key, ": ", running, " run at once, the limit is ", limit));
+  }
+}
+
+void Checker::committed(const core::Writes& writes) {
+  for (const core::Write& w : writes) {
+    if (const auto* put = std::get_if<core::PutJob>(&w)) {
+      if (finished_.contains(put->job->id)) world_.broken(cat("I1: ", short_id(put->job->id), " changed after its end"));
+      newest_[put->job->id] = put->job;
+    } else if (const auto* limit = std::get_if<core::PutKeyLimit>(&w)) {
+      int64_t& known = key_limits_[limit->row.key];
+      known = std::max(known, limit->row.limit);   // lowering a limit ends nothing that runs
+    } else if (const auto* end = std::get_if<core::FinishJob>(&w)) {
+      const core::JobHead& job = *end->job;
+      if (!finished_.emplace(job.id, job.state).second) {
+        world_.broken(cat("I1: ", short_id(job.id), " has two outcomes"));
+      }
+      newest_[job.id] = end->job;
+      for (const ExecutionId& e : alive_[job.id]) {
+        if (!frozen_.contains(e)) world_.broken(cat("I5: ", short_id(job.id), " is ", core::name(job.state), " while ", to_string(e), " runs"));
+      }
+      if (job.state == core::JobState::Succeeded) {
+        const core::Execution& last = job.past->executions.back();
+        if (last.number != job.executions) world_.broken(cat("I2: result of ", short_id(job.id), " is not the newest execution's"));
+        if (!ever_started_.contains({job.id, last.number})) {
+          world_.broken(cat("I2: ", short_id(job.id), " succeeded without a start"));
+        }
+      }
+    }
+  }
+}
+
+void Checker::finish(const std::map<JobId, core::JobState>& done) {
+  for (const JobId job : acknowledged_) {
+    if (!done.contains(job)) world_.broken(cat("I1: ", short_id(job), " was acknowledged and never ended"));
+  }
+  for (const auto& [job, copies] : alive_) {
+    if (!copies.empty()) world_.broken(cat("I5: ", to_string(*copies.begin()), " is still alive"));
+  }
+}
+
+}  // namespace hodei::sim

@@ -1,0 +1,50 @@
+// The promises of FAULTS.md, checked while they could be broken: by what processes really do, by what is committed, and
+// by what clients were told.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "src/core/writes.h"
+#include "tests/sim/world.h"
+
+namespace hodei::sim {
+
+class Checker {
+ public:
+  explicit Checker(World& world) : world_(world) {}
+
+  // Processes. `frozen` ones do nothing until they are thawed, and are killed at that instant if their lease is over.
+  void started(ExecutionId execution);
+  void died(ExecutionId execution);
+  void frozen(ExecutionId execution, bool yes);
+
+  // Commits that were applied.
+  void committed(const core::Writes& writes);
+
+  // Clients.
+  void acknowledged(JobId job) { acknowledged_.insert(job); }
+  void cancel_acknowledged(JobId job) { cancelled_.insert(job); }
+
+  // At the end, when everything has healed and time has passed.
+  void finish(const std::map<JobId, core::JobState>& done);
+
+  size_t acknowledged_count() const { return acknowledged_.size(); }
+  size_t finished_count() const { return finished_.size(); }
+
+ private:
+  void check_key_limits(const core::JobHead& job);
+
+  World& world_;
+  std::map<JobId, std::set<ExecutionId>> alive_;
+  std::set<ExecutionId> frozen_;
+  std::set<ExecutionId> ever_started_;
+  std::map<JobId, core::JobState> finished_;
+  std::map<JobId, core::JobPtr> newest_;
+  std::map<std::string, int64_t> key_limits_;
+  std::set<JobId> acknowledged_;
+  std::set<JobId> cancelled_;
+};
+
+}  // namespace hodei::sim

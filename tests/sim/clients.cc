@@ -1,0 +1,75 @@
+#include "tests/sim/clients.h"
+
+#include "src/core/job/spec.h"
+
+namespace hodei::sim {
+
+void Clients::plan(int submissions, Duration over) {
+  for (int i = 0; i < submissions; ++i) {
+    const int jobs = world_.chance(0.2) ? static_cast<int>(world_.below(6)) + 2 : 1;
+    world_.after(world_.between(Duration(0), over), [this, jobs] { submit(world_.random(), jobs); });
+  }
+}
+
+core::NewJob Clients::make_job(uint64_t key) {
+  core::JobSpec spec;
+  spec.command = core::ShellCommand{"true", {}};
+  uint64_t r = mix64(key);
+  const auto draw = [&r](uint64_t n) {
+    r = mix64(r);
+    return r % n;
+  };
+  spec.max_attempts = static_cast<int64_t>(draw(4)) + 1;
+  spec.priority = static_cast<int>(draw(5));
+  spec.backoff_initial_ms = 200;
+  spec.backoff_max_ms = 5'000;
+  spec.allow_retry = draw(8) != 0;
+  if (draw(4) == 0) spec.cpu_cores = static_cast<double>(draw(8)) + 1;
+  if (draw(6) == 0) spec.timeout_ms = 5'000;
+  if (draw(3) == 0) {
+    spec.concurrency_key = cat("key", draw(3));
+    spec.concurrency_limit = static_cast<int64_t>(draw(2)) + 1;
+  }
+  core::NewJob job;
+  job.head = core::head_of(spec);
+  job.head.ns = Namespace(draw(3) == 0 ? "other" : "default");
+  job.key_limit = spec.concurrency_limit;
+  // Keys belong to a namespace; the checker counts by name.
+  if (!job.head.concurrency_key.empty()) job.head.ns = Namespace("default");
+  job.spec = std::make_shared<core::SpecRow>();
+  job.spec->ns = job.head.ns.str();
+  job.spec->name = "sim";
+  job.idempotency = hash128(cat(key));
+  return job;
+}
+
+void Clients::submit(uint64_t key, int jobs) {
+  core::Submit command;
+  for (int i = 0; i < jobs; ++i) command.jobs.push_back(make_job(key + static_cast<uint64_t>(i)));
+  server_.call(command, [this, key, jobs](absl::StatusOr<core::Reply> reply) {
+    if (!reply.ok()) {
+      world_.after(world_.between(10ms, 2s), [this, key, jobs] { submit(key, jobs); });
+      return;
+    }
+    for (const core::Submitted::One& one : std::get<core::Submitted>(*reply).jobs) {
+      checker_.acknowledged(one.job);
+      if (world_.chance(0.1)) {
+        world_.after(world_.between(Duration(0), 20s), [this, job = one.job] { cancel(job); });
+      }
+    }
+    // A client that does not trust its own memory asks twice; it must get the same jobs.
+    if (world_.chance(0.05)) submit(key, jobs);
+  });
+}
+
+void Clients::cancel(JobId job) {
+  server_.call(core::Cancel{job, "sim"}, [this, job](absl::StatusOr<core::Reply> reply) {
+    if (!reply.ok() && absl::IsUnavailable(reply.status())) {
+      world_.after(world_.between(10ms, 2s), [this, job] { cancel(job); });
+    } else if (reply.ok()) {
+      checker_.cancel_acknowledged(job);
+    }
+  });
+}
+
+}  // namespace hodei::sim

@@ -1,0 +1,69 @@
+// A server in the simulation: the real loop and engine over a memory store, with crashes and failing commits.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/server/loop_core.h"
+#include "src/store/memory/memory_store.h"
+#include "tests/sim/checker.h"
+#include "tests/sim/network.h"
+#include "tests/sim/world.h"
+
+namespace hodei::sim {
+
+struct ServerFaults {
+  double commit_fails = 0;       // chance per commit of each kind of failure
+  double crash_in_commit = 0;    // before or after it was applied
+  uint64_t digest_every = 100;   // commits
+};
+
+class ServerNode final : public server::Outlet {
+ public:
+  ServerNode(World& world, Checker& checker, Network& network, ServerFaults faults);
+  ~ServerNode() override;
+
+  void start();
+  void crash(Duration down_for);
+  void pause(Duration length);
+  bool up() const { return core_ != nullptr; }
+  void stop_faults() { faults_.commit_fails = faults_.crash_in_commit = 0; }
+
+  // A call over the network: the reply may be lost, then `reply` gets UNAVAILABLE.
+  void call(core::Command command, server::ReplyTo reply);
+  // From a worker's stream: already travelled; the hello has an answer, the rest none.
+  void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
+  void deliver(core::Command command);
+
+  std::map<JobId, core::JobState> outcomes() const;
+  uint64_t commits() const { return commits_; }
+
+ private:
+  class FaultyStore;
+
+  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
+  void carry_out(const core::Turn& turn, store::Epoch epoch) override;
+  void forget_streams(const std::string& why) override;
+
+  void post(core::Command command, server::ReplyTo reply);
+  void plan_turn(Duration wait);
+  void run_turn();
+  void check_digest();
+
+  World& world_;
+  Checker& checker_;
+  Network& network_;
+  ServerFaults faults_;
+  store::MemoryStore store_;
+  std::unique_ptr<FaultyStore> faulty_;
+  std::unique_ptr<server::LoopCore> core_;
+  std::vector<server::Waiting> inbox_;
+  uint64_t life_ = 0;               // events of an earlier life are ignored
+  bool turn_planned_ = false;
+  MonoTime wake_planned_ = kNever;
+  bool crash_now_ = false;
+  Duration paused_until_{0};
+  uint64_t commits_ = 0;
+};
+
+}  // namespace hodei::sim

@@ -1,0 +1,114 @@
+#include "tests/sim/simulation.h"
+
+#include <memory>
+#include <vector>
+
+#include "tests/sim/checker.h"
+#include "tests/sim/clients.h"
+#include "tests/sim/network.h"
+#include "tests/sim/server_node.h"
+#include "tests/sim/worker_node.h"
+#include "tests/sim/world.h"
+
+namespace hodei::sim {
+namespace {
+
+constexpr Duration kTrouble = 150s;      // faults happen until then
+constexpr Duration kHealing = 5000s;      // and everything must have ended by then
+
+// Draws faults until the time of trouble is over. Not every seed has every kind: mixes find what sums hide.
+class Trouble {
+ public:
+  Trouble(World& world, Network& network, ServerNode& server, std::vector<std::unique_ptr<WorkerNode>>& workers)
+      : world_(world), network_(network), server_(server), workers_(workers), mask_(world.random()) {}
+
+  void plan() {
+    world_.after(world_.between(100ms, 8s), [this] {
+      if (world_.elapsed() >= kTrouble) return;
+      strike();
+      plan();
+    });
+  }
+
+ private:
+  bool allowed(int kind) const { return (mask_ >> kind & 1) != 0; }
+
+  void strike() {
+    const int kind = static_cast<int>(world_.below(8));
+    if (!allowed(kind)) return;
+    WorkerNode& worker = *workers_[world_.below(workers_.size())];
+    switch (kind) {
+      case 0: server_.crash(world_.chance(0.1) ? world_.between(30s, 60s) : world_.between(10ms, 5s)); break;
+      case 1: worker.kill_agent(world_.between(1ms, 3s)); break;
+      case 2: worker.kill_supervisor(world_.between(1ms, 10s)); break;
+      case 3: worker.freeze(world_.chance(0.3) ? world_.between(40s, 100s) : world_.between(100ms, 20s)); break;
+      case 4: worker.cut(true, world_.between(100ms, 60s)); break;
+      case 5: worker.cut(false, world_.between(100ms, 60s)); break;
+      case 6: server_.pause(world_.between(100ms, 50s)); break;
+      case 7: {
+        const Duration jumps[] = {3600s, -3600s, Duration(int64_t{63'072'000} * 1'000'000), Duration(-int64_t{63'072'000} * 1'000'000)};
+        const Duration by = jumps[world_.below(4)];
+        world_.trace("wall clock jumps by ", by.count() / 1'000'000, " s");
+        world_.jump_wall_clock(by);
+        // People notice a wrong clock and set it right.
+        world_.after(world_.between(1s, 20s), [this, by] { world_.jump_wall_clock(-by); });
+        break;
+      }
+      default: break;
+    }
+    if (world_.chance(0.2)) {
+      const std::vector<uint64_t> live = network_.live();
+      if (!live.empty()) network_.break_stream(live[world_.below(live.size())]);
+    }
+  }
+
+  World& world_;
+  Network& network_;
+  ServerNode& server_;
+  std::vector<std::unique_ptr<WorkerNode>>& workers_;
+  uint64_t mask_;
+};
+
+}  // namespace
+
+Outcome simulate(const Options& options) {
+  World world(options.seed, options.trace);
+  Checker checker(world);
+  Network network(world);
+  ServerFaults faults;
+  faults.digest_every = options.digest_every;
+  if (world.chance(0.5)) faults.commit_fails = 0.01;
+  if (world.chance(0.5)) faults.crash_in_commit = 0.01;
+  ServerNode server(world, checker, network, faults);
+  std::vector<std::unique_ptr<WorkerNode>> workers;
+  const uint64_t count = 1 + world.below(4);
+  for (uint64_t i = 0; i < count; ++i) {
+    workers.push_back(std::make_unique<WorkerNode>(world, checker, network, server, cat("w", i),
+                                                   static_cast<uint32_t>(1 + world.below(6))));
+  }
+  Clients clients(world, checker, server);
+  Trouble trouble(world, network, server, workers);
+
+  server.start();
+  for (auto& worker : workers) {
+    world.after(world.between(Duration(0), 2s), [&worker] { worker->boot(); });
+  }
+  clients.plan(40, kTrouble);
+  trouble.plan();
+  if (world.chance(0.3)) {
+    world.after(world.between(5s, kTrouble), [&] { server.call(core::DrainWorker{WorkerId("w0"), "sim"}, [](auto) {}); });
+  }
+  while (world.ok() && world.step(kTrouble)) {
+  }
+  server.stop_faults();
+  // Everything that can finish must: step through the healing and stop as soon as all of it has.
+  for (Duration at = kTrouble; world.ok() && at < kHealing; at += 10s) {
+    while (world.ok() && world.step(at)) {
+    }
+    if (checker.finished_count() >= checker.acknowledged_count() && at > kTrouble + 120s) break;
+  }
+  if (world.ok()) checker.finish(server.outcomes());
+  return {world.failure(), checker.finished_count(), server.commits()};
+}
+
+}  // namespace hodei::sim

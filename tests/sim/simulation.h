@@ -1,0 +1,23 @@
+// One simulated installation: a server, workers, clients and everything that goes wrong, from one seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hodei::sim {
+
+struct Options {
+  uint64_t seed = 1;
+  bool trace = false;
+  uint64_t digest_every = 100;
+};
+
+struct Outcome {
+  std::string failure;      // empty: every promise was kept
+  uint64_t jobs = 0;        // lives that ended
+  uint64_t commits = 0;
+};
+
+Outcome simulate(const Options& options);
+
+}  // namespace hodei::sim

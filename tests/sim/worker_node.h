@@ -1,0 +1,90 @@
+// A worker in the simulation: the real Keeper and Session, pretended processes, and deaths of each part.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "src/worker/core/keeper.h"
+#include "src/worker/core/session.h"
+#include "tests/sim/checker.h"
+#include "tests/sim/network.h"
+#include "tests/sim/server_node.h"
+#include "tests/sim/world.h"
+
+namespace hodei::sim {
+
+// How pretended jobs behave; kept with the execution's number so that every replay is the same.
+struct Behaviour {
+  Duration runs{0};
+  int exit_code = 0;
+  bool ignores_term = false;
+  Duration timeout{0};
+};
+
+class WorkerNode final : public StreamEnd {
+ public:
+  WorkerNode(World& world, Checker& checker, Network& network, ServerNode& server, std::string id, uint32_t slots);
+  ~WorkerNode() override;
+
+  // The nodes of this simulation by name; messages find them through it.
+  static WorkerNode& at(const WorkerId& id);
+
+  void boot();                                   // the supervisor starts, then its agent
+  void kill_agent(Duration down_for);
+  void kill_supervisor(Duration down_for);       // processes live on until the successor kills them
+  void freeze(Duration length);                  // SIGSTOP of the whole tree
+  void cut(bool towards_server, Duration length);
+  bool running() const { return keeper_ != nullptr; }
+
+  // Messages from the server; those of an older stream are dropped.
+  void welcomed(uint64_t stream, const std::vector<ExecutionId>& unknown);
+  void ordered(uint64_t stream, ExecutionId execution, uint32_t attempt);
+  void cancel(uint64_t stream, ExecutionId execution, bool timed_out, Duration grace);
+  void result_acked(uint64_t stream, ExecutionId execution);
+  void heartbeat_acked(uint64_t stream, MonoTime sent);
+  void drain(uint64_t stream);
+  void stream_broken(uint64_t stream) override;
+
+ private:
+  struct Process {
+    Behaviour how;
+    bool dying = false;
+  };
+
+  // Runs now, or when the tree is thawed.
+  void when_awake(std::function<void()> what);
+  void start_agent();
+  void connect();
+  void open_stream();
+  void act();
+  void act_session();
+  void act_keeper();
+  void carry_out(const worker::SessionAction& action);
+  void carry_out(const worker::KeeperAction& action);
+  void spawn(ExecutionId execution);
+  void end_process(ExecutionId execution, int exit_code, int signal);
+  void plan_tick();
+  Behaviour behaviour_of(ExecutionId execution) const;
+
+  World& world_;
+  Checker& checker_;
+  Network& network_;
+  ServerNode& server_;
+  WorkerId id_;
+  uint32_t slots_;
+  std::unique_ptr<worker::Keeper> keeper_;
+  std::unique_ptr<worker::Session> session_;
+  std::map<ExecutionId, Process> processes_;
+  uint64_t stream_ = 0;
+  uint64_t agent_life_ = 0;
+  uint64_t supervisor_life_ = 0;
+  uint64_t tick_plan_ = 0;
+  std::optional<Hash128> registered_;           // session hash, kept on disk
+  Hash128 otp_{};
+  bool has_otp_ = false;
+  uint64_t incarnation_ = 0;
+  Duration frozen_until_{0};
+};
+
+}  // namespace hodei::sim
