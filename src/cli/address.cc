@@ -12,8 +12,9 @@ absl::Status bad_address(std::string_view text, std::string_view why) {
 }
 
 bool good_host(std::string_view host) {
-  return !host.empty() && host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%") ==
-                              std::string_view::npos;
+  return !host.empty() &&
+         host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%") ==
+             std::string_view::npos;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 void build(CLI::App& root, Session& session) {
   root.require_subcommand(1);
-  root.fallthrough();   // inherited by every command: the flags of the root are understood behind them
+  root.fallthrough();  // inherited by every command: the flags of the root are understood behind them
   root.set_help_flag("-h,--help", "what this command does");
   root.set_version_flag("--version", "hodei " + session.local.version);
   root.get_formatter()->column_width(36);
@@ -28,6 +28,13 @@ void build(CLI::App& root, Session& session) {
   add_completion_command(root, session);
 }
 
+// `hodei help job list` is `hodei job list --help`.
+void turn_help_around(std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "help") return;
+  words.erase(words.begin());
+  words.push_back("--help");
+}
+
 // What stands behind the first `--` is the job's, byte for byte: no parser may look at it.
 std::vector<std::string> split_program(const std::vector<std::string>& args, Session& session) {
   const auto marker = std::find(args.begin(), args.end(), "--");
@@ -38,9 +45,10 @@ std::vector<std::string> split_program(const std::vector<std::string>& args, Ses
 }
 
 absl::Status load_settings(Session& session) {
-  ASSIGN_OR_RETURN(const ConfigFile file,
-                   read_config_file(session.io, session.config_flag.empty() ? std::nullopt
-                                                                            : std::optional<std::string>(session.config_flag)));
+  ASSIGN_OR_RETURN(
+      const ConfigFile file,
+      read_config_file(session.io,
+                       session.config_flag.empty() ? std::nullopt : std::optional<std::string>(session.config_flag)));
   ASSIGN_OR_RETURN(session.settings, Settings::resolve(session.flags, session.io, file));
   return absl::OkStatus();
 }
@@ -53,8 +61,9 @@ int run_cli(const std::vector<std::string>& args, const LocalCommands& local, co
   session.root = &root;
   build(root, session);
   std::vector<std::string> words = split_program(args, session);
+  turn_help_around(words);
   const std::vector<std::string> typed = words;
-  std::reverse(words.begin(), words.end());   // CLI11 takes them from the back
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     root.parse(words);
   } catch (const CLI::Success& asked) {

@@ -83,7 +83,7 @@ class CliTest : public testing::Test {
   std::map<std::string, std::string> env_;
   std::string out_, err_, stdin_;
   bool out_closed_ = false;
-  bool time_passes_ = true;   // while somebody pauses
+  bool time_passes_ = true;  // while somebody pauses
   std::function<bool()> on_pause_;
 };
 
@@ -118,7 +118,7 @@ TEST_F(CliTest, RunSurvivesAServerThatGoesAwayAndComesBack) {
   server_.logs.scripts = {{{chunk(1, 0, "one\n")}, {grpc::UNAVAILABLE, "going away"}}, {{chunk(1, 4, "two\n")}}};
   server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
   int pauses = 0;
-  time_passes_ = false;   // gRPC takes its own time to connect again
+  time_passes_ = false;  // gRPC takes its own time to connect again
   on_pause_ = [&] {
     if (++pauses == 1) server_.stop();
     if (pauses == 4) server_.start();
@@ -199,12 +199,45 @@ TEST_F(CliTest, ASubmissionIsSentAgainWithTheSameKey) {
 }
 
 TEST_F(CliTest, FlagsWinOverTheJobFile) {
-  const std::string file = temp_file("job.yaml", "name: from-file\ntimeout_ms: 5\ncommand: {shell: {cmd: echo, args: [a]}}\n");
+  const std::string file =
+      temp_file("job.yaml", "name: from-file\ntimeout_ms: 5\ncommand: {shell: {cmd: echo, args: [a]}}\n");
   env_["PASSED"] = "on";
-  EXPECT_EQ(run({"job", "submit", "-f", file, "--name", "from-flag", "--env", "A=b=c", "--env", "PASSED", "--env", "UNSET",
-                 "--label", "k=v", "--priority", "high", "--constraint", "zone In (a,b)", "--memory", "2g", "--cpu", "1.5",
-                 "--pool", "p", "--provider", "docker", "--concurrency-key", "c", "--concurrency-limit", "2",
-                 "--namespace", "team", "--correlation-id", "corr"}), 0) << err_;
+  EXPECT_EQ(run({"job",
+                 "submit",
+                 "-f",
+                 file,
+                 "--name",
+                 "from-flag",
+                 "--env",
+                 "A=b=c",
+                 "--env",
+                 "PASSED",
+                 "--env",
+                 "UNSET",
+                 "--label",
+                 "k=v",
+                 "--priority",
+                 "high",
+                 "--constraint",
+                 "zone In (a,b)",
+                 "--memory",
+                 "2g",
+                 "--cpu",
+                 "1.5",
+                 "--pool",
+                 "p",
+                 "--provider",
+                 "docker",
+                 "--concurrency-key",
+                 "c",
+                 "--concurrency-limit",
+                 "2",
+                 "--namespace",
+                 "team",
+                 "--correlation-id",
+                 "corr"}),
+            0)
+      << err_;
   const v1::QueueJobRequest& request = server_.jobs.queued[0];
   const v1::JobSpec& spec = request.spec();
   EXPECT_EQ(spec.name(), "from-flag");
@@ -354,6 +387,8 @@ TEST_F(CliTest, MistypedCommandsAndFlagsAreGuessed) {
 TEST_F(CliTest, HelpAndVersionGoToStdout) {
   EXPECT_EQ(run({"--help"}), 0);
   EXPECT_THAT(out_, HasSubstr("template"));
+  EXPECT_EQ(run({"help", "job", "list"}), 0);
+  EXPECT_THAT(out_, HasSubstr("Usage: hodei job list"));
   EXPECT_EQ(run({"job", "list", "--help"}), 0);
   EXPECT_THAT(out_, HasSubstr("--state"));
   EXPECT_EQ(run({"version"}), 0);
@@ -382,7 +417,9 @@ TEST_F(CliTest, LocalCommandsGetTheirOptions) {
   AgentOptions got;
   local_.agent = [&](const AgentOptions& options) { return got = options, 42; };
   EXPECT_EQ(run({"agent", "--slots", "4", "--label", "a=1", "--label", "b=2", "--token", "t", "--server", "h:1",
-                 "--worker-id", "w", "--data-dir", "/d"}), 42) << err_;
+                 "--worker-id", "w", "--data-dir", "/d"}),
+            42)
+      << err_;
   EXPECT_EQ(got.slots, 4);
   EXPECT_THAT(got.labels, SizeIs(2));
   EXPECT_THAT(got.servers, ElementsAre(Address{"h", 1}));
@@ -396,9 +433,11 @@ TEST_F(CliTest, LocalCommandsGetTheirOptions) {
 TEST_F(CliTest, CompletionKnowsEveryCommandAndFlag) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     EXPECT_EQ(run({"completion", shell}), 0);
-    for (const char* word : {"run", "submit", "list", "logs", "cancel", "retry", "explain", "watch", "worker", "drain",
-                             "unregister", "template", "put", "queue", "status", "otp", "create", "scheduler", "version",
-                             "completion", "config", "check", "show", "dev", "server", "agent", "idempotency-key", "output"}) {
+    for (const char* word :
+         {"run",     "submit",     "list",     "logs",  "cancel", "retry",  "explain", "watch",  "worker",
+          "drain",   "unregister", "template", "put",   "queue",  "status", "otp",     "create", "scheduler",
+          "version", "completion", "config",   "check", "show",   "dev",    "server",  "agent",  "idempotency-key",
+          "output"}) {
       EXPECT_THAT(out_, HasSubstr(word)) << shell;
     }
   }

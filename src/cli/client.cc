@@ -47,7 +47,7 @@ std::unique_ptr<Stubs> connect(const Address& address) {
   args.SetMaxSendMessageSize(kLargestMessage);
   // A restarted server is found again quickly.
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // in spite of its name, the time to connect in
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   if (is_loopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return std::make_unique<Stubs>(
@@ -59,7 +59,8 @@ absl::Status as_absl(const grpc::Status& status) {
 }
 
 std::string reason_of(std::string message) {
-  // gRPC wraps the cause: "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Connection refused".
+  // gRPC wraps the cause: "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Connection
+  // refused".
   if (const size_t at = message.rfind(": "); at != std::string::npos && message.find("connect") != std::string::npos) {
     message.erase(0, at + 2);
   }
@@ -91,10 +92,16 @@ struct Client::Wire {
   Stubs& current() { return *servers[at.load() % servers.size()]; }
   void move_on() { at.fetch_add(1); }
 
-  absl::Status explain(const absl::Status& status) const {
-    const std::string message(status.message());
+  std::string addresses() const {
     std::string names;
     for (const Address& address : options.servers) names += (names.empty() ? "" : ", ") + to_string(address);
+    return names;
+  }
+
+  // The same error in words that say what to do.
+  absl::Status explain(const absl::Status& status) const {
+    const std::string message(status.message());
+    const std::string names = addresses();
     if (absl::IsUnavailable(status)) {
       const bool no_answer = message.find("connect") != std::string::npos || message.find("DNS") != std::string::npos ||
                              message.find("Socket closed") != std::string::npos || message.empty();
@@ -104,13 +111,19 @@ struct Client::Wire {
     }
     if (absl::IsDeadlineExceeded(status)) {
       return absl::DeadlineExceededError(
-          cat("the server at ", names, " did not answer in time\nlook at its log, or give it longer with --request-timeout"));
+          cat("the server at ", names,
+              " did not answer in time\nlook at its log, or give it longer with --request-timeout"));
     }
     if (status.code() == absl::StatusCode::kUnimplemented) {
       return absl::UnimplementedError(cat("the server at ", names, " does not know this call\n",
                                           "is it a Hodei server of another version? `hodei status` shows its version"));
     }
-    if (absl::IsUnauthenticated(status)) return absl::UnauthenticatedError(cat(message, "\nset --token or HODEI_TOKEN"));
+    if (absl::IsResourceExhausted(status) && message.find("larger than max") != std::string::npos) {
+      return absl::ResourceExhaustedError(cat("the request is too large for the server (", message,
+                                              ")\nhand large data to the job as a file, not in its spec"));
+    }
+    if (absl::IsUnauthenticated(status))
+      return absl::UnauthenticatedError(cat(message, "\nset --token or HODEI_TOKEN"));
     return status;
   }
 
@@ -177,11 +190,9 @@ bool Client::is_break(const absl::Status& status) {
          absl::IsCancelled(status);
 }
 
-std::string Client::addresses() const {
-  std::string out;
-  for (const Address& address : wire_->options.servers) out += (out.empty() ? "" : ", ") + to_string(address);
-  return out;
-}
+std::string Client::addresses() const { return wire_->addresses(); }
+
+absl::Status Client::explain(const absl::Status& status) const { return wire_->explain(status); }
 
 using Jobs = v1::JobExecutionService::Stub;
 using Scheduler = v1::SchedulerService::Stub;

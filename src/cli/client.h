@@ -21,11 +21,11 @@
 namespace hodei::cli {
 
 struct ClientOptions {
-  std::vector<Address> servers;      // tried in order
+  std::vector<Address> servers;  // tried in order
   std::string token;
-  std::string correlation_id;        // sent with every call when given
+  std::string correlation_id;  // sent with every call when given
   Duration request_timeout = 30s;
-  Duration retry_for = 3s;           // total time for a call that finds no server
+  Duration retry_for = 3s;  // total time for a call that finds no server
   const Clock* clock = nullptr;
   std::function<bool(Duration)> pause;
 };
@@ -50,7 +50,7 @@ class Client {
   explicit Client(ClientOptions options);
   ~Client();
 
-  absl::StatusOr<v1::QueueJobResponse> queue_job(const v1::QueueJobRequest& request);   // needs an idempotency key
+  absl::StatusOr<v1::QueueJobResponse> queue_job(const v1::QueueJobRequest& request);  // needs an idempotency key
   absl::StatusOr<v1::Job> get_job(const std::string& id);
   absl::StatusOr<v1::ListJobsResponse> list_jobs(const v1::ListJobsRequest& request);
   absl::StatusOr<v1::CancelJobResponse> cancel_job(const v1::CancelJobRequest& request);
@@ -80,6 +80,9 @@ class Client {
 
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);
+
+  // The error of a stream that is not resumed, in words that say what to do. (Other calls give these by themselves.)
+  absl::Status explain(const absl::Status& status) const;
 
   // Every address, for messages.
   std::string addresses() const;

@@ -23,13 +23,16 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Completio
   node.path = path;
   for (const CLI::Option* option : app.get_options()) {
     const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
-    for (const std::string& name : option->get_lnames()) node.flags.push_back({"--" + name, option->get_description(), takes_value});
-    for (const std::string& name : option->get_snames()) node.flags.push_back({"-" + name, option->get_description(), takes_value});
+    for (const std::string& name : option->get_lnames())
+      node.flags.push_back({"--" + name, option->get_description(), takes_value});
+    for (const std::string& name : option->get_snames())
+      node.flags.push_back({"-" + name, option->get_description(), takes_value});
   }
   const auto children = app.get_subcommands([](const CLI::App*) { return true; });
   for (const CLI::App* child : children) node.commands.push_back({child->get_name(), child->get_description(), false});
   out.push_back(std::move(node));
-  for (const CLI::App* child : children) collect(*child, path.empty() ? child->get_name() : path + " " + child->get_name(), out);
+  for (const CLI::App* child : children)
+    collect(*child, path.empty() ? child->get_name() : path + " " + child->get_name(), out);
 }
 
 std::string texts(const std::vector<Word>& words) {
@@ -55,7 +58,8 @@ std::string value_flags(const std::vector<CompletionNode>& nodes) {
 std::string word_cases(const std::vector<CompletionNode>& nodes) {
   std::string out;
   for (const CompletionNode& node : nodes) {
-    out += cat("    ", quoted(node.path), ") next=", quoted(texts(node.commands)), "; flags=", quoted(texts(node.flags)), " ;;\n");
+    out += cat("    ", quoted(node.path), ") next=", quoted(texts(node.commands)),
+               "; flags=", quoted(texts(node.flags)), " ;;\n");
   }
   return out;
 }
@@ -70,24 +74,33 @@ std::string path_cases(const std::vector<CompletionNode>& nodes) {
 }
 
 std::string shell_function(const std::vector<CompletionNode>& nodes) {
-  return cat("_hodei_words() {\n"
-             "  # Sets: trail, next, flags, global, stop (behind `--`), skip (the word is the value of a flag).\n"
-             "  trail='' stop='' skip='' next='' flags=''\n"
-             "  global=", quoted(texts(nodes[0].flags)), "\n"
-             "  local word\n"
-             "  for word in \"$@\"; do\n"
-             "    if [ -n \"$skip\" ]; then skip=''; continue; fi\n"
-             "    case \"$word\" in\n"
-             "      --) stop=1; return ;;\n"
-             "      ", value_flags(nodes), ") skip=1; continue ;;\n"
-             "      -*) continue ;;\n"
-             "    esac\n"
-             "    case \"${trail:+$trail }$word\" in\n"
-             "      ", path_cases(nodes), ") trail=\"${trail:+$trail }$word\" ;;\n"
-             "    esac\n"
-             "  done\n"
-             "  case \"$trail\" in\n", word_cases(nodes), "  esac\n"
-             "}\n");
+  return cat(
+      "_hodei_words() {\n"
+      "  # Sets: trail, next, flags, global, stop (behind `--`), skip (the word is the value of a flag).\n"
+      "  trail='' stop='' skip='' next='' flags=''\n"
+      "  global=",
+      quoted(texts(nodes[0].flags)),
+      "\n"
+      "  local word\n"
+      "  for word in \"$@\"; do\n"
+      "    if [ -n \"$skip\" ]; then skip=''; continue; fi\n"
+      "    case \"$word\" in\n"
+      "      --) stop=1; return ;;\n"
+      "      ",
+      value_flags(nodes),
+      ") skip=1; continue ;;\n"
+      "      -*) continue ;;\n"
+      "    esac\n"
+      "    case \"${trail:+$trail }$word\" in\n"
+      "      ",
+      path_cases(nodes),
+      ") trail=\"${trail:+$trail }$word\" ;;\n"
+      "    esac\n"
+      "  done\n"
+      "  case \"$trail\" in\n",
+      word_cases(nodes),
+      "  esac\n"
+      "}\n");
 }
 
 }  // namespace
@@ -116,7 +129,8 @@ std::string bash_completion(const std::vector<CompletionNode>& nodes) {
 }
 
 std::string zsh_completion(const std::vector<CompletionNode>& nodes) {
-  return cat("#compdef hodei\n# zsh completion for hodei; load it with: source <(hodei completion zsh)\n", shell_function(nodes),
+  return cat("#compdef hodei\n# zsh completion for hodei; load it with: source <(hodei completion zsh)\n",
+             shell_function(nodes),
              "_hodei() {\n"
              "  local trail stop skip next flags global\n"
              "  _hodei_words \"${(@)words[2,CURRENT-1]}\"\n"
@@ -142,30 +156,35 @@ std::string fish_completion(const std::vector<CompletionNode>& nodes) {
       "    if test -n \"$skip\"; set skip ''; continue; end\n"
       "    switch $word\n"
       "      case '--'; echo '--'; return\n"
-      "      case ", [&] {
+      "      case ",
+      [&] {
         std::string flags = value_flags(nodes);
         std::replace(flags.begin(), flags.end(), '|', ' ');
         return flags;
-      }(), "; set skip 1\n"
+      }(),
+      "; set skip 1\n"
       "      case '-*'\n"
       "      case '*'\n"
-      "        if contains -- (string join ' ' $path $word)", [&] {
+      "        if contains -- (string join ' ' $path $word)",
+      [&] {
         std::string paths = path_cases(nodes);
         std::replace(paths.begin(), paths.end(), '|', ' ');
         return " " + paths;
-      }(), "; set path $path $word; end\n"
+      }(),
+      "; set path $path $word; end\n"
       "    end\n"
       "  end\n"
       "  echo (string join ' ' $path)\n"
       "end\n");
   for (const CompletionNode& node : nodes) {
     const std::string here = cat("complete -c hodei -n ", quoted(cat("test (__hodei_path) = \"", node.path, "\"")));
-    for (const Word& word : node.commands) out += cat(here, " -f -a ", word.text, " -d ", quoted(word.description), "\n");
+    for (const Word& word : node.commands)
+      out += cat(here, " -f -a ", word.text, " -d ", quoted(word.description), "\n");
     const std::string where = node.path.empty() ? std::string("complete -c hodei") : here;
     for (const Word& flag : node.flags) {
       const bool is_long = flag.text.substr(0, 2) == "--";
-      out += cat(where, is_long ? " -l " : " -s ", flag.text.substr(is_long ? 2 : 1), flag.takes_value ? " -r" : "", " -d ",
-                 quoted(flag.description), "\n");
+      out += cat(where, is_long ? " -l " : " -s ", flag.text.substr(is_long ? 2 : 1), flag.takes_value ? " -r" : "",
+                 " -d ", quoted(flag.description), "\n");
     }
   }
   return out;

@@ -12,14 +12,14 @@ namespace hodei::cli {
 
 // One command with the words that may follow it.
 struct CompletionNode {
-  std::string path;                      // "job list"; empty for the program itself
+  std::string path;  // "job list"; empty for the program itself
   struct Word {
     std::string text;
     std::string description;
-    bool takes_value = false;            // of a flag
+    bool takes_value = false;  // of a flag
   };
   std::vector<Word> commands;
-  std::vector<Word> flags;               // those of the program are understood everywhere and not repeated
+  std::vector<Word> flags;  // those of the program are understood everywhere and not repeated
 };
 
 std::vector<CompletionNode> completion_nodes(const CLI::App& root);

@@ -20,14 +20,19 @@ std::string show_text(const Session& session) {
   using Json = nlohmann::ordered_json;
   const OutputForm form = session.form();
   Json json = Json::object();
-  Table table({"SETTING", "VALUE", "FROM", "ENVIRONMENT", "FLAG", "WHAT"});
+  std::vector<std::string> headers = {"SETTING", "VALUE", "FROM", "ENVIRONMENT", "FLAG"};
+  if (form == OutputForm::Wide) headers.emplace_back("WHAT");
+  Table table(headers);
   for (const Setting& setting : all_settings()) {
     const SettingValue& value = session.settings.get(setting.name);
     const std::string text = shown(setting, value);
     json[std::string(setting.name)] = {{"value", text}, {"from", value.origin}};
-    table.add({std::string(setting.name), {text.empty() ? "-" : text, value.origin == "default" ? Colour::None : Colour::Green},
-               value.origin, std::string(setting.env), setting.flag.empty() ? "-" : std::string(setting.flag),
-               form == OutputForm::Wide ? std::string(setting.description) : std::string()});
+    table.add({std::string(setting.name),
+               {text.empty() ? "-" : text, value.origin == "default" ? Colour::None : Colour::Green},
+               value.origin,
+               std::string(setting.env),
+               setting.flag.empty() ? "-" : std::string(setting.flag),
+               std::string(setting.description)});
   }
   // JSON is YAML, too.
   if (form == OutputForm::Json || form == OutputForm::Yaml) return json.dump(2) + "\n";

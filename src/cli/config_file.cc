@@ -18,7 +18,8 @@ absl::StatusOr<std::vector<std::string>> list_values(const Node& node, const std
   std::vector<std::string> out;
   if (node.kind == Node::Kind::Scalar) return split_list(node.text);
   for (const Node& item : node.items) {
-    if (item.kind != Node::Kind::Scalar) return at(path, item.line, cat(name, ": must hold text, not ", kind_name(item)));
+    if (item.kind != Node::Kind::Scalar)
+      return at(path, item.line, cat(name, ": must hold text, not ", kind_name(item)));
     out.push_back(item.text);
   }
   for (const Node::Field& field : node.fields) {
@@ -39,8 +40,9 @@ std::vector<std::string> setting_names() {
 absl::StatusOr<SettingValue> one_value(const Node::Field& field, const std::string& path) {
   const Setting* setting = find_setting(field.key);
   if (!setting) {
-    return at(path, field.line, cat("unknown setting '", field.key, "'", did_you_mean(field.key, setting_names()),
-                                    " (`hodei config show` lists them all)"));
+    return at(path, field.line,
+              cat("unknown setting '", field.key, "'", did_you_mean(field.key, setting_names()),
+                  " (`hodei config show` lists them all)"));
   }
   SettingValue value{{}, cat(path, ":", field.line)};
   if (setting->is_list) {
@@ -61,8 +63,10 @@ std::vector<std::string> usual_places(const Surroundings& surroundings) {
   std::vector<std::string> places;
   const std::string xdg = surroundings.env_or("XDG_CONFIG_HOME", "");
   const std::string home = surroundings.env_or("HOME", "");
-  if (!xdg.empty()) places.push_back(cat(xdg, "/hodei/config.yaml"));
-  else if (!home.empty()) places.push_back(cat(home, "/.config/hodei/config.yaml"));
+  if (!xdg.empty())
+    places.push_back(cat(xdg, "/hodei/config.yaml"));
+  else if (!home.empty())
+    places.push_back(cat(home, "/.config/hodei/config.yaml"));
   places.push_back("/etc/hodei/config.yaml");
   return places;
 }
@@ -82,7 +86,7 @@ absl::StatusOr<SettingValues> parse_config(std::string_view text, const std::str
   if (root.kind == Node::Kind::Null) return values;
   if (root.kind != Node::Kind::Map) return at(path, root.line, "must be a mapping of settings, such as `slots: 4`");
   for (const Node::Field& field : root.fields) {
-    if (field.value.kind == Node::Kind::Null && find_setting(field.key)) continue;   // `pool:` alone says nothing
+    if (field.value.kind == Node::Kind::Null && find_setting(field.key)) continue;  // `pool:` alone says nothing
     ASSIGN_OR_RETURN(SettingValue value, one_value(field, path));
     values.emplace(field.key, std::move(value));
   }

@@ -21,8 +21,8 @@ class CtrlC {
  private:
   void watch(const std::function<void()>& on_first);
 
-  int signals_ = -1;   // a signalfd
-  int stop_ = -1;      // an eventfd
+  int signals_ = -1;  // a signalfd
+  int stop_ = -1;     // an eventfd
   std::thread watcher_;
   std::thread first_;
 };

@@ -28,8 +28,11 @@ std::string candidates(const v1::SchedulingDecision& decision, const ViewOptions
   if (decision.candidates().empty()) return {};
   Table table({"WORKER", "FITS", "RULE", "REASON", "SCORE"});
   for (const v1::Candidate& c : decision.candidates()) {
-    table.add({c.worker_id(), {c.fits() ? "yes" : "no", c.fits() ? Colour::Green : Colour::Red},
-               c.rule().empty() ? "-" : c.rule(), c.reason(), c.fits() ? number(c.score().total()) : std::string("-")});
+    table.add({c.worker_id(),
+               {c.fits() ? "yes" : "no", c.fits() ? Colour::Green : Colour::Red},
+               c.rule().empty() ? "-" : c.rule(),
+               c.reason(),
+               c.fits() ? number(c.score().total()) : std::string("-")});
   }
   return cat("\n", table.text(options.colours, 2));
 }
@@ -48,8 +51,9 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
   } else if (!has_ended(job.state())) {
     out += cat("It waits", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
     if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
-    out += d.considered() == 0 ? std::string("  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n")
-                               : cat("  ", workers(d.considered()), " looked at\n");
+    out += d.considered() == 0
+               ? std::string("  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n")
+               : cat("  ", workers(d.considered()), " looked at\n");
   } else {
     out += "It was never placed.\n";
   }

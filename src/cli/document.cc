@@ -24,9 +24,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(make(mark, anchor, Node::Kind::Null));
-  }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, anchor, Node::Kind::Null)); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     throw Refused(mark.line + 1, "aliases (*name) are not allowed; write the value out");
   }
@@ -64,7 +62,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void open(Node node) {
-    if (open_.size() >= kDeepestDocument) throw Refused(node.line, cat("nested deeper than ", kDeepestDocument, " levels"));
+    if (open_.size() >= kDeepestDocument)
+      throw Refused(node.line, cat("nested deeper than ", kDeepestDocument, " levels"));
     open_.push_back({std::move(node)});
   }
 
@@ -137,7 +136,8 @@ absl::StatusOr<Node> parse_document(std::string_view text, const std::string& na
   } catch (const Refused& refused) {
     return absl::InvalidArgumentError(cat(name, ":", refused.line, ": ", refused.what()));
   } catch (const YAML::Exception& broken) {
-    return absl::InvalidArgumentError(cat(name, ":", broken.mark.line + 1, ":", broken.mark.column + 1, ": ", broken.msg));
+    return absl::InvalidArgumentError(
+        cat(name, ":", broken.mark.line + 1, ":", broken.mark.column + 1, ": ", broken.msg));
   }
 }
 

@@ -19,11 +19,11 @@ struct Node {
   struct Field;
 
   Kind kind = Kind::Null;
-  std::string text;          // of a scalar
-  bool plain = false;        // a scalar without quotes: may be a number or a bool
-  int line = 0;              // from 1
-  std::vector<Node> items;   // of a list
-  std::vector<Field> fields; // of a map, in the order of the file
+  std::string text;           // of a scalar
+  bool plain = false;         // a scalar without quotes: may be a number or a bool
+  int line = 0;               // from 1
+  std::vector<Node> items;    // of a list
+  std::vector<Field> fields;  // of a map, in the order of the file
 
   const Node* find(std::string_view key) const;
 };
@@ -34,7 +34,7 @@ struct Node::Field {
   Node value;
 };
 
-std::string_view kind_name(const Node& node);   // "a list", "a mapping", "text", "nothing"
+std::string_view kind_name(const Node& node);  // "a list", "a mapping", "text", "nothing"
 
 // `name` is put in front of errors: "job.yaml:3: …".
 absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name);

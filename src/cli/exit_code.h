@@ -7,10 +7,10 @@ namespace hodei::cli {
 
 enum ExitCode : int {
   kOk = 0,
-  kRefused = 1,         // a command other than run did not work
-  kUsage = 2,           // the command line makes no sense
+  kRefused = 1,  // a command other than run did not work
+  kUsage = 2,    // the command line makes no sense
   kTimedOut = 124,
-  kPlatform = 125,      // Hodei itself could not run the job
+  kPlatform = 125,  // Hodei itself could not run the job
   kNotInvokable = 126,
   kNotFound = 127,
   kSignalBase = 128,

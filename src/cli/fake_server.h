@@ -26,7 +26,8 @@ struct StreamScript {
 
 class FakeJobs final : public v1::JobExecutionService::Service {
  public:
-  grpc::Status QueueJob(grpc::ServerContext*, const v1::QueueJobRequest* request, v1::QueueJobResponse* answer) override {
+  grpc::Status QueueJob(grpc::ServerContext*, const v1::QueueJobRequest* request,
+                        v1::QueueJobResponse* answer) override {
     const std::lock_guard lock(mutex);
     queued.push_back(*request);
     if (!queue_errors.empty()) {
@@ -45,13 +46,15 @@ class FakeJobs final : public v1::JobExecutionService::Service {
     if (jobs.size() > 1) jobs.pop_front();
     return grpc::Status::OK;
   }
-  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request, v1::ListJobsResponse* answer) override {
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request,
+                        v1::ListJobsResponse* answer) override {
     const std::lock_guard lock(mutex);
     listed.push_back(*request);
     for (const v1::Job& job : jobs) *answer->add_jobs() = job;
     return grpc::Status::OK;
   }
-  grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest* request, v1::CancelJobResponse* answer) override {
+  grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest* request,
+                         v1::CancelJobResponse* answer) override {
     const std::lock_guard lock(mutex);
     cancelled.push_back(*request);
     answer->set_state(v1::Job::Running);
@@ -105,7 +108,8 @@ class FakeLogs final : public v1::LogStreamService::Service {
 
 class FakeWorkers final : public v1::WorkerAgentService::Service {
  public:
-  grpc::Status ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*, v1::ListWorkersResponse* answer) override {
+  grpc::Status ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*,
+                           v1::ListWorkersResponse* answer) override {
     for (const std::string& id : ids) {
       v1::Worker& worker = *answer->add_workers();
       worker.mutable_info()->set_id(id);
@@ -114,7 +118,8 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     }
     return grpc::Status::OK;
   }
-  grpc::Status DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request, v1::DrainWorkerResponse* answer) override {
+  grpc::Status DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
+                           v1::DrainWorkerResponse* answer) override {
     drained.push_back(request->worker_id());
     answer->set_executions_left(2);
     return grpc::Status::OK;
@@ -136,7 +141,8 @@ class FakeScheduler final : public v1::SchedulerService::Service {
 
 class FakeAdmin final : public v1::AdminService::Service {
  public:
-  grpc::Status GetSystemStatus(grpc::ServerContext*, const v1::GetSystemStatusRequest*, v1::SystemStatus* answer) override {
+  grpc::Status GetSystemStatus(grpc::ServerContext*, const v1::GetSystemStatusRequest*,
+                               v1::SystemStatus* answer) override {
     answer->set_state(v1::SystemStatus::Ready);
     answer->set_server_pid(4711);
     return grpc::Status::OK;

@@ -100,7 +100,9 @@ absl::StatusOr<v1::Job> Follower::job_now() {
       connected();
       return job;
     }
-    RETURN_IF_ERROR(after_break(job.status()));
+    // A server that takes a call and never answers is as good as away.
+    const bool silent = absl::IsDeadlineExceeded(job.status());
+    RETURN_IF_ERROR(after_break(silent ? absl::UnavailableError(job.status().message()) : job.status()));
   }
 }
 
@@ -118,10 +120,9 @@ absl::Status Follower::after_break(const absl::Status& broken) {
   if (!away_since_.is_set()) {
     away_since_ = now;
   } else if (now - away_since_ > options_.reconnect_for) {
-    return absl::UnavailableError(cat("the server at ", client_.addresses(), " has been away for ",
-                                      human_duration(now - away_since_), "; job ", options_.job_id,
-                                      " goes on without us\nfollow it again with `hodei job logs --follow ",
-                                      options_.job_id, "`"));
+    return absl::UnavailableError(cat(
+        "the server at ", client_.addresses(), " has been away for ", human_duration(now - away_since_), "; job ",
+        options_.job_id, " goes on without us\nfollow it again with `hodei job logs --follow ", options_.job_id, "`"));
   }
   if (!options_.pause(back_off_.next())) return broken;
   return absl::OkStatus();

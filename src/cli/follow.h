@@ -13,12 +13,12 @@ namespace hodei::cli {
 
 struct FollowOptions {
   std::string job_id;
-  int32_t execution = 0;               // 0: all
-  Duration reconnect_for{};            // how long a server may be away
+  int32_t execution = 0;     // 0: all
+  Duration reconnect_for{};  // how long a server may be away
   const Clock* clock = nullptr;
   std::function<bool(Duration)> pause;
   LogCursor::Sink on_piece;
-  std::function<void(const std::string&)> on_note;   // for people: reconnecting, output missing
+  std::function<void(const std::string&)> on_note;  // for people: reconnecting, output missing
 };
 
 class Follower {

@@ -21,7 +21,8 @@ ViewOptions view_options(const Session& session) {
 // A new job's id, or its answer in full.
 absl::StatusOr<std::string> queued_text(const Session& session, const absl::StatusOr<v1::QueueJobResponse>& queued) {
   if (!queued.ok()) return queued.status();
-  if (queued->existing()) session.note(cat("this idempotency key is known: job ", queued->short_id(), " was made before"));
+  if (queued->existing())
+    session.note(cat("this idempotency key is known: job ", queued->short_id(), " was made before"));
   return session.data_text(*queued).value_or(queued->short_id() + "\n");
 }
 
@@ -116,9 +117,8 @@ void add_explain(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("explain", "why a job is where it is, or why it waits");
   auto id = std::make_shared<std::string>();
   command->add_option("id", *id, "short id or full id")->required()->type_name("JOB");
-  command->callback([&session, id] {
-    session.action = [&session, id] { return session.show(explain_text(session, *id)); };
-  });
+  command->callback(
+      [&session, id] { session.action = [&session, id] { return session.show(explain_text(session, *id)); }; });
 }
 
 }  // namespace

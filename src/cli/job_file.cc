@@ -48,7 +48,8 @@ absl::Status read_template(std::string_view text, const std::string& name, hodei
   ASSIGN_OR_RETURN(const Node root, non_empty(text, name));
   RETURN_IF_ERROR(read_message(root, name, out));
   const Node* spec = root.find("spec");
-  if (!spec) return absl::InvalidArgumentError(cat(name, ": spec: is missing; it holds the job that the template makes"));
+  if (!spec)
+    return absl::InvalidArgumentError(cat(name, ": spec: is missing; it holds the job that the template makes"));
   return check_spec(out.spec(), *spec, name);
 }
 

@@ -10,7 +10,7 @@
 namespace hodei::v1 {
 class QueueJobRequest;
 class Template;
-}
+}  // namespace hodei::v1
 
 namespace hodei::cli {
 

@@ -37,7 +37,9 @@ constraints:
   labels:
     - {key: zone, operator: In, values: [a, b]}
 preferences: {priority: high, allow_retry: false}
-)", "job.yaml", request).ok());
+)",
+                       "job.yaml", request)
+                  .ok());
   const v1::JobSpec& spec = request.spec();
   EXPECT_EQ(spec.command().script().content(), "echo one\necho two\n");
   EXPECT_EQ(spec.env().at("PORT"), "8080");
@@ -51,8 +53,11 @@ preferences: {priority: high, allow_retry: false}
 
 TEST(JobFile, ReadsJson) {
   v1::QueueJobRequest request;
-  ASSERT_TRUE(read_job("{\n\t\"command\": {\"shell\": {\"cmd\": \"echo\", \"args\": [\"a\\n\\u00e9\"]}},\n\t\"timeout_ms\": \"5\"}",
-                       "job.json", request).ok());
+  ASSERT_TRUE(
+      read_job(
+          "{\n\t\"command\": {\"shell\": {\"cmd\": \"echo\", \"args\": [\"a\\n\\u00e9\"]}},\n\t\"timeout_ms\": \"5\"}",
+          "job.json", request)
+          .ok());
   EXPECT_EQ(request.spec().command().shell().args(0), "a\né");
   EXPECT_EQ(request.spec().timeout_ms(), 5);
 }
@@ -77,8 +82,10 @@ TEST(JobFile, NamesAWrongTypeAndWhatItShouldBe) {
   EXPECT_EQ(error_of("timeout_ms: 1.5\n"), "job.yaml:1: timeout_ms: must be a whole number, not '1.5'");
   EXPECT_EQ(error_of("command: ls\n"), "job.yaml:1: command: must be a mapping of fields, not 'ls'");
   EXPECT_EQ(error_of("env: [a]\n"), "job.yaml:1: env: must be a mapping of names to values, not a list");
-  EXPECT_EQ(error_of("command: {shell: {cmd: a, args: b}}\n"), "job.yaml:1: command.shell.args: must be a list, not 'b'");
-  EXPECT_EQ(error_of("resources: {gpu_required: 1}\n"), "job.yaml:1: resources.gpu_required: must be true or false, not '1'");
+  EXPECT_EQ(error_of("command: {shell: {cmd: a, args: b}}\n"),
+            "job.yaml:1: command.shell.args: must be a list, not 'b'");
+  EXPECT_EQ(error_of("resources: {gpu_required: 1}\n"),
+            "job.yaml:1: resources.gpu_required: must be true or false, not '1'");
   EXPECT_EQ(error_of("max_attempts: 99999999999\n"), "job.yaml:1: max_attempts: 99999999999 is out of range");
   EXPECT_EQ(error_of("preferences: {priority: hgih}\n"),
             "job.yaml:1: preferences.priority: 'hgih' is not one of low, normal, high, critical; did you mean 'high'?");
@@ -87,7 +94,8 @@ TEST(JobFile, NamesAWrongTypeAndWhatItShouldBe) {
 
 TEST(JobFile, RefusesWhatMakesNoSense) {
   EXPECT_EQ(error_of("name: x\ntimeout_ms: -5\n"), "job.yaml:2: timeout_ms: must not be negative; 0 means no limit");
-  EXPECT_THAT(error_of("command:\n  shell: {cmd: a}\n  script: {content: b}\n"), HasSubstr("either 'shell' or 'script', not both"));
+  EXPECT_THAT(error_of("command:\n  shell: {cmd: a}\n  script: {content: b}\n"),
+              HasSubstr("either 'shell' or 'script', not both"));
   EXPECT_EQ(error_of("name: a\nname: b\n"), "job.yaml:2: 'name' is given twice");
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
   EXPECT_THAT(error_of("- a\n"), HasSubstr("the file: must be a mapping of fields, not a list"));
@@ -106,7 +114,9 @@ TEST(TemplateFile, NeedsASpecAndReadsItsParameters) {
   v1::Template out;
   EXPECT_THAT(std::string(read_template("name: x\n", "t.yaml", out).message()), HasSubstr("spec: is missing"));
   ASSERT_TRUE(read_template("name: greet\nparameters:\n  - {name: who, default_value: you}\n  - name: how\n"
-                            "spec: {command: {shell: {cmd: echo, args: ['${who}']}}}\n", "t.yaml", out).ok());
+                            "spec: {command: {shell: {cmd: echo, args: ['${who}']}}}\n",
+                            "t.yaml", out)
+                  .ok());
   EXPECT_TRUE(out.parameters(0).has_default_value());
   EXPECT_FALSE(out.parameters(1).has_default_value());
 }

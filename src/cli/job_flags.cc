@@ -36,7 +36,8 @@ absl::Status set_times(const JobFlags& flags, v1::JobSpec& spec) {
     spec.set_kill_grace_ms(milliseconds(d));
   }
   if (!flags.attempts.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--attempts (max_attempts)", parse_count(flags.attempts, 1, kMostAttempts)));
+    ASSIGN_OR_RETURN(const int64_t n,
+                     named("--attempts (max_attempts)", parse_count(flags.attempts, 1, kMostAttempts)));
     spec.set_max_attempts(static_cast<int32_t>(n));
   }
   return absl::OkStatus();
@@ -143,33 +144,40 @@ absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& 
 
 void add_job_flags(CLI::App& command, JobFlags& f) {
   command.add_option("--name", f.name, "a name for people")->type_name("NAME");
-  repeatable(command, "-e,--env", f.env, "NAME=VALUE for the job, or NAME to pass on your own")->type_name("NAME[=VALUE]");
+  repeatable(command, "-e,--env", f.env, "NAME=VALUE for the job, or NAME to pass on your own")
+      ->type_name("NAME[=VALUE]");
   command.add_option("--timeout", f.timeout, "end each execution after this long: 30s, 5m, 1h30m")->type_name("TIME");
   command.add_option("--kill-grace", f.kill_grace, "from SIGTERM to SIGKILL on cancel and time-out")->type_name("TIME");
   command.add_option("--attempts", f.attempts, "start it at most this often")->type_name("N");
   command.add_option("--priority", f.priority, "low, normal, high or critical")->type_name("CLASS");
   repeatable(command, "-l,--label", f.labels, "a label of the job, for people and filters")->type_name("KEY=VALUE");
   command.add_option("-w,--workdir", f.workdir, "an absolute folder on the worker")->type_name("DIR");
-  command.add_option("--script", f.script, "run the text of this file (- for standard input); what follows -- is its arguments")
+  command
+      .add_option("--script", f.script,
+                  "run the text of this file (- for standard input); what follows -- is its arguments")
       ->type_name("FILE");
-  command.add_option("--interpreter", f.interpreter, "what runs the script: bash, sh, python3, …")->type_name("PROGRAM");
+  command.add_option("--interpreter", f.interpreter, "what runs the script: bash, sh, python3, …")
+      ->type_name("PROGRAM");
   command.add_flag("--no-safety-header", f.no_safety_header, "do not put `set -euo pipefail` in front of the script");
   command.add_option("--image", f.image, "run only on a worker made from this image")->type_name("IMAGE");
   command.add_option("--provider", f.provider, "run only on a worker of this provider")->type_name("PROVIDER");
   command.add_option("--pool", f.pool, "run only on a worker of this pool")->type_name("POOL");
   command.add_option("--zone", f.zone, "prefer workers of this zone")->type_name("ZONE");
   command.add_option("--region", f.region, "prefer workers of this region")->type_name("REGION");
-  repeatable(command, "--constraint", f.constraints, "what the worker's labels must be: 'zone In (a,b)', 'cores Gt 4', 'gpu Exists'")
+  repeatable(command, "--constraint", f.constraints,
+             "what the worker's labels must be: 'zone In (a,b)', 'cores Gt 4', 'gpu Exists'")
       ->type_name("RULE");
   repeatable(command, "--capability", f.capabilities, "what the worker must be able to do")->type_name("NAME");
-  repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")->type_name("KEY[=VALUE]");
+  repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")
+      ->type_name("KEY[=VALUE]");
   command.add_option("--cpu", f.cpu, "CPU cores that the job takes")->type_name("CORES");
   command.add_option("--memory", f.memory, "memory that the job takes: 512 (MiB), 2g")->type_name("SIZE");
   command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
   command.add_flag("--gpu", f.gpu, "needs a GPU");
   command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
   command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
-  command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")->type_name("KEY");
+  command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
+      ->type_name("KEY");
   command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
       ->type_name("JOB.yaml");
   command.add_option("-t,--template", f.template_name, "make the job from this template")->type_name("NAME");
@@ -202,7 +210,8 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   RETURN_IF_ERROR(set_command(flags, program, io, spec));
   if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
     return absl::InvalidArgumentError(
-        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or --template");
+        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "
+        "--template");
   }
   if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
   if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));

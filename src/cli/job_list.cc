@@ -103,7 +103,9 @@ void add_job_list(CLI::App& group, Session& session) {
   command->add_option("--page", flags->page, "go on where an earlier list ended")->type_name("TOKEN");
   command->add_flag("--watch", flags->watch, "show it again and again");
   command->callback([&session, flags] {
-    session.action = [&session, flags] { return session.show(flags->watch, [&] { return list_text(session, *flags); }); };
+    session.action = [&session, flags] {
+      return session.show(flags->watch, [&] { return list_text(session, *flags); });
+    };
   });
 }
 

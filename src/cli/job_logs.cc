@@ -38,8 +38,10 @@ class LogPrinter {
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const v1::LogEntry& entry, const std::string& bytes) {
     Line line{bytes, entry.is_stderr()};
-    if (session_.form() == OutputForm::Json) line = {message_text(entry, TextForm::JsonLine), false};
-    else if (flags_.timestamps) line.bytes.insert(0, cat(format_utc(wall_time(entry.timestamp())), " "));
+    if (session_.form() == OutputForm::Json)
+      line = {message_text(entry, TextForm::JsonLine), false};
+    else if (flags_.timestamps)
+      line.bytes.insert(0, cat(format_utc(wall_time(entry.timestamp())), " "));
     if (tail_ == 0) return write(line);
     kept_.push_back(std::move(line));
     if (kept_.size() > tail_) kept_.pop_front();
@@ -83,7 +85,7 @@ absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPri
     }
     if (!Client::is_break(status)) return status;
     if (session.io.clock->now().mono >= give_up || !session.io.pause(back_off.next())) {
-      return session.client().system_status().status().ok() ? status : session.client().system_status().status();
+      return session.client().explain(status);
     }
   }
 }
@@ -135,9 +137,11 @@ class EventPrinter {
     }
     const WallTime at = wall_time(event.at());
     const std::string id = one_job ? std::string() : event.short_id() + "  ";
-    if (event.has_transition()) session_.print(id + event_line(at, event.transition(), {session_.colours(), false, at}));
+    if (event.has_transition())
+      session_.print(id + event_line(at, event.transition(), {session_.colours(), false, at}));
     if (event.has_progress()) {
-      session_.print(cat(id, format_utc(at), fmt::format("  {:.0f} %  ", event.progress().percentage()), event.progress().message(), "\n"));
+      session_.print(cat(id, format_utc(at), fmt::format("  {:.0f} %  ", event.progress().percentage()),
+                         event.progress().message(), "\n"));
     }
     if (event.has_gap()) session_.note(cat(event.gap().lost(), " events were left out: this reader is too slow"));
   }
@@ -170,8 +174,11 @@ int watch(Session& session, const WatchFlags& flags) {
       return !ended;
     });
     if (status.ok()) break;
-    const bool too_long = session.io.clock->now().mono - alive > session.settings.duration("reconnect_for") + kStreamLife;
-    if (!Client::is_break(status) || too_long || !session.io.pause(back_off.next())) return session.fail(status);
+    const bool too_long =
+        session.io.clock->now().mono - alive > session.settings.duration("reconnect_for") + kStreamLife;
+    if (!Client::is_break(status) || too_long || !session.io.pause(back_off.next())) {
+      return session.fail(session.client().explain(status));
+    }
   }
   if (!flags.exit_code || !one_job) return kOk;
   const absl::StatusOr<v1::Job> job = session.client().get_job(flags.id);
@@ -192,7 +199,8 @@ void add_job_logs(CLI::App& group, Session& session) {
 }
 
 void add_job_watch(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("watch", "the transitions of a job as they happen; without an id, of all jobs");
+  CLI::App* command =
+      group.add_subcommand("watch", "the transitions of a job as they happen; without an id, of all jobs");
   auto flags = std::make_shared<WatchFlags>();
   command->add_option("id", flags->id, "short id or full id")->type_name("JOB");
   command->add_flag("--exit-code", flags->exit_code, "end with the job's exit code, as run does");

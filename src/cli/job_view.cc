@@ -22,7 +22,7 @@ Table::Cell state_cell(v1::Job::State state) { return {state_name(state), colour
 std::string shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
   size_t end = most - 1;
-  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;   // not in the middle of a character
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not in the middle of a character
   return cat(text.substr(0, end), "…");
 }
 
@@ -35,7 +35,7 @@ std::string running_time(const Timestamp& start, const Timestamp& end, WallTime 
   return human_duration((wall_time(end).is_set() ? wall_time(end) : now) - from);
 }
 
-template <class Ended>   // Job or Execution
+template <class Ended>  // Job or Execution
 std::string ending(const Ended& ended) {
   if (ended.signal() > 0) return cat("signal ", ended.signal());
   return ended.has_exit_code() ? cat(ended.exit_code()) : std::string("-");
@@ -65,7 +65,8 @@ std::string quoted(const std::string& word) {
 }
 
 std::string executions_table(const v1::Job& job, const ViewOptions& options) {
-  Table table({"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
+  Table table(
+      {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
   for (const v1::Execution& e : job.executions()) {
     const WallTime started = wall_time(e.started_at());
     table.add({e.id(), state_cell(e.state()), dash(e.worker_id()), dash(e.provider()),
@@ -80,7 +81,8 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
 std::string history_table(const v1::Job& job, const ViewOptions& options) {
   Table table({"TIME", "FROM", "TO", "EXECUTION", "REASON"});
   for (const v1::Transition& t : job.history()) {
-    table.add({format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), dash(t.execution_id()), t.reason()});
+    table.add(
+        {format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), dash(t.execution_id()), t.reason()});
   }
   return table.text(options.colours, 2);
 }
@@ -116,7 +118,8 @@ std::string command_line(const v1::Command& command) {
     for (const std::string& arg : command.shell().args()) out += " " + quoted(arg);
   } else if (command.has_script()) {
     const v1::ScriptCommand& script = command.script();
-    out = cat(script.interpreter().empty() ? "bash" : script.interpreter(), " script of ", script.content().size(), " bytes");
+    out = cat(script.interpreter().empty() ? "bash" : script.interpreter(), " script of ", script.content().size(),
+              " bytes");
     for (const std::string& arg : script.args()) out += " " + quoted(arg);
   }
   return out;
@@ -131,11 +134,15 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
   Table table(headers);
   for (const v1::Job* job : jobs) {
     const size_t most = options.wide ? std::string::npos : kLongestReason;
-    std::vector<Table::Cell> row = {
-        job->short_id(), dash(options.wide ? job->name() : shortened(job->name(), kLongestName)), state_cell(job->state()),
-        cat(job->attempts(), "/", std::max(job->max_attempts(), 1)), ending(*job),
-        dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)), age(job->created_at(), options.now),
-        running_time(job->started_at(), job->ended_at(), options.now), shortened(job->reason(), most)};
+    std::vector<Table::Cell> row = {job->short_id(),
+                                    dash(options.wide ? job->name() : shortened(job->name(), kLongestName)),
+                                    state_cell(job->state()),
+                                    cat(job->attempts(), "/", std::max(job->max_attempts(), 1)),
+                                    ending(*job),
+                                    dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
+                                    age(job->created_at(), options.now),
+                                    running_time(job->started_at(), job->ended_at(), options.now),
+                                    shortened(job->reason(), most)};
     if (options.wide) {
       row.insert(row.begin() + 1, Table::Cell(job->namespace_()));
       row.emplace_back(dash(pairs(job->labels())));
@@ -174,8 +181,8 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Output", job.output());
   fields.add("Correlation", job.correlation_id());
   fields.add("Full id", job.id());
-  std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()), "\n",
-                        fields.text(options.colours));
+  std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),
+                        "\n", fields.text(options.colours));
   if (job.executions_size() > 0) {
     out += cat("\n", paint("Executions", Colour::Bold, options.colours), "\n", executions_table(job, options));
   }

@@ -16,9 +16,9 @@ struct ViewOptions {
   WallTime now{};
 };
 
-WallTime wall_time(const google::protobuf::Timestamp& time);   // not set: 0
-std::string age(const google::protobuf::Timestamp& time, WallTime now);   // "3m05s", or "-"
-std::string command_line(const v1::Command& command);          // as one would type it
+WallTime wall_time(const google::protobuf::Timestamp& time);             // not set: 0
+std::string age(const google::protobuf::Timestamp& time, WallTime now);  // "3m05s", or "-"
+std::string command_line(const v1::Command& command);                    // as one would type it
 
 std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions& options);
 std::string job_page(const v1::Job& job, const ViewOptions& options);

@@ -39,8 +39,7 @@ absl::Status check_values(const LabelRule& rule, std::string_view text) {
   const int count = rule.values_size();
   switch (rule.operator_()) {
     case LabelRule::In:
-    case LabelRule::NotIn:
-      return count > 0 ? absl::OkStatus() : bad_rule(text, "names no values");
+    case LabelRule::NotIn: return count > 0 ? absl::OkStatus() : bad_rule(text, "names no values");
     case LabelRule::Gt:
     case LabelRule::Lt: {
       const bool number = count == 1 && !rule.values(0).empty() &&

@@ -21,26 +21,26 @@ struct Surroundings;
 struct ServerOptions {
   std::string data_dir;
   Address listen;
-  std::string database_url;          // empty or sqlite:
+  std::string database_url;  // empty or sqlite:
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
-  std::string log_level;             // trace … off
+  std::string log_level;  // trace … off
 };
 
 struct WorkerTaint {
   std::string key;
   std::string value;
-  std::string effect;                // NoSchedule, PreferNoSchedule, NoExecute
+  std::string effect;  // NoSchedule, PreferNoSchedule, NoExecute
 
   bool operator==(const WorkerTaint&) const = default;
 };
 
 struct AgentOptions {
   std::vector<Address> servers;
-  std::string token;                 // the one-time token; empty when a session is kept in state_dir
-  std::string worker_id;             // empty: made once and kept in state_dir
-  std::string name;                  // empty: the host name
-  int slots = 0;                     // 0: one per core
+  std::string token;      // the one-time token; empty when a session is kept in state_dir
+  std::string worker_id;  // empty: made once and kept in state_dir
+  std::string name;       // empty: the host name
+  int slots = 0;          // 0: one per core
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;
@@ -50,7 +50,7 @@ struct AgentOptions {
 
 struct DevOptions {
   ServerOptions server;
-  AgentOptions agent;                // its servers are the one that it stands beside
+  AgentOptions agent;  // its servers are the one that it stands beside
 };
 
 struct LocalCommands {

@@ -22,7 +22,8 @@ void LogCursor::enter(int32_t execution) {
   ended_ = false;
 }
 
-void LogCursor::take(const v1::LogChunk& chunk, const Sink& sink, const std::function<void(const v1::LogGap&)>& on_gap) {
+void LogCursor::take(const v1::LogChunk& chunk, const Sink& sink,
+                     const std::function<void(const v1::LogGap&)>& on_gap) {
   if (is_past(chunk.execution())) return;
   enter(chunk.execution());
   if (chunk.has_gap()) on_gap(chunk.gap());

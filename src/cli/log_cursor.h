@@ -19,7 +19,7 @@ class LogCursor {
 
   struct Piece {
     const v1::LogEntry& entry;
-    std::string bytes;   // what of the entry was not seen yet, with its newline
+    std::string bytes;  // what of the entry was not seen yet, with its newline
   };
   using Sink = std::function<void(const Piece&)>;
 

@@ -24,7 +24,8 @@ class LogCursorTest : public testing::Test {
   }
 
   void take(const v1::LogChunk& c) {
-    cursor_.take(c, [this](const LogCursor::Piece& piece) { seen_ += piece.bytes; }, [this](const v1::LogGap&) { ++gaps_; });
+    cursor_.take(
+        c, [this](const LogCursor::Piece& piece) { seen_ += piece.bytes; }, [this](const v1::LogGap&) { ++gaps_; });
   }
 
   LogCursor cursor_{"j1"};

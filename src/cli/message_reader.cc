@@ -69,8 +69,8 @@ class Reader {
   }
 
   absl::Status wrong(const Node& node, const std::string& path, std::string_view expected) const {
-    const std::string found = node.kind == Node::Kind::Scalar ? cat("'", node.text.substr(0, 40), "'")
-                                                              : std::string(kind_name(node));
+    const std::string found =
+        node.kind == Node::Kind::Scalar ? cat("'", node.text.substr(0, 40), "'") : std::string(kind_name(node));
     return at(node.line, cat(path.empty() ? "the file" : path, ": must be ", expected, ", not ", found));
   }
 

@@ -65,7 +65,7 @@ bool is_shown(const Message& m, const FieldDescriptor& f, bool sparse) {
   const Reflection& r = *m.GetReflection();
   if (f.is_repeated()) return !sparse || r.FieldSize(m, &f) > 0;
   if (f.has_presence()) return r.HasField(m, &f);
-  if (f.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) return r.GetEnum(m, &f)->number() != 0;   // 0 is "unspecified"
+  if (f.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) return r.GetEnum(m, &f)->number() != 0;  // 0 is "unspecified"
   return !sparse || r.HasField(m, &f);
 }
 
@@ -101,7 +101,7 @@ bool is_plain_yaml(const std::string& text) {
   constexpr std::string_view kMore = "0123456789-+@ ,()=";
   constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"};
   if (text.empty() || kSafe.find(text[0]) == std::string_view::npos || text.back() == ' ') return false;
-  if (text[0] == '.') return false;   // .5, .inf
+  if (text[0] == '.') return false;  // .5, .inf
   for (char c : text) {
     if (kSafe.find(c) == std::string_view::npos && kMore.find(c) == std::string_view::npos) return false;
   }
@@ -179,7 +179,7 @@ std::string text_of(const Json& value, TextForm form) {
   if (form == TextForm::Json) return json_text(value, 2) + "\n";
   std::string out;
   add_yaml(out, value, 0);
-  return out.substr(1);   // the separator that add_yaml put in front
+  return out.substr(1);  // the separator that add_yaml put in front
 }
 
 }  // namespace

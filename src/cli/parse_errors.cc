@@ -23,7 +23,8 @@ std::string path_of(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(child->get_name());
+  for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(child->get_name());
   return names;
 }
 
@@ -60,15 +61,18 @@ std::string describe(const CLI::App& root, const CLI::ParseError& error) {
   if (!extra.empty() && extra[0] == '-') {
     const std::string flag = extra.substr(0, extra.find('='));
     std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`", did_you_mean(flag, flag_names(app)));
-    if (takes_a_program(app)) text += cat("\n  the job's own command stands behind `--`:  ", path_of(app), " -- COMMAND ARGS");
+    if (takes_a_program(app))
+      text += cat("\n  the job's own command stands behind `--`:  ", path_of(app), " -- COMMAND ARGS");
     return text;
   }
   if (!extra.empty() && !commands.empty()) {
     const std::string hint = did_you_mean(extra, commands);
-    return cat("`", path_of(app), "` has no command '", extra, "'", hint.empty() ? cat("; it has ", joined(commands)) : hint);
+    return cat("`", path_of(app), "` has no command '", extra, "'",
+               hint.empty() ? cat("; it has ", joined(commands)) : hint);
   }
   if (!extra.empty()) {
-    if (takes_a_program(app)) return cat("put `--` in front of the job's command:  ", path_of(app), " -- ", extra, " …");
+    if (takes_a_program(app))
+      return cat("put `--` in front of the job's command:  ", path_of(app), " -- ", extra, " …");
     return cat("`", path_of(app), "` does not know what to do with '", extra, "'");
   }
   if (!commands.empty() && error.get_name() == "RequiredError") {
@@ -85,7 +89,7 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
     return kOk;
   }
   const CLI::App& app = chosen(root);
-  std::string text = app.help();
+  std::string text = app.help(app.get_parent() ? path_of(*app.get_parent()) : std::string());
   if (&app != &root) text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
   io.out(text);
   return kOk;

@@ -10,7 +10,7 @@ namespace CLI {
 class App;
 class ParseError;
 class Success;
-}
+}  // namespace CLI
 
 namespace hodei::cli {
 

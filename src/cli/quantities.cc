@@ -9,14 +9,14 @@ namespace hodei::cli {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000;
-constexpr int64_t kLongestUs = int64_t{10} * 365 * 24 * 3600 * kSecond;   // ten years: beyond it, a typing error
+constexpr int64_t kLongestUs = int64_t{10} * 365 * 24 * 3600 * kSecond;  // ten years: beyond it, a typing error
 
 struct Unit {
   std::string_view name;
   int64_t us;
 };
-constexpr Unit kUnits[] = {{"d", 24 * 3600 * kSecond}, {"h", 3600 * kSecond}, {"m", 60 * kSecond},
-                           {"s", kSecond},             {"ms", 1000},          {"us", 1}};
+constexpr Unit kUnits[] = {
+    {"d", 24 * 3600 * kSecond}, {"h", 3600 * kSecond}, {"m", 60 * kSecond}, {"s", kSecond}, {"ms", 1000}, {"us", 1}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_number_char(char c) { return is_digit(c) || c == '.'; }
@@ -56,7 +56,8 @@ absl::StatusOr<Duration> parse_duration(std::string_view text) {
     if (!value) return bad_duration(text, "is not a duration");
     const std::string_view name = take_letters(rest);
     if (name.empty()) return bad_duration(text, "has no unit");
-    const Unit* unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == name; });
+    const Unit* unit =
+        std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == name; });
     if (unit == std::end(kUnits)) return bad_duration(text, cat("has the unknown unit '", name, "'"));
     total += *value * static_cast<double>(unit->us);
   }

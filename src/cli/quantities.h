@@ -22,8 +22,8 @@ absl::StatusOr<int64_t> parse_megabytes(std::string_view text);
 // A whole number in [low, high]; the error says so.
 absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t high);
 
-std::string human_duration(Duration d);   // 340ms, 12.4s, 3m05s, 2h10m, 5d3h
-std::string human_bytes(int64_t bytes);   // 512 B, 1.5 KiB
-std::string exact_duration(Duration d);   // reads back as the same value: 1m30s, 250ms
+std::string human_duration(Duration d);  // 340ms, 12.4s, 3m05s, 2h10m, 5d3h
+std::string human_bytes(int64_t bytes);  // 512 B, 1.5 KiB
+std::string exact_duration(Duration d);  // reads back as the same value: 1m30s, 250ms
 
 }  // namespace hodei::cli

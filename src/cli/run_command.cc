@@ -42,7 +42,8 @@ std::string last_words(const v1::Job& job, int code) {
     case v1::Job::Failed: break;
     default: return {};
   }
-  const bool plain_exit = job.has_exit_code() && job.exit_code() == code && job.signal() == 0 && job.failure() == "non_zero_exit";
+  const bool plain_exit =
+      job.has_exit_code() && job.exit_code() == code && job.signal() == 0 && job.failure() == "non_zero_exit";
   return plain_exit ? std::string() : cat("job ", id, " failed", why);
 }
 

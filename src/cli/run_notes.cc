@@ -15,7 +15,7 @@ constexpr Duration kPatience = 2s;
 RunNotes::RunNotes(Client& client, std::string job_id, std::function<void(const std::string&)> note)
     : client_(client), job_id_(std::move(job_id)), note_(std::move(note)) {}
 
-RunNotes::~RunNotes() = default;   // stops and joins the thread
+RunNotes::~RunNotes() = default;  // stops and joins the thread
 
 void RunNotes::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
@@ -39,15 +39,17 @@ void RunNotes::say_why_it_waits() {
 void RunNotes::say_progress(const std::stop_token& stop) {
   v1::ExecutionEventStreamRequest request;
   request.set_job_id(job_id_);
-  client_.follow_events(
-      request,
-      [this](const v1::ExecutionEvent& event) {
-        if (event.has_progress()) {
-          note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), event.progress().message()));
-        }
-        return !event.final();
-      },
-      stop).IgnoreError();
+  client_
+      .follow_events(
+          request,
+          [this](const v1::ExecutionEvent& event) {
+            if (event.has_progress()) {
+              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), event.progress().message()));
+            }
+            return !event.final();
+          },
+          stop)
+      .IgnoreError();
 }
 
 }  // namespace hodei::cli

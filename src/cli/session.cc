@@ -16,11 +16,11 @@ constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
 Client& Session::client() {
   if (!client_) {
     ClientOptions options;
-    options.servers = parse_addresses(settings.text("server")).value();   // checked when the settings were resolved
+    options.servers = parse_addresses(settings.text("server")).value();  // checked when the settings were resolved
     options.token = settings.text("token");
     options.correlation_id = correlation_id;
     options.request_timeout = settings.duration("request_timeout");
-    options.retry_for = settings.duration("retry_for");
+    options.retry_for = asks_once ? Duration(0) : settings.duration("retry_for");
     options.clock = io.clock;
     options.pause = io.pause;
     client_ = std::make_unique<Client>(std::move(options));

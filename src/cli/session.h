@@ -27,18 +27,19 @@ enum class OutputForm { Table, Wide, Json, Yaml, Name };
 struct Session {
   const Surroundings& io;
   const LocalCommands& local;
-  CLI::App* root = nullptr;                                    // for completion
+  CLI::App* root = nullptr;  // for completion
 
   // Filled while the command line is parsed.
-  std::map<std::string, std::vector<std::string>> flags;       // setting name → values given
+  std::map<std::string, std::vector<std::string>> flags;  // setting name → values given
   std::string config_flag;
   std::string correlation_id;
-  std::vector<std::string> program;                            // what stood behind `--`
+  std::vector<std::string> program;  // what stood behind `--`
   bool has_program = false;
-  bool takes_program = false;                                  // `--` makes sense for the command
-  std::function<int()> action;                                 // of the chosen command
-  bool is_run = false;                                         // errors end with 125
+  bool takes_program = false;   // `--` makes sense for the command
+  std::function<int()> action;  // of the chosen command
+  bool is_run = false;          // errors end with 125
   bool needs_settings = true;
+  bool asks_once = false;  // the answer "nobody there" is an answer
 
   // Filled before the action.
   Settings settings;
@@ -50,8 +51,8 @@ struct Session {
   std::string name_space() const { return settings.text("namespace"); }
 
   void print(std::string_view text) const { io.out(text); }
-  void note(std::string_view text) const;                      // "hodei: …" on stderr
-  int fail(const absl::Status& status) const;                  // prints the error; gives the exit code
+  void note(std::string_view text) const;      // "hodei: …" on stderr
+  int fail(const absl::Status& status) const;  // prints the error; gives the exit code
 
   // The message in the form asked for when that is JSON or YAML; nothing: the caller makes its own text.
   std::optional<std::string> data_text(const google::protobuf::Message& message) const;
@@ -67,7 +68,7 @@ void add_run_command(CLI::App& root, Session& session);
 void add_job_commands(CLI::App& root, Session& session);
 void add_worker_commands(CLI::App& root, Session& session);
 void add_template_commands(CLI::App& root, Session& session);
-void add_system_commands(CLI::App& root, Session& session);     // queue, status, otp, scheduler, version
+void add_system_commands(CLI::App& root, Session& session);  // queue, status, otp, scheduler, version
 void add_config_commands(CLI::App& root, Session& session);
 void add_completion_command(CLI::App& root, Session& session);
 void add_local_commands(CLI::App& root, Session& session);

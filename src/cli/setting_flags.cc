@@ -15,9 +15,9 @@ void add_flag(CLI::App& command, Session& session, const Setting& setting) {
                                       : cat(setting.description, " [", setting.env, ", ", setting.default_value, "]");
   std::vector<std::string>& values = session.flags[std::string(setting.name)];
   CLI::Option* option = repeatable(command, std::string(setting.flag), values, description);
-  option->type_name(setting.is_list ? "VALUE…" : "VALUE");
+  option->type_name("VALUE");
   // Given twice, the last one counts.
-  if (!setting.is_list) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (!setting.is_list) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 }  // namespace
@@ -34,7 +34,8 @@ void add_client_flags(CLI::App& root, Session& session) {
     if ((setting.audience & kClient) != 0) add_flag(root, session, setting);
   }
   root.add_option("--config", session.config_flag, "the configuration file [HODEI_CONFIG]")->type_name("FILE");
-  root.add_option("--correlation-id", session.correlation_id, "kept with the job and sent with every call")->type_name("ID");
+  root.add_option("--correlation-id", session.correlation_id, "kept with the job and sent with every call")
+      ->type_name("ID");
 }
 
 }  // namespace hodei::cli

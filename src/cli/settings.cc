@@ -42,7 +42,8 @@ absl::Status check_database(const std::string& v) {
   if (v.empty() || v.substr(0, 7) == "sqlite:") return absl::OkStatus();
   if (v.substr(0, 8) == "postgres") {
     return absl::UnimplementedError(
-        "PostgreSQL is not there yet; leave HODEI_DATABASE_URL and DATABASE_URL unset to use SQLite in the data folder");
+        "PostgreSQL is not there yet; leave HODEI_DATABASE_URL and DATABASE_URL unset to use SQLite in the data "
+        "folder");
   }
   return absl::InvalidArgumentError(cat("'", v, "' is not known; leave it empty, or write sqlite:PATH"));
 }
@@ -83,8 +84,10 @@ constexpr Setting kSettings[] = {
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
     {"pool", "--pool", "HODEI_POOL", "", "", kAgent, check_id, "the pool that this worker belongs to"},
-    {"worker_id", "--worker-id", "HODEI_WORKER_ID", "", "", kAgent, check_id, "this worker's id (empty: made once and kept)"},
-    {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr, "this worker's name for people (empty: host name)"},
+    {"worker_id", "--worker-id", "HODEI_WORKER_ID", "", "", kAgent, check_id,
+     "this worker's id (empty: made once and kept)"},
+    {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr,
+     "this worker's name for people (empty: host name)"},
     {"state_dir", "--state-dir", "HODEI_STATE_DIR", "", "", kAgent, nullptr,
      "where the worker keeps its session and working folders (empty: `worker` in the data folder)"},
 };

@@ -24,31 +24,31 @@ struct Surroundings;
 enum Audience : unsigned { kClient = 1, kServer = 2, kAgent = 4 };
 
 struct Setting {
-  std::string_view name;            // in the file
-  std::string_view flag;            // as CLI11 writes them: "-o,--output"; empty: no flag
-  std::string_view env;             // read first …
-  std::string_view env_fallback;    // … then this one
+  std::string_view name;          // in the file
+  std::string_view flag;          // as CLI11 writes them: "-o,--output"; empty: no flag
+  std::string_view env;           // read first …
+  std::string_view env_fallback;  // … then this one
   std::string_view default_value;
   unsigned audience = 0;
   absl::Status (*check)(const std::string& value) = nullptr;
   std::string_view description;
-  bool is_list = false;             // in flags repeated, in the environment separated by commas
-  bool is_secret = false;           // never shown
+  bool is_list = false;    // in flags repeated, in the environment separated by commas
+  bool is_secret = false;  // never shown
 };
 
 std::span<const Setting> all_settings();
 const Setting* find_setting(std::string_view name);
 
 struct SettingValue {
-  std::vector<std::string> values;   // one, unless the setting is a list
-  std::string origin;                // "flag --server", "environment HODEI_SERVER", "/etc/hodei/config.yaml:3", "default"
+  std::vector<std::string> values;  // one, unless the setting is a list
+  std::string origin;  // "flag --server", "environment HODEI_SERVER", "/etc/hodei/config.yaml:3", "default"
 };
 
 using SettingValues = std::map<std::string, SettingValue, std::less<>>;
 
 // The values of the file; empty when there is none. Unknown keys and bad values are errors with their line.
 struct ConfigFile {
-  std::string path;      // empty: no file
+  std::string path;  // empty: no file
   SettingValues values;
 };
 absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag);
@@ -63,7 +63,7 @@ class Settings {
   const SettingValue& get(std::string_view name) const;
   std::string text(std::string_view name) const;
   const std::vector<std::string>& list(std::string_view name) const { return get(name).values; }
-  Duration duration(std::string_view name) const;   // values were checked by resolve()
+  Duration duration(std::string_view name) const;  // values were checked by resolve()
   int64_t count(std::string_view name) const;
   int64_t bytes(std::string_view name) const;
   const std::string& config_path() const { return config_path_; }

@@ -73,7 +73,8 @@ TEST_F(SettingsTest, ListsComeAsListsMappingsOrText) {
 }
 
 TEST_F(SettingsTest, UnknownKeysAndBadValuesAreNamedWithTheirLine) {
-  EXPECT_THAT(error("slots: 1\ndata-dri: /x\n"), HasSubstr("c.yaml:2: unknown setting 'data-dri'; did you mean 'data_dir'?"));
+  EXPECT_THAT(error("slots: 1\ndata-dri: /x\n"),
+              HasSubstr("c.yaml:2: unknown setting 'data-dri'; did you mean 'data_dir'?"));
   EXPECT_THAT(error("slots: many\n"), HasSubstr("c.yaml:1: slots: 'many' is not a whole number"));
   EXPECT_THAT(error("output: josn\n"), HasSubstr("did you mean 'json'?"));
   EXPECT_THAT(error("slots: [1]\n"), HasSubstr("must be text or a number"));

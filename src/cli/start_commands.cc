@@ -13,8 +13,8 @@ template <class Options>
 using MakeOptions = absl::StatusOr<Options> (*)(const Settings&, const Surroundings&);
 
 template <class Options>
-void add_start(CLI::App& root, Session& session, const std::string& name, const std::string& description, unsigned audience,
-               MakeOptions<Options> make, const std::function<int(const Options&)>& start) {
+void add_start(CLI::App& root, Session& session, const std::string& name, const std::string& description,
+               unsigned audience, MakeOptions<Options> make, const std::function<int(const Options&)>& start) {
   CLI::App* command = root.add_subcommand(name, description);
   add_setting_flags(*command, session, audience);
   command->callback([&session, name, make, &start] {
@@ -30,8 +30,8 @@ void add_start(CLI::App& root, Session& session, const std::string& name, const 
 }  // namespace
 
 void add_local_commands(CLI::App& root, Session& session) {
-  add_start<DevOptions>(root, session, "dev", "a server and a worker on this machine, data in one folder", kServer | kAgent,
-                        dev_options, session.local.dev);
+  add_start<DevOptions>(root, session, "dev", "a server and a worker on this machine, data in one folder",
+                        kServer | kAgent, dev_options, session.local.dev);
   add_start<ServerOptions>(root, session, "server", "the server alone", kServer, server_options, session.local.server);
   add_start<AgentOptions>(root, session, "agent", "a worker: runs jobs for a server", kAgent, agent_options,
                           session.local.agent);

@@ -22,7 +22,7 @@ struct Surroundings {
   const Clock* clock = nullptr;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  bool handle_signals = false;   // Ctrl-C of `run` cancels the job
+  bool handle_signals = false;  // Ctrl-C of `run` cancels the job
 
   std::string env_or(const std::string& name, std::string_view otherwise) const {
     return env(name).value_or(std::string(otherwise));

@@ -92,7 +92,8 @@ absl::StatusOr<v1::ConfigureSchedulerRequest> make_scheduler_request(const Sched
     std::replace(word.begin(), word.end(), '-', '_');
     v1::SchedulerConfig::Strategy strategy{};
     if (!v1::SchedulerConfig::Strategy_Parse(word, &strategy) || strategy == 0) {
-      const std::vector<std::string> words = {"smart", "round-robin", "least-connections", "resource-priority", "affinity"};
+      const std::vector<std::string> words = {"smart", "round-robin", "least-connections", "resource-priority",
+                                              "affinity"};
       return bad_field("--strategy", "'", flags.strategy,
                        "' is not one of smart, round-robin, least-connections, resource-priority, affinity",
                        did_you_mean(flags.strategy, words));
@@ -105,7 +106,8 @@ absl::StatusOr<v1::ConfigureSchedulerRequest> make_scheduler_request(const Sched
   if (flags.zone) request.set_weight_zone(*flags.zone);
   if (flags.history) request.set_weight_history(*flags.history);
   if (flags.threshold) request.set_threshold(*flags.threshold);
-  if (request.ByteSizeLong() == 0) return absl::InvalidArgumentError("nothing to set\ngive --strategy, --capacity, … or use `hodei scheduler get`");
+  if (request.ByteSizeLong() == 0)
+    return absl::InvalidArgumentError("nothing to set\ngive --strategy, --capacity, … or use `hodei scheduler get`");
   return request;
 }
 
@@ -147,6 +149,7 @@ void add_view(CLI::App& root, Session& session, const std::string& name, const s
 void add_system_commands(CLI::App& root, Session& session) {
   add_view(root, session, "queue", "what waits and what runs, in numbers", queue_text);
   add_view(root, session, "status", "is the server there, and how is it; ends with 0 only if it answers", status_text);
+  session.root->get_subcommand("status")->preparse_callback([&session](size_t) { session.asks_once = true; });
   add_scheduler(root, session);
   root.add_subcommand("version", "of this program")->callback([&session] {
     session.needs_settings = false;

@@ -46,10 +46,14 @@ std::string printable(std::string_view text) {
   std::string out;
   for (char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += ' ';
-    else if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += ' ';
+    else if (byte < 0x20 || byte == 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
   }
   return out;
 }
@@ -75,9 +79,11 @@ std::string Table::text(bool colours, size_t indent) const {
     while (!out.empty() && out.back() == ' ') out.pop_back();
     out += '\n';
   };
-  line(headers_.size(), [&](size_t i) { return headers_[i]; }, [](size_t) { return Colour::Bold; });
+  line(
+      headers_.size(), [&](size_t i) { return headers_[i]; }, [](size_t) { return Colour::Bold; });
   for (size_t r = 0; r < rows_.size(); ++r) {
-    line(shown[r].size(), [&](size_t i) { return shown[r][i]; }, [&](size_t i) { return rows_[r][i].colour; });
+    line(
+        shown[r].size(), [&](size_t i) { return shown[r][i]; }, [&](size_t i) { return rows_[r][i].colour; });
   }
   return out;
 }

@@ -29,17 +29,20 @@ std::string template_page(const v1::Template& t, const Session& session) {
   fields.add("Command", command_line(t.spec().command()));
   fields.add("Revision", cat(t.revision()));
   fields.add("Updated", cat(age(t.updated_at(), now), " ago"));
-  std::string out = cat(paint(cat("Template ", t.name()), Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+  std::string out =
+      cat(paint(cat("Template ", t.name()), Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
   if (t.parameters_size() == 0) return out;
   Table table({"PARAMETER", "DEFAULT", "DESCRIPTION"});
   for (const v1::TemplateParameter& p : t.parameters()) {
-    table.add({p.name(), p.has_default_value() ? cat("'", p.default_value(), "'") : std::string("must be given"), p.description()});
+    table.add({p.name(), p.has_default_value() ? cat("'", p.default_value(), "'") : std::string("must be given"),
+               p.description()});
   }
   return out + "\n" + table.text(session.colours(), 2);
 }
 
 absl::StatusOr<std::string> put_text(Session& session, const std::string& file, const std::string& name) {
-  ASSIGN_OR_RETURN(const std::string text, file == "-" ? session.io.read_stdin() : read_small_file(file, kLargestDocument));
+  ASSIGN_OR_RETURN(const std::string text,
+                   file == "-" ? session.io.read_stdin() : read_small_file(file, kLargestDocument));
   v1::PutTemplateRequest request;
   RETURN_IF_ERROR(read_template(text, file == "-" ? "standard input" : file, *request.mutable_template_()));
   if (!name.empty()) request.mutable_template_()->set_name(name);
@@ -69,7 +72,8 @@ absl::StatusOr<std::string> list_text(Session& session) {
   for (const v1::Template& t : answer.templates()) {
     messages.push_back(&t);
     names += t.name() + "\n";
-    table.add({t.name(), cat(t.revision()), age(t.updated_at(), session.io.clock->now().wall), parameters(t), t.description()});
+    table.add({t.name(), cat(t.revision()), age(t.updated_at(), session.io.clock->now().wall), parameters(t),
+               t.description()});
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
@@ -91,8 +95,9 @@ void add_put(CLI::App& group, Session& session) {
   auto name = std::make_shared<std::string>();
   command->add_option("file,-f,--file", *file, "the file (- for standard input)")->required()->type_name("FILE");
   command->add_option("--name", *name, "store it under this name instead of the file's")->type_name("NAME");
-  command->footer("A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
-                  "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
+  command->footer(
+      "A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
+      "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
   command->callback([&session, file, name] {
     session.action = [&session, file, name] { return session.show(put_text(session, *file, *name)); };
   });
@@ -100,13 +105,13 @@ void add_put(CLI::App& group, Session& session) {
 
 using ByName = absl::StatusOr<std::string> (*)(Session&, const std::string&);
 
-CLI::App* add_by_name(CLI::App& group, Session& session, const std::string& verb, const std::string& description, ByName act) {
+CLI::App* add_by_name(CLI::App& group, Session& session, const std::string& verb, const std::string& description,
+                      ByName act) {
   CLI::App* command = group.add_subcommand(verb, description);
   auto name = std::make_shared<std::string>();
   command->add_option("name", *name, "of the template")->required()->type_name("NAME");
-  command->callback([&session, name, act] {
-    session.action = [&session, name, act] { return session.show(act(session, *name)); };
-  });
+  command->callback(
+      [&session, name, act] { session.action = [&session, name, act] { return session.show(act(session, *name)); }; });
   return command;
 }
 

@@ -27,7 +27,8 @@ TEST(Durations, RefuseWhatIsNotOneAndSayWhy) {
   EXPECT_THAT(std::string(parse_duration("30").status().message()), HasSubstr("has no unit"));
   EXPECT_THAT(std::string(parse_duration("-5s").status().message()), HasSubstr("negative"));
   EXPECT_THAT(std::string(parse_duration("5x").status().message()), HasSubstr("unknown unit 'x'"));
-  for (const char* text : {"", "s", "1..5s", "5 s", "99999999999d", "1e9s"}) EXPECT_FALSE(parse_duration(text).ok()) << text;
+  for (const char* text : {"", "s", "1..5s", "5 s", "99999999999d", "1e9s"})
+    EXPECT_FALSE(parse_duration(text).ok()) << text;
 }
 
 TEST(Durations, PrintForPeopleAndReadBackExactly) {
@@ -96,7 +97,8 @@ TEST(Addresses, ComeWithOrWithoutAScheme) {
   EXPECT_EQ(parse_address("[::1]:9").value(), (Address{"::1", 9}));
   EXPECT_EQ(to_string(Address{"::1", 9}), "[::1]:9");
   EXPECT_EQ(parse_addresses("a:1, b:2").value().size(), 2u);
-  for (const char* text : {"", "host:", "host:x", "host:99999", "ftp://h:1", "::1", "a b:1", "https://h:1", "h:1/../x"}) {
+  for (const char* text :
+       {"", "host:", "host:x", "host:99999", "ftp://h:1", "::1", "a b:1", "https://h:1", "h:1/../x"}) {
     EXPECT_FALSE(parse_addresses(text).ok()) << text;
   }
 }
@@ -115,9 +117,7 @@ TEST(Table, AlignsColumnsAndPaintsOnlyWhenAsked) {
   EXPECT_THAT(table.text(true), HasSubstr("\x1b[31mFailed\x1b[0m"));
 }
 
-TEST(Table, DoesNotLetTextFromOutsideMoveTheCursor) {
-  EXPECT_EQ(printable("a\x1b[2Jb\nc"), "a\\x1b[2Jb\\nc");
-}
+TEST(Table, DoesNotLetTextFromOutsideMoveTheCursor) { EXPECT_EQ(printable("a\x1b[2Jb\nc"), "a\\x1b[2Jb\\nc"); }
 
 TEST(Lists, AreSplitAndTrimmed) { EXPECT_THAT(split_list(" a, b,,c "), ElementsAre("a", "b", "c")); }
 

@@ -18,7 +18,8 @@ absl::StatusOr<std::string> list_text(Session& session, bool all) {
   for (const v1::Worker& worker : answer.workers()) messages.push_back(&worker), names += worker.info().id() + "\n";
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (messages.empty()) session.note("no workers; `hodei dev` brings one, or start `hodei agent` with a token of `hodei otp create`");
+  if (messages.empty())
+    session.note("no workers; `hodei dev` brings one, or start `hodei agent` with a token of `hodei otp create`");
   return worker_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
@@ -34,7 +35,8 @@ absl::StatusOr<std::string> full_worker_id(Session& session, const std::string& 
     if (!typed.empty() && id.substr(0, typed.size()) == typed) found.push_back(id);
   }
   if (found.size() == 1) return found[0];
-  if (found.empty()) return absl::NotFoundError(cat("worker '", typed, "' is not known\n`hodei worker list --all` shows them"));
+  if (found.empty())
+    return absl::NotFoundError(cat("worker '", typed, "' is not known\n`hodei worker list --all` shows them"));
   std::string all;
   for (const std::string& id : found) all += (all.empty() ? "" : ", ") + id;
   return absl::InvalidArgumentError(cat("worker '", typed, "' could be any of ", all, "\ntype more of its id"));
@@ -148,10 +150,10 @@ void add_worker_commands(CLI::App& root, Session& session) {
   otp->require_subcommand(1);
   CLI::App* create = otp->add_subcommand("create", "make one and print it");
   auto id = std::make_shared<std::string>();
-  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for (made when not given)")->type_name("ID");
-  create->callback([&session, id] {
-    session.action = [&session, id] { return session.show(otp_text(session, *id)); };
-  });
+  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for (made when not given)")
+      ->type_name("ID");
+  create->callback(
+      [&session, id] { session.action = [&session, id] { return session.show(otp_text(session, *id)); }; });
 }
 
 }  // namespace hodei::cli

@@ -44,23 +44,28 @@ std::string joined(const List& list) {
   return out;
 }
 
-std::string usage(const v1::Worker& worker) {
-  return cat(worker.executions_size(), "/", worker.info().slots());
-}
+std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(), "/", worker.info().slots()); }
 
 }  // namespace
 
 std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
   std::vector<std::string> headers = {"ID", "NAME", "STATE", "SLOTS", "LOAD", "DONE", "FAILED", "SEEN", "LABELS"};
   if (options.wide) {
-    for (const char* more : {"HOST", "CPU", "MEMORY", "PROVIDER", "VERSION", "CAPABILITIES"}) headers.emplace_back(more);
+    for (const char* more : {"HOST", "CPU", "MEMORY", "PROVIDER", "VERSION", "CAPABILITIES"})
+      headers.emplace_back(more);
   }
   Table table(headers);
   for (const v1::Worker& worker : workers.workers()) {
     const v1::WorkerInfo& info = worker.info();
-    std::vector<Table::Cell> row = {info.id(), dash(info.name()), {condition(worker), condition_colour(worker)}, usage(worker),
-                                    fmt::format("{:.0f} %", worker.cpu_load() * 100), cat(worker.succeeded()),
-                                    cat(worker.failed()), age(worker.last_seen_at(), options.now), dash(labels(info))};
+    std::vector<Table::Cell> row = {info.id(),
+                                    dash(info.name()),
+                                    {condition(worker), condition_colour(worker)},
+                                    usage(worker),
+                                    fmt::format("{:.0f} %", worker.cpu_load() * 100),
+                                    cat(worker.succeeded()),
+                                    cat(worker.failed()),
+                                    age(worker.last_seen_at(), options.now),
+                                    dash(labels(info))};
     if (options.wide) {
       row.emplace_back(dash(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));
@@ -82,8 +87,9 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Unhealthy", worker.unhealthy_reason(), Colour::Red);
   fields.add("Slots", cat(usage(worker), " in use"));
   fields.add("Executions", joined(worker.executions()));
-  fields.add("Load", fmt::format("{:.0f} % of {} cores, {} of {}", worker.cpu_load() * 100, info.capacity().cpu_cores(),
-                                 human_bytes(worker.memory_used_mb() << 20), human_bytes(info.capacity().memory_mb() << 20)));
+  fields.add("Load",
+             fmt::format("{:.0f} % of {} cores, {} of {}", worker.cpu_load() * 100, info.capacity().cpu_cores(),
+                         human_bytes(worker.memory_used_mb() << 20), human_bytes(info.capacity().memory_mb() << 20)));
   fields.add("Done", cat(worker.succeeded(), " succeeded, ", worker.failed(), " failed"));
   fields.add("Lost lines", worker.dropped_logs() > 0 ? cat(worker.dropped_logs()) : std::string());
   fields.add("Labels", labels(info));
@@ -95,7 +101,8 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Image", info.image());
   fields.add("Version", info.version());
   fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
-  fields.add("Seen", cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
+  fields.add("Seen",
+             cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
   return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
 }
 
