@@ -269,15 +269,18 @@ TEST_P(SupervisorTest, WhatAJobWroteIsGoneForTheNext) {
   run(a, "echo secret > file; mkdir -p d/e; pwd");
   end_of(a);
   const std::string folder = agent->read_output(a);
-  // The folder is emptied beside the loop: a later job gets it, and finds nothing.
-  uint64_t next = 2;
+  // The folder is emptied beside the loop; with more and more jobs at once one of them gets it, and finds nothing.
+  uint64_t next = 2, at_once = 1;
   std::string seen;
   ASSERT_TRUE(until([&] {
-    const ExecutionId id{JobId{next++}, 1};
-    run(id, "pwd; ls -A");
-    end_of(id);
-    seen = agent->read_output(id);
-    return seen.starts_with(folder);
+    const uint64_t first = next;
+    for (; next < first + at_once; ++next) run({JobId{next}, 1}, "pwd; ls -A; sleep 0.05");
+    ++at_once;
+    for (uint64_t n = first; n < next; ++n) {
+      end_of({JobId{n}, 1});
+      if (const std::string text = agent->read_output({JobId{n}, 1}); text.starts_with(folder)) seen = text;
+    }
+    return !seen.empty();
   }));
   EXPECT_EQ(seen, folder);
 }
