@@ -139,6 +139,17 @@ TEST_F(CliTest, RunGivesUpOnAServerThatStaysAwayAndSaysHowToComeBack) {
   EXPECT_THAT(err_, HasSubstr("hodei job logs --follow j1"));
 }
 
+TEST_F(CliTest, RunAsksAgainForWhatWasLeftOutBecauseItWasSlow) {
+  v1::LogChunk gap = chunk(1, 100, "late\n");
+  gap.mutable_gap()->set_reason("slow_subscriber");
+  server_.logs.scripts = {{{chunk(1, 0, "one\n"), gap}}, {{chunk(1, 4, "two\n")}}};
+  server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+  EXPECT_EQ(run({"run", "--", "true"}), 0);
+  EXPECT_EQ(out_, "one\ntwo\n");
+  ASSERT_THAT(server_.logs.requests, SizeIs(2));
+  EXPECT_EQ(server_.logs.requests[1].from_offset(), 4);
+}
+
 TEST_F(CliTest, RunFollowsEveryExecution) {
   v1::LogChunk end = chunk(1, 0, "first\n");
   end.set_end_of_execution(true);
