@@ -74,7 +74,6 @@ class RingWriter {
   bool append(OutputStream stream, WallTime now, std::string_view bytes);   // false: no room; nothing was written
 
   uint64_t log_bytes() const { return log_bytes_; }
-  bool wrote_since(uint64_t head) const { return head != memory_->header().head.load(std::memory_order_relaxed); }
 
  private:
   // Where the next record's bytes go; empty: full.
@@ -99,7 +98,12 @@ class RingReader {
   std::optional<Chunk> peek();
   void next();
   void rewind() { cursor_ = memory_->header().tail.load(std::memory_order_relaxed); }
-  bool has_more() const { return memory_->header().head.load(std::memory_order_acquire) != cursor_; }
+  bool has_more() const { return head() != cursor_; }
+  uint64_t head() const { return memory_->header().head.load(std::memory_order_acquire); }
+  uint64_t unread() const { return head() - cursor_; }
+  bool all_freed() const { return head() == memory_->header().tail.load(std::memory_order_relaxed); }
+  uint64_t cursor() const { return cursor_; }
+  void seek(uint64_t cursor) { cursor_ = cursor; }   // to where cursor() once was
 
   // Frees every record that lies wholly before `offset`. True: the writer waits for room and must be woken.
   bool free_until(uint64_t offset);

@@ -110,6 +110,13 @@ bool Supervisor::turn(int timeout_ms) {
   epoll_event events[128];
   const int count = epoll_wait(epoll_.get(), events, 128, timeout_ms);
   const Now now = clock_.now();
+  if (now.mono >= keeper_.next_deadline()) {
+    // After a stall: first hear whether the lease was extended, then judge by it, then look at who died. Otherwise
+    // what was killed because the lease had ended would pass for a crash of its own.
+    on_agent(now);
+    keeper_.tick(now);
+    settle(now);
+  }
   for (int i = 0; i < count; ++i) handle(events[i].data.u64, events[i].events, now);
   keeper_.tick(now);
   settle(now);

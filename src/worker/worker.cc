@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "src/base/text.h"
+#include "src/worker/agent.h"
+#include "src/worker/agent_launcher.h"
 #include "src/worker/state_folder.h"
 #include "src/worker/supervisor.h"
 
@@ -43,6 +45,17 @@ int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent
   Supervisor supervisor(options, *state, launcher, clock);
   if (absl::Status started = supervisor.start(); !started.ok()) return refuse(started);
   return supervisor.run();
+}
+
+int run_attached_agent() {
+  const char* number = std::getenv(kAttachVariable);
+  if (number == nullptr) {
+    fmt::print(stderr, "hodei: this command is started by the worker itself; use `hodei agent`\n");
+    return 2;
+  }
+  const SystemClock clock;
+  Agent agent(Fd(std::atoi(number)), clock);
+  return agent.run();
 }
 
 }  // namespace hodei::worker

@@ -30,16 +30,13 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
  public:
   LogStreamReactor(server::LogHub& hub, const v1::SubscribeLogsRequest& request) : handle_(std::make_shared<Handle>()) {
     handle_->reactor = this;
-    const absl::StatusOr<server::SubscribeRequest> wanted = request_from(request);
-    if (!wanted.ok()) return end(wanted.status());
-    auto subscription = hub.subscribe(*wanted, [handle = handle_] {
-      const std::lock_guard lock(handle->mutex);
-      if (handle->reactor != nullptr) handle->reactor->go_on();
-    });
-    if (!subscription.ok()) return end(subscription.status());
-    subscription_ = std::move(*subscription);
+    const absl::Status subscribed = subscribe(hub, request);
     const std::lock_guard lock(handle_->mutex);
-    go_on();
+    if (subscribed.ok()) {
+      go_on();
+    } else {
+      end(subscribed);
+    }
   }
 
   void OnWriteDone(bool ok) override {
@@ -61,7 +58,18 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
   }
 
  private:
-  // With the handle's mutex held, except in the constructor before anybody else knows this reactor.
+  absl::Status subscribe(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
+    ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
+    auto subscription = hub.subscribe(wanted, [handle = handle_] {
+      const std::lock_guard lock(handle->mutex);
+      if (handle->reactor != nullptr) handle->reactor->go_on();
+    });
+    RETURN_IF_ERROR(subscription.status());
+    const std::lock_guard lock(handle_->mutex);
+    subscription_ = std::move(*subscription);
+    return absl::OkStatus();
+  }
+  // With the handle's mutex held.
   void go_on() {
     if (writing_ || finished_ || subscription_ == nullptr) return;
     server::LogChunk chunk;
