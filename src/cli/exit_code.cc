@@ -9,15 +9,19 @@ struct FailureCode {
   std::string_view failure;
   int code;
 };
-constexpr FailureCode kFailureCodes[] = {
-    {"command_not_found", kNotFound}, {"permission_denied", kNotInvokable}, {"spawn_failed", kNotInvokable}};
+constexpr FailureCode kFailureCodes[] = {{"command_not_found", kNotFound},
+                                         {"permission_denied", kNotInvokable},
+                                         {"spawn_failed", kNotInvokable},
+                                         {"worker_lost", kPlatform}};
 
 int code_of_failure(const v1::Job& job) {
   for (const FailureCode& known : kFailureCodes) {
     if (job.failure() == known.failure) return known.code;
   }
   if (job.signal() > 0) return kSignalBase + job.signal();
-  // A failed job without a code of its own (its worker was lost, it could not be placed) failed on our side.
+  // A worker of somebody's own said so through FailJob, without a code.
+  if (job.failure() == "reported" && job.exit_code() == 0) return 1;
+  // A failed job without a code of its own (it could not be placed) failed on our side.
   return job.has_exit_code() && job.exit_code() != 0 ? job.exit_code() & 0xff : kPlatform;
 }
 

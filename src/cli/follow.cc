@@ -48,6 +48,7 @@ absl::StatusOr<v1::Job> Follower::follow() {
       RETURN_IF_ERROR(after_break(broken));
       continue;
     }
+    if (fell_behind_) continue;  // from where we stand: it is all in the store
     if (options_.execution != 0) return job_now();
     ASSIGN_OR_RETURN(const v1::Job job, job_with_news());
     if (cursor_.offset() == before) ++empty_rounds;
@@ -59,14 +60,16 @@ absl::StatusOr<v1::Job> Follower::follow() {
 }
 
 absl::Status Follower::read_logs() {
+  fell_behind_ = false;
   const auto on_gap = [this](const v1::LogGap& gap) {
     const std::string size = gap.bytes() > 0 ? human_bytes(gap.bytes()) : std::string("some");
     options_.on_note(cat(size, " of output is missing here (", gap.reason(), ")"));
   };
   return client_.subscribe_logs(cursor_.request(), [&](const v1::LogChunk& chunk) {
     connected();
-    cursor_.take(chunk, options_.on_piece, on_gap);
-    return true;
+    fell_behind_ = cursor_.skipped_ahead(chunk);
+    if (!fell_behind_) cursor_.take(chunk, options_.on_piece, on_gap);
+    return !fell_behind_;
   });
 }
 

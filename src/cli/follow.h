@@ -41,6 +41,7 @@ class Follower {
   LogCursor cursor_;
   BackOff back_off_;
   MonoTime away_since_{};
+  bool fell_behind_ = false;
 };
 
 }  // namespace hodei::cli

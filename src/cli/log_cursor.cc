@@ -22,6 +22,12 @@ void LogCursor::enter(int32_t execution) {
   ended_ = false;
 }
 
+bool LogCursor::skipped_ahead(const v1::LogChunk& chunk) {
+  if (is_past(chunk.execution()) || !chunk.has_gap() || chunk.gap().reason() != "slow_subscriber") return false;
+  enter(chunk.execution());
+  return true;
+}
+
 void LogCursor::take(const v1::LogChunk& chunk, const Sink& sink,
                      const std::function<void(const v1::LogGap&)>& on_gap) {
   if (is_past(chunk.execution())) return;

@@ -27,6 +27,10 @@ class LogCursor {
   v1::SubscribeLogsRequest request() const;
   bool inside_execution() const { return execution_ != 0 && !ended_; }
 
+  // The server left something out because this reader was too slow; it still has it. Takes nothing of the chunk, and
+  // stands so that request() asks for what was left out.
+  bool skipped_ahead(const v1::LogChunk& chunk);
+
   void take(const v1::LogChunk& chunk, const Sink& sink, const std::function<void(const v1::LogGap&)>& on_gap);
 
   // Nothing more will come of the execution it stands in.

@@ -85,7 +85,9 @@ TEST(ExitCode, IsTheJobsOwnOrSaysWhatHappened) {
   EXPECT_EQ(exit_code_of(ended(v1::Job::Cancelled, -1, 15)), 130);
   EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, -1, 0, "command_not_found")), 127);
   EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, -1, 0, "permission_denied")), 126);
-  EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, -1, 0, "lost")), 125);
+  EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, 7, 0, "worker_lost")), 125);
+  EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, 0, 0, "reported")), 1);
+  EXPECT_EQ(exit_code_of(ended(v1::Job::Failed)), 125);
   EXPECT_EQ(exit_code_of(ended(v1::Job::Failed, 127, 0, "non_zero_exit")), 127);
 }
 
