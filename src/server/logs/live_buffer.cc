@@ -6,8 +6,7 @@ void LiveBuffer::add(std::shared_ptr<const LivePiece> piece, size_t max_entries,
   cost_ += piece->cost();
   entries_ += piece->piece.lines.size();
   pieces_.push_back(std::move(piece));
-  while (!pieces_.empty() &&
-         (cost_ > max_bytes || entries_ - pieces_.front()->piece.lines.size() >= max_entries)) {
+  while (!pieces_.empty() && (cost_ > max_bytes || entries_ - pieces_.front()->piece.lines.size() >= max_entries)) {
     drop_oldest();
   }
 }

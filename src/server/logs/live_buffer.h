@@ -12,7 +12,7 @@ namespace hodei::server {
 struct LivePiece {
   store::LogPiece piece;
   int64_t first_line = 0;
-  int64_t begins = 0;      // where the log ended before it; less than piece.offset when there is a hole
+  int64_t begins = 0;  // where the log ended before it; less than piece.offset when there is a hole
 
   int64_t end() const { return piece.offset + static_cast<int64_t>(piece.data.size()); }
   // Whether a reader at `offset` of this execution needs this piece next.

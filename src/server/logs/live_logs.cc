@@ -26,10 +26,9 @@ Waiters LiveLogs::publish(std::vector<std::shared_ptr<const LivePiece>> pieces) 
   for (std::shared_ptr<const LivePiece>& piece : pieces) {
     const ExecutionId execution = piece->piece.execution;
     Job& it = job(execution.job);
-    it.tails[execution.number] = {
-        .next_offset = piece->end(),
-        .next_line = piece->first_line + static_cast<int64_t>(piece->piece.lines.size()),
-        .ended = piece->piece.end};
+    it.tails[execution.number] = {.next_offset = piece->end(),
+                                  .next_line = piece->first_line + static_cast<int64_t>(piece->piece.lines.size()),
+                                  .ended = piece->piece.end};
     buffer(execution.job, it, std::move(piece));
     change(it, to_wake);
     erase_if_idle(execution.job);

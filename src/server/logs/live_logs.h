@@ -30,12 +30,12 @@ void wake_all(const Waiters& waiters);
 // One look at a job, from the place of one reader.
 struct Glimpse {
   uint64_t version = 0;
-  std::shared_ptr<const LivePiece> piece;        // what the reader needs next, if it is in memory
-  std::optional<store::LogTail> tail;            // of the reader's execution; nothing: ask the store
-  std::optional<uint32_t> next_execution;        // the first live one behind the reader's
+  std::shared_ptr<const LivePiece> piece;  // what the reader needs next, if it is in memory
+  std::optional<store::LogTail> tail;      // of the reader's execution; nothing: ask the store
+  std::optional<uint32_t> next_execution;  // the first live one behind the reader's
   bool finished = false;
   uint32_t last_execution = 0;
-  bool gave_up = false;                          // finished long ago: what is not here will not come
+  bool gave_up = false;  // finished long ago: what is not here will not come
   bool stopped = false;
 };
 
@@ -68,8 +68,8 @@ class LiveLogs {
     uint64_t version = 1;
     std::map<uint32_t, store::LogTail> tails;
     LiveBuffer buffer;
-    std::list<JobId>::iterator recency;          // valid while the buffer has something
-    std::optional<uint32_t> last_execution;      // set: finished
+    std::list<JobId>::iterator recency;      // valid while the buffer has something
+    std::optional<uint32_t> last_execution;  // set: finished
     MonoTime give_up_at = kNever;
     bool gave_up = false;
     size_t subscribers = 0;
@@ -86,7 +86,7 @@ class LiveLogs {
   const LogHubLimits limits_;
   mutable std::mutex mutex_;
   Jobs jobs_;
-  std::list<JobId> by_recency_;                  // jobs with a buffer, the longest silent first
+  std::list<JobId> by_recency_;  // jobs with a buffer, the longest silent first
   size_t buffered_bytes_ = 0;
   bool stopped_ = false;
 };

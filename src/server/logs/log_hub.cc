@@ -159,7 +159,8 @@ absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeR
 absl::StatusOr<int64_t> LogHub::clear(JobId job) {
   ASSIGN_OR_RETURN(const JobEnd end, end_of(job));
   if (!end.finished) {
-    return absl::FailedPreconditionError(cat("job ", short_id(job), " has not finished; cancel it or wait for its end"));
+    return absl::FailedPreconditionError(
+        cat("job ", short_id(job), " has not finished; cancel it or wait for its end"));
   }
   ASSIGN_OR_RETURN(const int64_t bytes, store_.clear(job));
   wake_all(live_->forget(job));

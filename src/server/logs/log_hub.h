@@ -1,7 +1,7 @@
 // The way of all output through the server: from the workers' streams to the disk, back as acknowledgements, and on to
 // those who watch. Logs never pass through the engine.
 //
-//   worker streams ── offer() ──▶ inbox ──▶ the hub's thread: everything that waits is one append, one sync
+//   worker streams ── offer() ──▶ inbox ──▶ the hub's thread: all that waits is one append, one sync
 //                                             ├─▶ LogSource::acknowledged()
 //                                             └─▶ live buffers, waiting subscriptions
 //
@@ -48,9 +48,9 @@ class LogHub {
   // After the commit. 0: it never had an execution.
   void job_finished(JobId job, uint32_t last_execution);
 
-  // `ready` is called on the hub's thread, or in job_finished(), tick(), clear(), stop(), and must only pass the word on:
-  // next() may read from the disk. It can come once more while the subscription is being let go of, so it must own what
-  // it touches.
+  // `ready` is called on the hub's thread, or in job_finished(), tick(), clear(), stop(), and must only pass the word
+  // on: next() may read from the disk. It can come once more while the subscription is being let go of, so it must own
+  // what it touches.
   absl::StatusOr<std::shared_ptr<Subscription>> subscribe(const SubscribeRequest& request, std::function<void()> ready);
 
   absl::StatusOr<LogPage> get_logs(const GetLogsRequest& request) const;
@@ -62,9 +62,9 @@ class LogHub {
  private:
   // A group on its way to the disk.
   struct Group {
-    std::vector<InboxItem> items;                // without their pieces once these are prepared
-    std::vector<store::LogPiece> pieces;         // what is new
-    std::vector<int64_t> first_lines, begins;    // of each piece
+    std::vector<InboxItem> items;              // without their pieces once these are prepared
+    std::vector<store::LogPiece> pieces;       // what is new
+    std::vector<int64_t> first_lines, begins;  // of each piece
     std::vector<std::pair<std::shared_ptr<LogSource>, LogAck>> acks;
     size_t inbox_bytes = 0;
   };
@@ -83,8 +83,8 @@ class LogHub {
   const Clock& clock_;
   const LogHubLimits limits_;
   LogInbox inbox_;
-  const std::shared_ptr<LiveLogs> live_;         // shared with subscriptions, which may outlive the hub
-  MonoTime next_expire_;                         // the hub's thread only
+  const std::shared_ptr<LiveLogs> live_;  // shared with subscriptions, which may outlive the hub
+  MonoTime next_expire_;                  // the hub's thread only
   std::atomic<int64_t> appended_bytes_ = 0;
   std::atomic<int64_t> appends_ = 0;
   std::atomic<int64_t> failed_appends_ = 0;

@@ -98,8 +98,8 @@ class Reader {
 
   std::string text;
   std::vector<LogGap> gaps;
-  std::vector<uint32_t> ends;         // executions whose end marker came
-  bool in_order = true;               // offsets and line numbers join
+  std::vector<uint32_t> ends;  // executions whose end marker came
+  bool in_order = true;        // offsets and line numbers join
   int64_t next_line = -1;
 
  private:
@@ -136,9 +136,15 @@ class GatedStore final : public store::NumberedLogStore {
  public:
   explicit GatedStore(store::NumberedLogStore& inner) : inner_(inner) {}
 
-  void hold() { set([this] { held_ = true; }); }
-  void let_go() { set([this] { held_ = false; }); }
-  void fail_with(absl::Status status) { set([&] { failure_ = std::move(status); }); }
+  void hold() {
+    set([this] { held_ = true; });
+  }
+  void let_go() {
+    set([this] { held_ = false; });
+  }
+  void fail_with(absl::Status status) {
+    set([&] { failure_ = std::move(status); });
+  }
   bool wait_arrivals(int count) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kTestDeadline, [&] { return arrivals_ >= count; });

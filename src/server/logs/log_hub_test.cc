@@ -19,7 +19,9 @@ store::LogPiece ended(store::LogPiece piece) {
 
 class LogHubTest : public testing::Test {
  protected:
-  explicit LogHubTest(LogHubLimits limits = {}) : hub_(store_, [this](JobId job) { return end_of(job); }, clock_, limits) {}
+  explicit LogHubTest(LogHubLimits limits = {})
+      : hub_(
+            store_, [this](JobId job) { return end_of(job); }, clock_, limits) {}
   ~LogHubTest() override { store_.let_go(); }
 
   absl::StatusOr<std::optional<JobEnd>> end_of(JobId job) {

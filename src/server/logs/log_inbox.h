@@ -31,7 +31,7 @@ class LogInbox {
   struct Wake {
     bool stopping = false;
     bool ticked = false;
-    std::vector<InboxItem> items;   // about `max_bytes` of them
+    std::vector<InboxItem> items;  // about `max_bytes` of them
   };
   // Waits for items (unless told not to take any), a tick, or the stop.
   Wake wait(bool take_items, size_t max_bytes);
@@ -49,7 +49,7 @@ class LogInbox {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<InboxItem> items_;
-  size_t bytes_ = 0;                // also of what was taken and is not durable yet
+  size_t bytes_ = 0;  // also of what was taken and is not durable yet
   std::deque<HeldBack> held_back_;
   bool ticked_ = false;
   bool stopping_ = false;

@@ -25,8 +25,8 @@ void keep_first_lines(LogChunk& chunk, int64_t count) {
 }
 
 // Adds entries from `offset` on until the page is full (true) or there are no more.
-absl::StatusOr<bool> add_entries(const store::NumberedLogStore& store, ExecutionId execution, int64_t offset, Room& room,
-                                 LogPage& page) {
+absl::StatusOr<bool> add_entries(const store::NumberedLogStore& store, ExecutionId execution, int64_t offset,
+                                 Room& room, LogPage& page) {
   for (;;) {
     if (room.is_full()) return store.extent(execution).next_offset > offset;
     ASSIGN_OR_RETURN(store::NumberedPiece piece,

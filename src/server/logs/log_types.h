@@ -35,29 +35,29 @@ struct LogHubLimits {
 
 // Output that is missing, said out loud.
 struct LogGap {
-  int64_t bytes = 0;          // 0: not known
+  int64_t bytes = 0;  // 0: not known
   std::string_view reason;
 };
 inline constexpr std::string_view kSlowSubscriber = "slow_subscriber";
-inline constexpr std::string_view kDropped = "dropped";   // by the worker, or in a hole that it left
+inline constexpr std::string_view kDropped = "dropped";  // by the worker, or in a hole that it left
 inline constexpr std::string_view kExpired = "expired";
-inline constexpr std::string_view kLost = "lost";         // the worker is gone, or a block is damaged
+inline constexpr std::string_view kLost = "lost";  // the worker is gone, or a block is damaged
 
 // Entries of one execution, in order.
 struct LogChunk {
   ExecutionId execution;
-  std::optional<LogGap> gap;            // before the entries
-  int64_t offset = 0;                   // of data's first byte in the execution's output
-  int64_t first_line = 0;               // number of its first line in the execution's output
+  std::optional<LogGap> gap;  // before the entries
+  int64_t offset = 0;         // of data's first byte in the execution's output
+  int64_t first_line = 0;     // number of its first line in the execution's output
   std::string data;
   std::vector<store::LogLine> lines;
-  int64_t next_offset = 0;              // continue from here after a break
+  int64_t next_offset = 0;  // continue from here after a break
   bool end_of_execution = false;
 };
 
 struct LogEntry {
   ExecutionId execution;
-  std::string_view line;                // without its newline; points into the chunk
+  std::string_view line;  // without its newline; points into the chunk
   int64_t sequence = 0;
   int64_t offset = 0;
   int64_t time_us = 0;
@@ -84,27 +84,27 @@ void for_each_entry(const LogChunk& chunk, const Visit& visit) {
 
 struct SubscribeRequest {
   JobId job{};
-  uint32_t execution = 0;               // 0: all, one after another
-  int64_t from_offset = 0;              // of that execution's output; needs `execution`
-  bool follow = true;                   // false: only what is there now
+  uint32_t execution = 0;   // 0: all, one after another
+  int64_t from_offset = 0;  // of that execution's output; needs `execution`
+  bool follow = true;       // false: only what is there now
 };
 
 struct GetLogsRequest {
   JobId job{};
-  uint32_t execution = 0;               // 0: all
-  int64_t limit = 0;                    // entries; 0 is read as 1000
-  int64_t offset = 0;                   // entries to pass over
+  uint32_t execution = 0;  // 0: all
+  int64_t limit = 0;       // entries; 0 is read as 1000
+  int64_t offset = 0;      // entries to pass over
 };
 
 struct LogPage {
   std::vector<LogChunk> chunks;
   bool more = false;
-  bool complete = false;                // the job has ended and this is the end of its output
+  bool complete = false;  // the job has ended and this is the end of its output
 };
 
 struct LogAck {
   ExecutionId execution;
-  int64_t durable_offset = 0;           // everything before it is durable, or known to be missing
+  int64_t durable_offset = 0;  // everything before it is durable, or known to be missing
 };
 
 // Where pieces come from: the stream of one worker. Called on the hub's thread, which must not be held up.
@@ -119,8 +119,8 @@ class LogSource {
 // What the job store knows about the end of a job.
 struct JobEnd {
   bool finished = false;
-  uint32_t last_execution = 0;          // 0: it never had one
-  WallTime finished_at;                 // when it is finished; output is waited for until a while after it
+  uint32_t last_execution = 0;  // 0: it never had one
+  WallTime finished_at;         // when it is finished; output is waited for until a while after it
 };
 // Nothing: there is no such job. Reads what is committed; may block.
 using JobEnds = std::function<absl::StatusOr<std::optional<JobEnd>>(JobId)>;

@@ -32,7 +32,8 @@ Subscription::Next Subscription::next(LogChunk& chunk) {
 Subscription::Next Subscription::more_of_this(const Glimpse& now, LogChunk& chunk) {
   if (now.piece != nullptr) {
     allowed_lag_ = limits_.max_behind;
-    return deliver(store::cut_for_reader(now.piece->piece, now.piece->first_line, at_.offset, limits_.chunk_bytes), chunk);
+    return deliver(store::cut_for_reader(now.piece->piece, now.piece->first_line, at_.offset, limits_.chunk_bytes),
+                   chunk);
   }
   const bool is_at_live_end = now.tail && !now.tail->ended && now.tail->next_offset <= at_.offset;
   if (is_at_live_end) {
@@ -102,8 +103,8 @@ std::optional<Subscription::Next> Subscription::at_the_end(const Glimpse& now, L
     }
   }
   if (done_with_this && (one_only || !request_.follow)) return close(absl::OkStatus());
-  const bool nothing_follows = now.finished && (at_.ended ? at_.execution >= now.last_execution
-                                                          : at_.execution > now.last_execution);
+  const bool nothing_follows =
+      now.finished && (at_.ended ? at_.execution >= now.last_execution : at_.execution > now.last_execution);
   if (nothing_follows) return close(absl::OkStatus());
   if (now.gave_up) {
     // Said once per execution that has no end; behind the last one the next look closes.

@@ -31,7 +31,7 @@ class Subscription final : public LogWaiter, public std::enable_shared_from_this
   struct Cursor {
     uint32_t execution = 0;
     int64_t offset = 0;
-    bool ended = false;      // its end marker was delivered, or will never come
+    bool ended = false;  // its end marker was delivered, or will never come
   };
 
   Next deliver(store::NumberedPiece piece, LogChunk& chunk);
@@ -52,7 +52,7 @@ class Subscription final : public LogWaiter, public std::enable_shared_from_this
   const store::NumberedLogStore& store_;
   const LogHubLimits limits_;
   Cursor at_;
-  std::optional<int64_t> allowed_lag_;   // nothing: not measured yet for this execution
+  std::optional<int64_t> allowed_lag_;  // nothing: not measured yet for this execution
   bool said_something_ = false;
   bool closed_ = false;
   absl::Status status_;

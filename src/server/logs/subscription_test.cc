@@ -31,7 +31,8 @@ class Subscriptions : public testing::TestWithParam<const char*> {
       folder_ = ::mkdtemp(name);
       store_ = std::move(store::SegmentLogStore::open(folder_, {.segment_blocks = 30, .clock = &clock_})).value();
     }
-    hub_ = std::make_unique<LogHub>(*store_, [this](JobId job) { return end_of(job); }, clock_, limits_);
+    hub_ = std::make_unique<LogHub>(
+        *store_, [this](JobId job) { return end_of(job); }, clock_, limits_);
     hub_->start();
   }
   ~Subscriptions() override {
@@ -117,7 +118,7 @@ TEST_P(Subscriptions, KeepUpWithAWriterOnAnotherThread) {
   for (int i = 0; i < kPieces; ++i) {
     store::LogPiece piece = piece_of(kOne, i * 10, "123456789\n");
     piece.end = i + 1 == kPieces;
-    std::vector<store::LogPiece> pieces{piece, piece};   // everything twice
+    std::vector<store::LogPiece> pieces{piece, piece};  // everything twice
     ASSERT_TRUE(hub_->offer(worker_, pieces).value());
   }
   finish(1);
@@ -169,7 +170,7 @@ TEST_P(Subscriptions, OfAJobWithoutAnyExecutionCloseAtOnce) {
 }
 
 TEST_P(Subscriptions, SeeAnEndThatComesWhileTheyAreMade) {
-  while_asked_ = [this] { hub_->job_finished(kJob, 0); };   // committed right after the question was answered
+  while_asked_ = [this] { hub_->job_finished(kJob, 0); };  // committed right after the question was answered
   Reader reader(*hub_, {.job = kJob});
   EXPECT_EQ(reader.step(), Next::Closed);
 }
@@ -306,7 +307,7 @@ TEST_P(SmallBuffers, StayBelowTheirLimitsWhateverIsPrinted) {
     for (int i = 0; i < 10; ++i) print({JobId{job}, 1}, std::string(500, 'x') + "\n");
     EXPECT_LE(hub_->stats().buffered_bytes, 6000u);
   }
-  print(kOne, std::string(5000, 'y') + "\n", true);   // larger than a buffer
+  print(kOne, std::string(5000, 'y') + "\n", true);  // larger than a buffer
   finish(1);
   Reader reader(*hub_, {.job = kJob});
   ASSERT_TRUE(reader.read_to_close());

@@ -10,7 +10,7 @@ namespace hodei::store {
 
 class MemoryLogStore final : public NumberedLogStore {
  public:
-  explicit MemoryLogStore(const Clock* clock = nullptr) : clock_(clock) {}   // not given: the system's
+  explicit MemoryLogStore(const Clock* clock = nullptr) : clock_(clock) {}  // not given: the system's
 
   absl::Status append(const std::vector<LogPiece>& pieces) override;
   absl::StatusOr<NumberedPiece> read_numbered(ExecutionId execution, int64_t from, size_t max_bytes) const override;

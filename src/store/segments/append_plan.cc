@@ -6,7 +6,8 @@
 namespace hodei::store {
 namespace {
 
-// An execution that this append writes to: how far it is with what is planned, and its last block, which may still grow.
+// An execution that this append writes to: how far it is with what is planned, and its last block, which may still
+// grow.
 struct Planned {
   LogTail tail;
   size_t last_block = SIZE_MAX;

@@ -70,8 +70,8 @@ BlockHeader BlockEncoder::add(const BlockPlan& plan, WallTime written, std::stri
   std::string_view body = raw_;
   if (raw_.size() >= kSmallestToCompress) {
     packed_.resize(ZSTD_compressBound(raw_.size()));
-    const size_t n = ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(), raw_.data(), raw_.size(),
-                                       kCompressionLevel);
+    const size_t n =
+        ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(), raw_.data(), raw_.size(), kCompressionLevel);
     if (!ZSTD_isError(n) && n < raw_.size()) {
       body = std::string_view(packed_).substr(0, n);
       header.flags |= BlockHeader::kCompressed;
@@ -135,8 +135,8 @@ bool is_whole(const BlockHeader& header, std::string_view block) {
 
 absl::StatusOr<LogPiece> decode_block(const BlockHeader& header, std::string_view block) {
   const auto broken = [&] {
-    return absl::DataLossError(cat("the log block of ", to_string(header.execution), " at offset ",
-                                            header.offset, " is damaged; its output is lost"));
+    return absl::DataLossError(cat("the log block of ", to_string(header.execution), " at offset ", header.offset,
+                                   " is damaged; its output is lost"));
   };
   if (!is_whole(header, block)) return broken();
   std::string_view raw = block.substr(kBlockHeaderBytes);

@@ -13,7 +13,7 @@ struct ZSTD_CCtx_s;
 
 namespace hodei::store {
 
-inline constexpr uint32_t kBlockMagic = 0x31424c48;   // "HLB1"
+inline constexpr uint32_t kBlockMagic = 0x31424c48;  // "HLB1"
 inline constexpr size_t kBlockHeaderBytes = 72;
 // Larger blocks compress a little better and cost every reader more; a longer line still stays whole.
 inline constexpr size_t kBlockDataBytes = 256 * 1024;
@@ -21,9 +21,9 @@ inline constexpr size_t kBlockDataBytes = 256 * 1024;
 struct BlockHeader {
   enum Flag : uint32_t { kCompressed = 1, kEnd = 2, kTombstone = 4 };
 
-  uint32_t crc = 0;           // of everything behind it: the rest of the header and the body
-  uint32_t body_bytes = 0;    // as stored
-  uint32_t raw_bytes = 0;     // of the body before compression
+  uint32_t crc = 0;         // of everything behind it: the rest of the header and the body
+  uint32_t body_bytes = 0;  // as stored
+  uint32_t raw_bytes = 0;   // of the body before compression
   uint32_t data_bytes = 0;
   uint32_t line_count = 0;
   uint32_t flags = 0;
@@ -31,7 +31,7 @@ struct BlockHeader {
   int64_t offset = 0;
   int64_t first_line = 0;
   int64_t lost = 0;
-  int64_t written_us = 0;     // the server's wall clock; decides when the segment is too old
+  int64_t written_us = 0;  // the server's wall clock; decides when the segment is too old
 
   bool has(Flag flag) const { return (flags & flag) != 0; }
 };

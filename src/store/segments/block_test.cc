@@ -22,7 +22,8 @@ TEST(Crc32c, GivesTheStandardsExampleAlsoInParts) {
 }
 
 TEST(AppendPlan, GathersThePiecesOfAnExecutionIntoOneBlock) {
-  const std::vector<LogPiece> pieces{piece_of(kOne, 0, "a\n"), piece_of({JobId{8}, 1}, 0, "x\n"), piece_of(kOne, 2, "b\n")};
+  const std::vector<LogPiece> pieces{piece_of(kOne, 0, "a\n"), piece_of({JobId{8}, 1}, 0, "x\n"),
+                                     piece_of(kOne, 2, "b\n")};
   const auto blocks = plan(pieces).value();
   ASSERT_EQ(blocks.size(), 2u);
   EXPECT_EQ(blocks[0].parts.size(), 2u);

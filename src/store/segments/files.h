@@ -43,7 +43,7 @@ class Files {
   virtual absl::Status make_folder(const std::string& folder) = 0;
   virtual absl::Status sync_folder(const std::string& folder) = 0;
   virtual absl::StatusOr<std::vector<FileEntry>> list(const std::string& folder) = 0;
-  virtual absl::StatusOr<std::unique_ptr<AppendFile>> open_append(const std::string& path) = 0;   // made when missing
+  virtual absl::StatusOr<std::unique_ptr<AppendFile>> open_append(const std::string& path) = 0;    // made when missing
   virtual absl::StatusOr<std::shared_ptr<const ReadFile>> open_read(const std::string& path) = 0;  // or NOT_FOUND
   virtual absl::Status rename(const std::string& from, const std::string& to) = 0;                 // replaces `to`
   virtual absl::Status remove(const std::string& path) = 0;

@@ -11,7 +11,7 @@ inline constexpr int64_t kLostUnknown = -1;
 
 struct NumberedPiece {
   LogPiece piece;
-  int64_t first_line = 0;   // number of its first line in the execution's output, from 0; expired lines count
+  int64_t first_line = 0;  // number of its first line in the execution's output, from 0; expired lines count
 };
 
 class NumberedLogStore : public LogStore {

@@ -20,7 +20,7 @@ class PowerCutFiles final : public Files {
 
   // Settings of the test.
   void lie_about_sync() { sync_lies_ = true; }
-  void fail_after(int operations) { until_failure_ = operations; }   // then everything fails until the power cut
+  void fail_after(int operations) { until_failure_ = operations; }  // then everything fails until the power cut
   void limit_space(int64_t bytes) { space_left_ = bytes; }
   bool has_failed() const { return until_failure_ == 0; }
 

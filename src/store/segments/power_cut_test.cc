@@ -9,14 +9,16 @@ namespace hodei::store {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kSeeds = 200;   // ten times slower there, and no other logic
+constexpr int kSeeds = 200;  // ten times slower there, and no other logic
 #else
 constexpr int kSeeds = 1000;
 #endif
 constexpr int kExecutions = 5;
 
 // The byte that execution `e` prints at `offset`, so that anything read back can be checked.
-char printed(size_t e, int64_t offset) { return static_cast<char>('!' + (offset * 7 + static_cast<int64_t>(e) * 13) % 90); }
+char printed(size_t e, int64_t offset) {
+  return static_cast<char>('!' + (offset * 7 + static_cast<int64_t>(e) * 13) % 90);
+}
 
 // One machine that fails again and again. check() returns what is wrong, or nothing.
 class Machine {
@@ -39,7 +41,7 @@ class Machine {
  private:
   struct Sent {
     int64_t acknowledged = 0;
-    bool may_be_cleared = false;   // a clear() was not answered
+    bool may_be_cleared = false;  // a clear() was not answered
   };
 
   std::string start() {
@@ -77,7 +79,8 @@ class Machine {
       const int64_t back = std::min<int64_t>(sent_[e].acknowledged, static_cast<int64_t>(random_() % 50));
       const int64_t offset = sent_[e].acknowledged - back;
       std::string text;
-      for (uint64_t n = 51 + random_() % 700; n > 0; --n) text += printed(e, offset + static_cast<int64_t>(text.size()));
+      for (uint64_t n = 51 + random_() % 700; n > 0; --n)
+        text += printed(e, offset + static_cast<int64_t>(text.size()));
       ends[e] = offset + static_cast<int64_t>(text.size());
       pieces.push_back(piece_of(id(e), offset, text));
     }
@@ -123,7 +126,7 @@ TEST(DiskFull, AnAppendIsRefusedAsAWholeAndLaterOnesWork) {
     ASSERT_TRUE(store->append({piece_of(kOne, 0, "before\n")}).ok());
     files.limit_space(room);
     std::mt19937_64 random(7);
-    std::string noise;   // does not compress
+    std::string noise;  // does not compress
     while (noise.size() < 600) noise.push_back(static_cast<char>(random()));
     const LogPiece large = piece_of(kOne, 7, noise);
     EXPECT_TRUE(absl::IsResourceExhausted(store->append({large})));

@@ -10,9 +10,9 @@
 namespace hodei::store {
 namespace {
 
-constexpr uint64_t kIndexMagic = 0x3130584449444f48;   // "HODIDX01"
+constexpr uint64_t kIndexMagic = 0x3130584449444f48;  // "HODIDX01"
 constexpr size_t kRecordsPerPage = 64;
-constexpr size_t kFilterBitsPerJob = 10;               // one wrong yes in a hundred
+constexpr size_t kFilterBitsPerJob = 10;  // one wrong yes in a hundred
 constexpr int kFilterProbes = 7;
 
 // An index file: this header, the resident part (tombstones, page starts, filter), records, blocks.
@@ -20,7 +20,7 @@ struct IndexHeader {
   uint64_t magic, segment_bytes, record_count, block_count, tombstone_count, page_count, filter_words;
   int64_t newest_us;
   uint64_t first_job, last_job;
-  uint64_t resident_crc;     // of the fields above and the resident part
+  uint64_t resident_crc;  // of the fields above and the resident part
 };
 
 struct PageStart {

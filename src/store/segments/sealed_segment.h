@@ -31,12 +31,13 @@ class SealedSegment {
   static absl::Status write_index(Files& files, const std::string& folder, uint64_t id, const OpenIndex& index,
                                   int64_t segment_bytes);
   // Any error means that the index cannot be used and the segment must be scanned again.
-  static absl::StatusOr<std::shared_ptr<const SealedSegment>> open(Files& files, const std::string& folder, uint64_t id);
+  static absl::StatusOr<std::shared_ptr<const SealedSegment>> open(Files& files, const std::string& folder,
+                                                                   uint64_t id);
 
   uint64_t id() const { return id_; }
   WallTime newest() const { return newest_; }
   int64_t segment_bytes() const { return segment_bytes_; }
-  int64_t bytes() const { return segment_bytes_ + index_bytes_; }   // on disk, index included
+  int64_t bytes() const { return segment_bytes_ + index_bytes_; }  // on disk, index included
   const std::vector<JobId>& tombstones() const { return tombstones_; }
   bool may_have(JobId job) const { return job >= first_job_ && job <= last_job_ && filter_.may_have(job); }
 

@@ -14,9 +14,9 @@ namespace hodei::store {
 
 // Lies like this in index files.
 struct BlockRef {
-  int64_t offset = 0;         // of its first byte in the execution's output
+  int64_t offset = 0;  // of its first byte in the execution's output
   int64_t first_line = 0;
-  uint32_t position = 0;      // in the segment
+  uint32_t position = 0;  // in the segment
   uint32_t data_bytes = 0;
 
   int64_t end() const { return offset + data_bytes; }
@@ -25,9 +25,9 @@ static_assert(sizeof(BlockRef) == 24);
 
 // The output of one execution inside one segment.
 struct Run {
-  int64_t first_offset = 0;   // 0: the log begins here, there is nothing older to look for
-  LogTail tail;               // behind the run's last block
-  uint32_t first_block = 0;   // in the index file
+  int64_t first_offset = 0;  // 0: the log begins here, there is nothing older to look for
+  LogTail tail;              // behind the run's last block
+  uint32_t first_block = 0;  // in the index file
   uint32_t block_count = 0;
 };
 
@@ -42,7 +42,10 @@ absl::StatusOr<uint32_t> block_for_offset(uint32_t count, int64_t from, const Ge
     const absl::StatusOr<BlockRef> block = get(middle);
     if (!block.ok()) return block.status();
     const bool wanted = block->end() > from || (block->data_bytes == 0 && block->offset >= from);
-    if (wanted) high = middle; else low = middle + 1;
+    if (wanted)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return low;
 }
@@ -56,7 +59,10 @@ absl::StatusOr<uint32_t> block_for_line(uint32_t count, int64_t line, const Get&
     const uint32_t middle = low + (high - low) / 2;
     const absl::StatusOr<BlockRef> block = get(middle);
     if (!block.ok()) return block.status();
-    if (block->first_line <= line) low = middle; else high = middle;
+    if (block->first_line <= line)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }

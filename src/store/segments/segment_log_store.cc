@@ -155,7 +155,8 @@ absl::Status SegmentLogStore::ready_to_write() {
     RETURN_IF_ERROR(open_file_->sync());
     needs_repair_ = false;
   }
-  const bool is_full = open_bytes_ >= options_.segment_bytes || shown_.open_index.block_count() >= options_.segment_blocks;
+  const bool is_full =
+      open_bytes_ >= options_.segment_bytes || shown_.open_index.block_count() >= options_.segment_blocks;
   if (open_file_ != nullptr && is_full) {
     const absl::Status sealed = seal();
     if (!sealed.ok() && open_bytes_ >= kMaxSegmentBytes) return sealed;
@@ -182,7 +183,7 @@ absl::Status SegmentLogStore::seal() {
   sealed->push_back(std::move(segment));
   open_file_.reset();
   open_bytes_ = 0;
-  OpenIndex old;   // freed without the mutex
+  OpenIndex old;  // freed without the mutex
   const std::unique_lock lock(shown_mutex_);
   shown_.sealed = std::move(sealed);
   ++shown_.open_id;

@@ -22,8 +22,8 @@ struct SegmentOptions {
   int64_t segment_bytes = int64_t{64} << 20;
   // Bounds the open index: about 8 MB when every block belongs to another execution.
   uint32_t segment_blocks = 64 * 1024;
-  Files* files = nullptr;           // not given: the disk
-  const Clock* clock = nullptr;     // not given: the system's; stamps blocks, for expiry
+  Files* files = nullptr;        // not given: the disk
+  const Clock* clock = nullptr;  // not given: the system's; stamps blocks, for expiry
 };
 
 class SegmentLogStore final : public NumberedLogStore {
@@ -40,16 +40,16 @@ class SegmentLogStore final : public NumberedLogStore {
   absl::StatusOr<int64_t> expire(const LogRetention& retention, WallTime now) override;
 
  private:
-  using Sealed = std::vector<std::shared_ptr<const SealedSegment>>;   // oldest first
+  using Sealed = std::vector<std::shared_ptr<const SealedSegment>>;  // oldest first
 
   // What readers look at. Guarded by `shown_mutex_`, which is held for look-ups in memory only, never over I/O.
   struct Shown {
     std::shared_ptr<const Sealed> sealed = std::make_shared<Sealed>();
     // Cleared jobs: segments before this one hold nothing of them.
     absl::flat_hash_map<JobId, uint64_t> cleared_before;
-    uint64_t open_id = 0;                          // of the open segment, or of the one to be made next
+    uint64_t open_id = 0;  // of the open segment, or of the one to be made next
     OpenIndex open_index;
-    std::shared_ptr<const ReadFile> open_blocks;   // null while there is none
+    std::shared_ptr<const ReadFile> open_blocks;  // null while there is none
   };
 
   // What a reader works with once it has let go of the mutex: a consistent moment of the store.
@@ -104,9 +104,9 @@ class SegmentLogStore final : public NumberedLogStore {
   // One writer at a time: append, clear, expire.
   std::mutex writing_;
   BlockEncoder encoder_;
-  std::unique_ptr<AppendFile> open_file_;   // null while there is none
-  int64_t open_bytes_ = 0;                  // durable and shown
-  bool needs_repair_ = false;               // something unacknowledged may stand behind open_bytes_
+  std::unique_ptr<AppendFile> open_file_;  // null while there is none
+  int64_t open_bytes_ = 0;                 // durable and shown
+  bool needs_repair_ = false;              // something unacknowledged may stand behind open_bytes_
 };
 
 }  // namespace hodei::store

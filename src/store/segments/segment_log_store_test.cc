@@ -116,7 +116,8 @@ TEST(SegmentLogStore, ADamagedBlockIsSaidToBeLostAndTheRestIsRead) {
   const auto store = open(folder.path());
   ASSERT_TRUE(store->append({piece_of(kOne, 0, "first\n")}).ok());
   ASSERT_TRUE(store->append({piece_of(kOne, 6, "second\n")}).ok());
-  std::ofstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(kBlockHeaderBytes + 2) << '!';
+  std::ofstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(kBlockHeaderBytes + 2)
+      << '!';
   const LogPiece gap = store->read(kOne, 0, 1000).value();
   EXPECT_EQ(gap.data, "");
   EXPECT_EQ(gap.offset, 6);

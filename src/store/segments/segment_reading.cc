@@ -59,7 +59,8 @@ absl::StatusOr<LogExtent> SegmentLogStore::find_extent(ExecutionId execution) co
   LogExtent out;
   const auto take = [&](const Run& run) {
     if (!out.exists) {
-      out = {.next_offset = run.tail.next_offset, .entries = run.tail.next_line, .ended = run.tail.ended, .exists = true};
+      out = {
+          .next_offset = run.tail.next_offset, .entries = run.tail.next_line, .ended = run.tail.ended, .exists = true};
     }
     out.first_offset = run.first_offset;
     return run.first_offset > 0;

@@ -9,7 +9,7 @@ namespace hodei::store {
 
 struct Scan {
   OpenIndex index;
-  int64_t good_bytes = 0;   // up to the end of the last whole block; what follows was never acknowledged
+  int64_t good_bytes = 0;  // up to the end of the last whole block; what follows was never acknowledged
 };
 
 absl::StatusOr<Scan> scan_segment(const ReadFile& file, int64_t size);
