@@ -157,11 +157,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     head.worker = WorkerId();
   }
   draft.execution().state = head.state;
-  const JobId id = head.id;
   store(draft, now, turn);
-  if (const LiveJob* again = state_.job(id); again != nullptr && again->head->state == JobState::Pending) {
-    place_job(id, now, turn);
-  }
 }
 
 }  // namespace hodei::core

@@ -34,7 +34,6 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   const LiveJob* before = state_.job(job->id);
   const bool had_slot = before != nullptr && is_active(before->head->state);
   const WorkerId old_worker = had_slot ? before->head->worker : WorkerId();
-  const bool has_slot = is_active(job->state);
   if (is_terminal(job->state)) {
     write(FinishJob{job}, turn);
     if (!job->concurrency_key.empty() && !state_.key_in_use(job->ns.str(), job->concurrency_key)) {
@@ -45,14 +44,18 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     if (job->not_before.is_set()) wait_out(*job, now);
   }
   turn.effects.push_back(JobMoved{job, first});
-  if (!had_slot || has_slot) return;
+  if (is_active(job->state)) return;
 
-  LiveWorker* worker = state_.worker(old_worker);
-  if (!job->concurrency_key.empty()) wake_key(job->ns.str(), job->concurrency_key, now, turn);
+  // Woken jobs are only put into their lanes at first: the freed worker takes the most urgent of all that wait.
+  std::vector<JobId> woken;
+  if (!job->concurrency_key.empty()) woken = wake_key(job->ns.str(), job->concurrency_key);
+  if (job->state == JobState::Pending) woken.push_back(job->id);
+  LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
     leave_if_drained(*worker, turn);
     fill(*worker, now, turn);
   }
+  place_woken(std::move(woken), now, turn);
 }
 
 const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {

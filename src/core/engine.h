@@ -84,8 +84,12 @@ class Engine {
   // place.cc
   Answer on(const ConfigureScheduler& c, Now now, Turn& turn);
   void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
+  void place_lane(Lane* lane, Now now, Turn& turn);              // the first jobs of a lane; it may be gone afterwards
   void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
-  void wake_key(const std::string& ns, const std::string& key, Now now, Turn& turn);
+  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
+  std::vector<JobId> wake_key(const std::string& ns, const std::string& key);
+  void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
+  bool key_is_full(const JobHead& head);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
 
