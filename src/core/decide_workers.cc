@@ -196,6 +196,7 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
     turn.effects.push_back(DropStream{worker->id(), worker->stream, "unregistered"});
   }
   worker->connected = false;
+  set_worker_state(*worker, WorkerEvent::Leave, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;
   return Done{};

@@ -10,6 +10,9 @@ void Engine::restored(Now now) {
     worker->last_seen_wall = now.wall;
   }
   for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
+  for (const auto& [id, live] : state_.jobs()) {
+    if (live.head->state == JobState::Running) await_timeout(*live.head, now);
+  }
   next_sweep_ = now.mono + config_.sweep;
 }
 
@@ -17,6 +20,10 @@ void Engine::wait_out(const JobHead& job, Now now) {
   // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
   const Duration left = std::clamp(job.not_before - now.wall, Duration(0), job.backoff.max);
   due_.insert({now.mono + left, job.id});
+}
+
+void Engine::await_timeout(const JobHead& job, Now now) {
+  if (job.timeout > Duration(0)) timeouts_.insert({now.mono + job.timeout, job.current()});
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
