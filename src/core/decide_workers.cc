@@ -149,8 +149,11 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   worker->cpu_load = c.cpu_load;
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
+  const double before = worker->rank;
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
+  // What waits because this worker scored too low may run now.
+  if (before <= state_.scheduler().threshold && worker->rank > before) fill(*worker, now, turn);
   if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }

@@ -67,10 +67,8 @@ void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
       state_.park(id);
       continue;
     }
-    Decision decision;
-    for (const WaitingShape::Eligible& e : lane->shape->eligible) {
-      if (e.kind == worker.kind) decision = state_.roster().decision_for(*lane->shape, worker, e.fit);
-    }
+    const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
+    Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
     state_.roster().served(lane);
     assign(id, worker, std::move(decision), now, turn);
   }
