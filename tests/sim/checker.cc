@@ -71,6 +71,10 @@ void Checker::committed(const core::Writes& writes) {
   }
 }
 
+bool Checker::all_acknowledged_ended() const {
+  return std::ranges::all_of(acknowledged_, [this](JobId job) { return finished_.contains(job); });
+}
+
 void Checker::finish(const std::map<JobId, core::JobState>& done) {
   for (const JobId job : acknowledged_) {
     if (!done.contains(job)) world_.broken(cat("I1: ", short_id(job), " was acknowledged and never ended"));

@@ -30,7 +30,8 @@ class Checker {
   // At the end, when everything has healed and time has passed.
   void finish(const std::map<JobId, core::JobState>& done);
 
-  size_t acknowledged_count() const { return acknowledged_.size(); }
+  // Not a matter of counts: jobs whose submission nobody heard of end too.
+  bool all_acknowledged_ended() const;
   size_t finished_count() const { return finished_.size(); }
 
  private:

@@ -105,7 +105,7 @@ Outcome simulate(const Options& options) {
   for (Duration at = kTrouble; world.ok() && at < kHealing; at += 10s) {
     while (world.ok() && world.step(at)) {
     }
-    if (checker.finished_count() >= checker.acknowledged_count() && at > kTrouble + 120s) break;
+    if (checker.all_acknowledged_ended() && at > kTrouble + 120s) break;
   }
   if (world.ok()) checker.finish(server.outcomes());
   return {world.failure(), checker.finished_count(), server.commits()};
