@@ -72,7 +72,7 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
   ASSIGN_OR_RETURN(const v1::CreateOtpResponse otp, session.client().create_otp(request));
   if (const auto data = session.data_text(otp)) return *data;
   session.note(cat("for worker ", otp.worker_id(), ", once, until ", expiry(otp)));
-  session.note(cat("hodei agent --worker-id ", otp.worker_id(), " --token ", otp.token()));
+  session.note(cat("use it with: HODEI_TOKEN=", otp.token(), " hodei agent"));
   return otp.token() + "\n";
 }
 

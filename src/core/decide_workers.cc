@@ -5,10 +5,19 @@
 namespace hodei::core {
 namespace {
 
+// Whom a token was made for; after its use, who used it.
+WorkerId owner_of(const Hash128& token, const State& state) {
+  if (const OtpRow* otp = state.otp(token)) return otp->worker;
+  for (const auto& [id, worker] : state.workers()) {
+    if (worker->record->used_otp == token) return id;
+  }
+  return {};
+}
+
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used, expired or of another worker id); make a new one with `hodei otp create`");
 }
 
 }  // namespace
@@ -29,10 +38,15 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
 }
 
 Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
-  RETURN_IF_ERROR(validate(c.info));
-  LiveWorker* known = state_.worker(c.info.id);
   auto record = std::make_shared<WorkerRecord>();
   record->info = c.info;
+  WorkerId& id = record->info.id;
+  if (id.str().empty() && c.otp) {
+    id = owner_of(*c.otp, state_);
+    if (id.str().empty()) return refused();
+  }
+  RETURN_IF_ERROR(validate(record->info));
+  LiveWorker* known = state_.worker(id);
   record->incarnation = c.incarnation;
   record->registered = now.wall;
   if (c.session) {
@@ -44,11 +58,11 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->used_otp = owner->record->used_otp;
     record->registered = owner->record->registered;
     record->state = owner->record->state;
-    if (*record == *owner->record) return Registered{c.info.id};
+    if (*record == *owner->record) return Registered{id};
   } else {
     if (!c.otp) return refused();
     const OtpRow* otp = state_.otp(*c.otp);
-    const bool good = otp != nullptr && otp->worker == c.info.id && otp->expires > now.wall;
+    const bool good = otp != nullptr && otp->worker == id && otp->expires > now.wall;
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
                           known->record->used_otp == *c.otp && known->record->incarnation == c.incarnation;
@@ -61,10 +75,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->used_otp = *c.otp;
   }
   write(PutWorker{record}, turn);
-  LiveWorker& worker = *state_.worker(c.info.id);
+  LiveWorker& worker = *state_.worker(id);
   worker.last_seen = now.mono;
   worker.last_seen_wall = now.wall;
-  return Registered{c.info.id};
+  return Registered{id};
 }
 
 void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +61,10 @@ DevWorker::DevWorker(const cli::DevOptions& options, std::string server, MakeTok
 bool DevWorker::running() const {
   const int fd = ::open((state_dir_ + "/lock").c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
-  const bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
+  // Asks without taking it: a supervisor that starts in this moment must find it free.
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  const bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
   ::close(fd);
   return held;
 }

@@ -171,9 +171,9 @@ class CgroupsV1 final : public CgroupFolder {
 };
 
 template <class Kind>
-std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& id) {
+std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& mark) {
   std::error_code failed;
-  const std::string folder = cat(hierarchy, "/hodei/", id);
+  const std::string folder = cat(hierarchy, "/hodei/", mark);
   fs::create_directories(folder, failed);
   if (failed || access((folder + "/" + probe).c_str(), W_OK) != 0) return nullptr;
   return std::make_unique<Kind>(folder);
@@ -184,13 +184,13 @@ std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::
 std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options) {
   for (const std::string& hierarchy : {options.cgroup_root, options.cgroup_root + "/unified"}) {
     if (access((hierarchy + "/cgroup.controllers").c_str(), R_OK) != 0) continue;
-    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.worker_id)) return found;
+    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.mark)) return found;
   }
   return nullptr;
 }
 
 std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options) {
-  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.worker_id);
+  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.mark);
 }
 
 std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {

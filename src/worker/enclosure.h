@@ -52,8 +52,9 @@ class Enclosures {
 struct EnclosureOptions {
   bool cgroups = true;
   std::string cgroup_root = "/sys/fs/cgroup";
-  std::string worker_id;
-  std::string mark;                                 // value of kMarkVariable in every process of this worker
+  // Value of kMarkVariable in every process of this worker, and the name of its cgroup: two workers of one machine may
+  // have the same id (of two servers), never the same mark.
+  std::string mark;
 };
 
 // The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken.

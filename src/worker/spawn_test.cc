@@ -43,7 +43,7 @@ class SpawnTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const EnclosureOptions options{.worker_id = "spawn-test-" + std::to_string(getpid()), .mark = mark};
+    const EnclosureOptions options{.mark = mark};
     switch (GetParam()) {
       case Kind::V2: enclosures = make_cgroup_v2(options); break;
       case Kind::V1: enclosures = make_cgroup_v1(options); break;

@@ -1,7 +1,6 @@
 #include "src/worker/state_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,17 +22,6 @@ std::string random_hex() {
   return out;
 }
 
-std::string from_host_name() {
-  char host[256] = "worker";
-  gethostname(host, sizeof(host) - 1);
-  std::string id;
-  for (const char* c = host; *c != '\0' && id.size() < 60; ++c) {
-    const bool plain = isalnum(static_cast<unsigned char>(*c)) != 0 || ((*c == '-' || *c == '.') && !id.empty());
-    if (plain) id.push_back(*c);
-  }
-  return cat(id.empty() ? "worker" : id, "-", random_hex().substr(0, 6));
-}
-
 }  // namespace
 
 absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
@@ -45,7 +33,10 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
   const std::string lock = path + "/lock";
   state.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!state.lock_.is_open()) return absl::ErrnoToStatus(errno, "opening " + lock);
-  if (flock(state.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  // Of the open file, not of the process; who only wants to know asks with F_OFD_GETLK and is in nobody's way.
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  if (fcntl(state.lock_.get(), F_OFD_SETLK, &whole) != 0) {
     return absl::FailedPreconditionError(cat("another worker (pid ", state.read("lock"), ") runs in ", path,
                                              "; stop it, or give this one its own state folder"));
   }
@@ -66,15 +57,18 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
 }
 
 absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wanted) {
-  std::string id = wanted.empty() ? read("worker_id") : wanted;
-  if (id.empty()) id = from_host_name();
-  RETURN_IF_ERROR(check_name("worker_id", id));
+  const std::string stored = read("worker_id");
+  if (wanted.empty() || wanted == stored) return stored;
+  RETURN_IF_ERROR(check_name("worker_id", wanted));
   // A session belongs to one worker id.
-  if (const std::string stored = read("worker_id"); stored != id) {
-    unlink((path_ + "/session").c_str());
-    RETURN_IF_ERROR(write("worker_id", id));
-  }
-  return id;
+  unlink((path_ + "/session").c_str());
+  RETURN_IF_ERROR(write("worker_id", wanted));
+  return wanted;
+}
+
+absl::Status StateFolder::store_registration(const std::string& session_id, const std::string& worker_id) {
+  RETURN_IF_ERROR(write("worker_id", worker_id));
+  return write("session", session_id);
 }
 
 void StateFolder::note_agent(int64_t pid) {

@@ -52,7 +52,6 @@ absl::Status Supervisor::start() {
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
   enclosures_ = choose_enclosures({.cgroups = options_.cgroups,
                                    .cgroup_root = options_.cgroup_root,
-                                   .worker_id = options_.worker_id,
                                    .mark = state_.mark()});
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
@@ -87,7 +86,7 @@ absl::Status Supervisor::start() {
   listen(timer_.get(), kTimer);
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
-  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe());
+  say("supervisor of ", options_.worker_id.empty() ? "a new worker" : options_.worker_id, " started; jobs are held by ", enclosures_->describe());
   launch_agent(clock_.now());
   return absl::OkStatus();
 }

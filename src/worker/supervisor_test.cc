@@ -303,7 +303,7 @@ TEST_P(SupervisorTest, ASecondSupervisorIsKeptAwayAndToldWhoIsThere) {
 }
 
 TEST_P(SupervisorTest, TheSessionIsKeptForTheNextAgentAndTheNextSupervisor) {
-  agent->channel.put(protocol::Registered{"session-1"});
+  agent->channel.put(protocol::Registered{"session-1", options.worker_id});
   agent->channel.put(protocol::Ping{1});
   const std::string incarnation = agent->attach->incarnation;
   ASSERT_TRUE(until([&] { return std::filesystem::exists(options.state_dir + "/session"); }));

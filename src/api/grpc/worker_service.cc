@@ -43,12 +43,13 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
     command.new_session = secret_hash(session);
   }
   return decide<core::Registered>(server_, c, std::move(command),
-                                  [out, session, protocol = *protocol](const core::Registered&) {
+                                  [out, session, protocol = *protocol](const core::Registered& registered) {
                                     out->set_session_id(session);
                                     out->set_protocol(protocol);
                                     out->set_heartbeat_ms(kHeartbeatMs);
                                     out->set_lease_ms(kLeaseMs);
                                     out->set_server_version(kVersion);
+                                    out->set_worker_id(registered.worker.str());
                                   });
 }
 
