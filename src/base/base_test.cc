@@ -1,6 +1,8 @@
 #include "gtest/gtest.h"
 #include "src/base/codec.h"
 #include "src/base/ids.h"
+#include "src/base/random.h"
+#include "src/base/sha256.h"
 #include "src/base/time.h"
 
 namespace hodei {
@@ -53,6 +55,26 @@ TEST(Codec, AShortInputReadsAsZerosAndIsNotOk) {
              "ab");
   EXPECT_EQ(in.text(), "");
   EXPECT_FALSE(in.ok());
+}
+
+TEST(Sha256, AgreesWithThePublishedExamples) {
+  const auto hex = [](std::string_view text) {
+    std::string out;
+    for (uint8_t b : sha256(text)) out += fmt::format("{:02x}", b);
+    return out;
+  };
+  EXPECT_EQ(hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(Random, UuidsHaveVersionFourAndDiffer) {
+  const std::string a = random_uuid();
+  EXPECT_EQ(a.size(), 36u);
+  EXPECT_EQ(a[14], '4');
+  EXPECT_NE(std::string_view("89ab").find(a[19]), std::string_view::npos);
+  EXPECT_NE(a, random_uuid());
 }
 
 TEST(Time, PrintsUtc) { EXPECT_EQ(format_utc(WallTime{1'700'000'000'123'456}), "2023-11-14T22:13:20.123Z"); }

@@ -33,6 +33,11 @@ void EventHub::publish(JobEvent event) {
     const auto [first, last] = by_job_.equal_range(key);
     for (auto entry = first; entry != last; ++entry) entries_.at(entry->second).watcher(shared);
   }
+  if (!core::is_terminal(shared->job->state)) return;
+  // Nothing more will come for this job: its watchers are done.
+  const auto [first, last] = by_job_.equal_range(shared->job->id);
+  for (auto entry = first; entry != last; ++entry) entries_.erase(entry->second);
+  by_job_.erase(first, last);
 }
 
 }  // namespace hodei::server

@@ -60,8 +60,28 @@ std::vector<Waiting> Loop::take() {
   return some;
 }
 
+LoopHealth Loop::health() {
+  const std::lock_guard lock(mutex_);
+  return health_;
+}
+
+void Loop::note_health(Duration turn) {
+  health_.loaded = core_.ready();
+  health_.deposed = core_.deposed();
+  health_.trouble = core_.trouble();
+  health_.commits = core_.commits();
+  health_.epoch = core_.epoch();
+  const MonoTime now = clock_.now().mono;
+  if (now >= forget_slowest_at_) {
+    health_.slowest_turn = Duration(0);
+    forget_slowest_at_ = now + std::chrono::minutes(1);
+  }
+  health_.slowest_turn = std::max(health_.slowest_turn, turn);
+}
+
 void Loop::run() {
   std::unique_lock lock(mutex_);
+  note_health(Duration(0));
   while (!stopping_) {
     const Duration wait = core_.next_wakeup() == kNever ? Duration(1s) : core_.next_wakeup() - clock_.now().mono;
     if (inbox_.empty() && wait > Duration(0)) {
@@ -70,8 +90,11 @@ void Loop::run() {
     if (stopping_) break;
     std::vector<Waiting> commands = take();
     lock.unlock();
+    const MonoTime start = clock_.now().mono;
     core_.turn(std::move(commands));
+    const Duration took = clock_.now().mono - start;
     lock.lock();
+    note_health(took);
   }
 }
 

@@ -10,6 +10,16 @@
 
 namespace hodei::server {
 
+// How the loop is doing, for whoever asks.
+struct LoopHealth {
+  bool loaded = false;
+  bool deposed = false;
+  absl::Status trouble;              // OK: the last commit worked
+  uint64_t commits = 0;
+  store::Epoch epoch{};
+  Duration slowest_turn{0};          // of the last minute or so
+};
+
 class Loop {
  public:
   // Commands that wait for a turn. A client beyond that is told to come back; workers never are.
@@ -28,8 +38,11 @@ class Loop {
   // For clients: RESOURCE_EXHAUSTED at once when too many wait.
   void post_bounded(core::Command command, ReplyTo reply);
 
+  LoopHealth health();
+
  private:
   void run();
+  void note_health(Duration turn);   // with the mutex held
   void add(core::Command command, ReplyTo reply, size_t limit);
   std::vector<Waiting> take();   // with the mutex held
 
@@ -39,6 +52,8 @@ class Loop {
   std::condition_variable wake_;
   std::vector<Waiting> inbox_;
   bool stopping_ = true;
+  LoopHealth health_;
+  MonoTime forget_slowest_at_{0};
   std::thread thread_;
 };
 

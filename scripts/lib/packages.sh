@@ -1,0 +1,65 @@
+# The Debian 12 packages that Hodei is built, tested and checked with, and a way to have them. Sourced after say.sh.
+# shellcheck shell=bash
+
+# What `cmake --preset release` needs to make the hodei binary.
+# shellcheck disable=SC2034  # used by the scripts that source this
+build_packages=(
+  g++ cmake ninja-build ccache mold pkg-config
+  libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libabsl-dev libre2-dev libc-ares-dev
+  libssl-dev zlib1g-dev libboost1.81-dev libboost-url1.81-dev
+  libsqlite3-dev libzstd-dev
+  libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libsmartcols-dev
+  libspdlog-dev libfmt-dev
+)
+
+# What the tests need besides.
+# shellcheck disable=SC2034
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3)
+
+# What `tools/dev lint` and `tools/dev format` need besides.
+# shellcheck disable=SC2034
+lint_packages=(clang-format clang-tidy shellcheck python3)
+
+# missing_packages NAME…: those that are not installed, one per line.
+missing_packages() {
+  local have
+  have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' || true)
+  printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$have") || true
+}
+
+# as_root COMMAND…: runs it as root, through sudo when need be.
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo -n "$@" || die "sudo asks for a password or refuses; run as root: $*"
+  else
+    die "this needs root and there is no sudo; run as root: $*"
+  fi
+}
+
+# need_packages NAME…: installs those that are missing, without questions. Costs nothing when none is.
+need_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]} == 0)) && return 0
+  command -v apt-get >/dev/null || die "there is no apt-get here; install what matches: ${missing[*]}"
+  say "installing ${#missing[@]} packages: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! run_with_progress "$log" 'apt-get update' as_root apt-get -q update ||
+    ! run_with_progress "$log" 'apt-get install' as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q -y --no-install-recommends install "${missing[@]}"; then
+    tail -n 30 "$log" >&2
+    rm -f "$log"
+    die "could not install: ${missing[*]}"
+  fi
+  rm -f "$log"
+}
+
+# need_node: Node.js and npm by any road: some machines have them from elsewhere, and Debian's npm would fight with that.
+need_node() {
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    need_packages nodejs npm
+  fi
+}

@@ -1,0 +1,33 @@
+// AdminService.
+#pragma once
+
+#include <functional>
+
+#include "hodei/v1/admin_service.grpc.pb.h"
+#include "src/server/server.h"
+
+namespace hodei::api {
+
+// Pids of the worker that `hodei dev` keeps.
+struct LocalWorker {
+  int64_t supervisor_pid = 0;
+  int64_t agent_pid = 0;
+};
+
+class AdminService final : public v1::AdminService::CallbackService {
+ public:
+  AdminService(server::Server& server, std::string address, std::function<LocalWorker()> local_worker)
+      : server_(server), address_(std::move(address)), local_worker_(std::move(local_worker)) {}
+
+  grpc::ServerUnaryReactor* GetSystemStatus(grpc::CallbackServerContext* c, const v1::GetSystemStatusRequest* in,
+                                            v1::SystemStatus* out) override;
+
+ private:
+  void fill(const core::SystemReport& report, v1::SystemStatus* out);
+
+  server::Server& server_;
+  std::string address_;
+  std::function<LocalWorker()> local_worker_;
+};
+
+}  // namespace hodei::api

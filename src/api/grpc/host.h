@@ -1,0 +1,32 @@
+// The gRPC door: all services on one address, with limits, health and reflection.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "src/api/grpc/admin_service.h"
+#include "src/server/server.h"
+
+namespace hodei::api {
+
+class GrpcHost {
+ public:
+  // Listens at once; `address` is host:port.
+  static absl::StatusOr<std::unique_ptr<GrpcHost>> open(server::Server& server, const std::string& address,
+                                                        std::function<LocalWorker()> local_worker);
+  ~GrpcHost();
+
+  // Calls that are under way get a moment to end.
+  void stop();
+  void set_serving(bool serving);
+  int port() const;
+
+ private:
+  struct Parts;
+  explicit GrpcHost(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace hodei::api

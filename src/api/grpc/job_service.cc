@@ -1,0 +1,200 @@
+#include "src/api/grpc/job_service.h"
+
+#include "src/api/grpc/cancel_wait.h"
+#include "src/api/grpc/event_stream.h"
+#include "src/api/grpc/queue_stream.h"
+#include "src/api/grpc/submissions.h"
+#include "src/api/grpc/unary.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+void fill(const core::Submitted::One& one, v1::QueueJobResponse* out) {
+  out->set_job_id(public_id(one.job));
+  out->set_short_id(short_id(one.job));
+  out->set_existing(one.existing);
+}
+
+absl::StatusOr<JobId> page_start(const std::string& token) {
+  if (token.empty()) return JobId{};
+  const absl::StatusOr<JobId> id = parse_job_id(token);
+  if (!id.ok()) return bad_field("page_token", "give back the next_page_token of the page before, unchanged");
+  return *id;
+}
+
+}  // namespace
+
+absl::StatusOr<core::Submit> JobService::submission(const v1::QueueJobRequest& in) {
+  RETURN_IF_ERROR(server_.check_room());
+  ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, rendered_spec(in, ns, server_.reader()));
+  ASSIGN_OR_RETURN(core::NewJob job, new_job(spec, ns, in.correlation_id(), in.template_()));
+  core::Submit submit;
+  submit.jobs.push_back(std::move(job));
+  return submit;
+}
+
+JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* in, v1::QueueJobResponse* out) {
+  absl::StatusOr<core::Submit> submit = submission(*in);
+  if (!submit.ok()) return finish(c, submit.status());
+  return decide<core::Submitted>(server_, c, std::move(*submit), [in, out](const core::Submitted& done) {
+    fill(done.jobs[0], out);
+    out->set_sequence(in->sequence());
+  });
+}
+
+JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatchRequest* in, v1::QueueJobBatchResponse* out) {
+  if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  if (in->specs_size() == 0 || in->specs_size() > kMaxBatch) {
+    return finish(c, bad_field("specs", "a batch holds 1 to ", kMaxBatch, " jobs, not ", in->specs_size()));
+  }
+  core::Submit submit;
+  submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
+  for (int i = 0; i < in->specs_size(); ++i) {
+    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, in->correlation_id(), "");
+    if (!job.ok()) {
+      return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
+    }
+    submit.jobs.push_back(std::move(*job));
+  }
+  return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
+    for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
+  });
+}
+
+grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context*) {
+  return new QueueStream(server_, [this](const v1::QueueJobRequest& in) { return submission(in); });
+}
+
+JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
+  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
+  if (!id.ok()) return finish(c, id.status());
+  const absl::StatusOr<store::JobView> view = server_.reader().job(*id);
+  if (view.ok()) to_proto(*view, true, out);
+  return finish(c, view.status());
+}
+
+JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
+  constexpr int kDefaultPage = 50;
+  constexpr int kMaxPage = 1000;
+  if (in->page_size() < 0 || in->page_size() > kMaxPage) {
+    return finish(c, bad_field("page_size", "must be between 0 and ", kMaxPage, ", not ", in->page_size()));
+  }
+  store::JobQuery query;
+  const absl::StatusOr<JobId> before = page_start(in->page_token());
+  if (!before.ok()) return finish(c, before.status());
+  query.before = *before;
+  query.ns = in->namespace_();
+  for (const int state : in->states()) query.states.push_back(static_cast<core::JobState>(state));
+  query.name_contains = in->name_contains();
+  query.labels = {in->labels().begin(), in->labels().end()};
+  query.worker = in->worker_id();
+  query.limit = static_cast<size_t>(in->page_size() == 0 ? kDefaultPage : in->page_size());
+  const auto views = server_.reader().jobs(query);
+  if (!views.ok()) return finish(c, views.status());
+  for (const store::JobView& view : *views) to_proto(view, false, out->add_jobs());
+  if (views->size() == query.limit) out->set_next_page_token(short_id(views->back().head.id));
+  return finish(c, absl::OkStatus());
+}
+
+JobService::Unary* JobService::AssignJob(Context* c, const v1::AssignJobRequest* in, v1::AssignJobResponse* out) {
+  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
+  if (!id.ok()) return finish(c, id.status());
+  Unary* reactor = c->DefaultReactor();
+  server_.loop().post_bounded(core::Assign{*id, WorkerId(in->worker_id())}, [this, reactor, out, id = *id](auto reply) {
+    absl::Status status = reply.status();
+    if (reply.ok()) out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
+    if (absl::IsNotFound(status) && status.message().find("worker") != 0) status = explain_absence(id, "Scheduled");
+    reactor->Finish(to_grpc(status));
+  });
+  return reactor;
+}
+
+absl::Status JobService::explain_absence(JobId job, std::string_view wanted) {
+  const absl::StatusOr<store::JobView> view = server_.reader().job(job);
+  RETURN_IF_ERROR(view.status());
+  return absl::FailedPreconditionError(cat("job ", short_id(job), " is ", core::name(view->head.state),
+                                           " and cannot become ", wanted, "; a finished job stays as it is"));
+}
+
+JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest* in, v1::CancelJobResponse* out) {
+  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
+  if (!id.ok()) return finish(c, id.status());
+  if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
+  Unary* reactor = c->DefaultReactor();
+  const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
+  if (in->wait()) {
+    wait_for_cancel(server_, *id, in->reason(), absent, reactor, out);
+    return reactor;
+  }
+  server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [reactor, out, absent, id = *id](auto reply) {
+    absl::Status status = reply.status();
+    if (reply.ok()) out->set_state(to_proto(std::get<core::CancelTaken>(*reply).state));
+    if (absl::IsNotFound(status)) status = absent(id);
+    reactor->Finish(to_grpc(status));
+  });
+  return reactor;
+}
+
+JobService::Unary* JobService::RetryJob(Context* c, const v1::RetryJobRequest* in, v1::QueueJobResponse* out) {
+  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
+  if (!id.ok()) return finish(c, id.status());
+  if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
+  const absl::StatusOr<store::JobView> view = server_.reader().job(*id);
+  if (!view.ok()) return finish(c, view.status());
+  if (!core::is_terminal(view->head.state)) {
+    return finish(c, absl::FailedPreconditionError(cat("job ", short_id(*id), " is ", core::name(view->head.state),
+                                                       "; only a finished job is retried")));
+  }
+  v1::JobSpec spec;
+  spec.ParseFromString(view->spec.bytes);
+  spec.clear_idempotency_key();
+  absl::StatusOr<core::NewJob> job = new_job(spec, view->head.ns.str(), in->correlation_id(), view->spec.template_name);
+  if (!job.ok()) return finish(c, job.status());
+  job->spec->retry_of = *id;
+  core::Submit submit;
+  submit.jobs.push_back(std::move(*job));
+  return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) { fill(done.jobs[0], out); });
+}
+
+grpc::ServerWriteReactor<v1::ExecutionEvent>* JobService::ExecutionEventStream(Context*,
+                                                                               const v1::ExecutionEventStreamRequest* in) {
+  return start_event_stream(server_, *in);
+}
+
+JobService::Unary* JobService::PutTemplate(Context* c, const v1::PutTemplateRequest* in, v1::Template* out) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  absl::StatusOr<core::TemplateRow> row = template_row(in->template_(), *ns);
+  if (!row.ok()) return finish(c, row.status());
+  return decide<core::TemplatePut>(server_, c, core::PutJobTemplate{std::move(*row)},
+                                   [out](const core::TemplatePut& put) { *out = to_proto(put.row); });
+}
+
+JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTemplateRequest* in, v1::DeleteTemplateResponse*) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  return decide<core::Done>(server_, c, core::DropJobTemplate{*ns, in->name()}, [](const core::Done&) {});
+}
+
+JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequest* in, v1::Template* out) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  const absl::StatusOr<core::TemplateRow> row = server_.reader().job_template(*ns, in->name());
+  if (row.ok()) *out = to_proto(*row);
+  return finish(c, row.status());
+}
+
+JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  const auto rows = server_.reader().job_templates(*ns);
+  if (!rows.ok()) return finish(c, rows.status());
+  for (const core::TemplateRow& row : *rows) *out->add_templates() = to_proto(row);
+  return finish(c, absl::OkStatus());
+}
+
+}  // namespace hodei::api

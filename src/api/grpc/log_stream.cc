@@ -1,0 +1,127 @@
+#include "src/api/grpc/log_stream.h"
+
+#include "src/api/grpc/translate.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsRequest& in) {
+  server::SubscribeRequest out;
+  ASSIGN_OR_RETURN(out.job, parse_job_id(in.job_id()));
+  if (in.execution() < 0) return bad_field("execution", "must not be negative");
+  if (in.from_offset() < 0) return bad_field("from_offset", "must not be negative");
+  if (in.from_offset() > 0 && in.execution() == 0) return bad_field("from_offset", "belongs to one execution: set `execution` too");
+  out.execution = static_cast<uint32_t>(in.execution());
+  out.from_offset = in.from_offset();
+  out.follow = !in.no_follow();
+  return out;
+}
+
+class LogStreamReactor;
+
+// What the hub's word finds: the reactor, as long as there is one.
+struct Handle {
+  std::mutex mutex;
+  LogStreamReactor* reactor = nullptr;
+};
+
+class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
+ public:
+  LogStreamReactor(server::LogHub& hub, const v1::SubscribeLogsRequest& request) : handle_(std::make_shared<Handle>()) {
+    handle_->reactor = this;
+    const absl::Status subscribed = subscribe(hub, request);
+    const std::lock_guard lock(handle_->mutex);
+    if (subscribed.ok()) {
+      go_on();
+    } else {
+      end(subscribed);
+    }
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(handle_->mutex);
+    writing_ = false;
+    if (!ok) return end(absl::CancelledError("the client is gone"));
+    go_on();
+  }
+  void OnCancel() override {
+    const std::lock_guard lock(handle_->mutex);
+    end(absl::CancelledError("the client is gone"));
+  }
+  void OnDone() override {
+    {
+      const std::lock_guard lock(handle_->mutex);
+      handle_->reactor = nullptr;
+    }
+    delete this;
+  }
+
+ private:
+  absl::Status subscribe(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
+    ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
+    auto subscription = hub.subscribe(wanted, [handle = handle_] {
+      const std::lock_guard lock(handle->mutex);
+      if (handle->reactor != nullptr) handle->reactor->go_on();
+    });
+    RETURN_IF_ERROR(subscription.status());
+    const std::lock_guard lock(handle_->mutex);
+    subscription_ = std::move(*subscription);
+    return absl::OkStatus();
+  }
+  // With the handle's mutex held.
+  void go_on() {
+    if (writing_ || finished_ || subscription_ == nullptr) return;
+    server::LogChunk chunk;
+    switch (subscription_->next(chunk)) {
+      case server::Subscription::Next::Wait: return;
+      case server::Subscription::Next::Closed: return end(subscription_->status());
+      case server::Subscription::Next::Chunk: break;
+    }
+    out_.Clear();
+    to_proto(chunk, &out_);
+    writing_ = true;
+    StartWrite(&out_);
+  }
+  void end(const absl::Status& status) {
+    if (finished_) return;
+    finished_ = true;
+    Finish(to_grpc(status));
+  }
+
+  std::shared_ptr<Handle> handle_;
+  std::shared_ptr<server::Subscription> subscription_;
+  v1::LogChunk out_;
+  bool writing_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void to_proto(const server::LogEntry& entry, const std::string& job_id, v1::LogEntry* out) {
+  out->set_job_id(job_id);
+  out->set_line(entry.line.data(), entry.line.size());
+  out->set_is_stderr(entry.is_stderr);
+  set_time(WallTime{entry.time_us}, out->mutable_timestamp());
+  out->set_sequence(entry.sequence);
+  out->set_partial(entry.partial);
+  out->set_execution(static_cast<int>(entry.execution.number));
+  out->set_offset(entry.offset);
+}
+
+void to_proto(const server::LogChunk& chunk, v1::LogChunk* out) {
+  // The job is the subscriber's own: saying it again on every line would double the traffic.
+  server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, std::string(), out->add_entries()); });
+  out->set_execution(static_cast<int>(chunk.execution.number));
+  out->set_next_offset(chunk.next_offset);
+  out->set_end_of_execution(chunk.end_of_execution);
+  if (!chunk.gap) return;
+  out->mutable_gap()->set_bytes(chunk.gap->bytes);
+  out->mutable_gap()->set_reason(std::string(chunk.gap->reason));
+}
+
+grpc::ServerWriteReactor<v1::LogChunk>* start_log_stream(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
+  return new LogStreamReactor(hub, request);
+}
+
+}  // namespace hodei::api

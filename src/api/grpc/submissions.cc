@@ -1,0 +1,110 @@
+#include "src/api/grpc/submissions.h"
+
+#include "src/api/grpc/render.h"
+#include "src/api/grpc/translate.h"
+#include "src/base/random.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+constexpr size_t kMaxCorrelationId = 200;
+
+std::vector<core::Parameter> parameters_of(const v1::Template& t) {
+  std::vector<core::Parameter> out;
+  for (const v1::TemplateParameter& p : t.parameters()) {
+    out.push_back({p.name(), p.has_default_value() ? std::optional<std::string>(p.default_value()) : std::nullopt});
+  }
+  return out;
+}
+
+// What is set beside a template wins: the command as a whole, the rest field by field.
+void overlay(const v1::JobSpec& wanted, v1::JobSpec& spec) {
+  if (wanted.has_command()) spec.clear_command();
+  spec.MergeFrom(wanted);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> namespace_of(const std::string& given) {
+  if (given.empty()) return std::string(kDefaultNamespace);
+  RETURN_IF_ERROR(check_name("namespace", given));
+  return given;
+}
+
+absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns, store::Reader& reader) {
+  if (request.template_().empty()) {
+    if (!request.parameters().empty()) return bad_field("parameters", "are for templates; name one in `template`");
+    if (!request.has_spec()) return bad_field("spec", "is required, or name a template in `template`");
+    return request.spec();
+  }
+  const absl::StatusOr<core::TemplateRow> row = reader.job_template(ns, request.template_());
+  if (absl::IsNotFound(row.status())) {
+    return absl::NotFoundError(cat("template: there is no template '", request.template_(), "' in namespace '", ns,
+                                   "'; see `hodei template list`"));
+  }
+  RETURN_IF_ERROR(row.status());
+  const v1::Template stored = to_proto(*row);
+  const core::Values given(request.parameters().begin(), request.parameters().end());
+  ASSIGN_OR_RETURN(const core::Values values, core::bind(parameters_of(stored), given));
+  v1::JobSpec spec = stored.spec();
+  RETURN_IF_ERROR(render(values, spec));
+  overlay(request.spec(), spec);
+  return spec;
+}
+
+absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& ns, const std::string& correlation_id,
+                                     const std::string& template_name) {
+  if (correlation_id.size() > kMaxCorrelationId) {
+    return bad_field("correlation_id", "has at most ", kMaxCorrelationId, " characters");
+  }
+  const core::JobSpec spec = from_proto(in);
+  RETURN_IF_ERROR(core::validate(spec));
+  core::NewJob job;
+  job.head = core::head_of(spec);
+  job.head.ns = Namespace(ns);
+  job.key_limit = spec.concurrency_limit;
+  if (!spec.idempotency_key.empty()) job.idempotency = hash128(cat(ns, '\0', spec.idempotency_key));
+  job.spec = std::make_shared<core::SpecRow>();
+  job.spec->ns = ns;
+  job.spec->name = core::default_name(spec);
+  job.spec->labels = spec.labels;
+  job.spec->correlation_id = correlation_id.empty() ? random_uuid() : correlation_id;
+  job.spec->template_name = template_name;
+  job.spec->bytes = in.SerializeAsString();
+  return job;
+}
+
+absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const std::string& ns) {
+  RETURN_IF_ERROR(check_name("template.name", wanted.name()));
+  if (wanted.description().size() > 4096) return bad_field("template.description", "has at most 4096 characters");
+  const std::vector<core::Parameter> declared = parameters_of(wanted);
+  RETURN_IF_ERROR(core::check_parameters(declared));
+  // A template that cannot be rendered or is not valid is found out now, not when it is used: every parameter gets a
+  // stand-in, and the result is checked like any spec.
+  core::Values values;
+  for (const core::Parameter& p : declared) values[p.name] = p.default_value.value_or("1");
+  v1::JobSpec sample = wanted.spec();
+  RETURN_IF_ERROR(render(values, sample));
+  RETURN_IF_ERROR(core::validate(from_proto(sample)));
+  core::TemplateRow row;
+  row.ns = ns;
+  row.name = wanted.name();
+  v1::Template stored = wanted;
+  stored.clear_revision();
+  stored.clear_updated_at();
+  row.bytes = stored.SerializeAsString();
+  if (row.bytes.size() > core::kMaxSpecBytes) return bad_field("template", "is larger than ", core::kMaxSpecBytes, " bytes");
+  return row;
+}
+
+v1::Template to_proto(const core::TemplateRow& row) {
+  v1::Template out;
+  out.ParseFromString(row.bytes);
+  out.set_name(row.name);
+  out.set_revision(row.revision);
+  set_time(row.updated, out.mutable_updated_at());
+  return out;
+}
+
+}  // namespace hodei::api

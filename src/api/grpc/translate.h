@@ -1,0 +1,33 @@
+// Between protobuf and the plain structs inside. Protobuf stops here.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "grpcpp/support/status.h"
+#include "hodei/v1/job.pb.h"
+#include "hodei/v1/scheduler_service.pb.h"
+#include "hodei/v1/worker_service.pb.h"
+#include "src/core/commands.h"
+#include "src/core/job/spec.h"
+#include "src/store/store.h"
+
+namespace hodei::api {
+
+grpc::Status to_grpc(const absl::Status& status);
+
+core::JobSpec from_proto(const v1::JobSpec& spec);
+absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& info);
+core::ResultReport from_proto(const v1::JobResult& result, ExecutionId execution);
+
+void set_time(WallTime t, google::protobuf::Timestamp* out);
+// With `detail`: spec, history and executions too.
+void to_proto(const store::JobView& view, bool detail, v1::Job* out);
+void to_proto(const core::JobHead& job, size_t transition, v1::Transition* out);
+void to_proto(const core::WorkerView& view, v1::Worker* out);
+void to_proto(const core::Score& score, v1::Score* out);
+void to_proto(const core::Explanation& explanation, v1::SchedulingDecision* out);
+void to_proto(const core::Execution& execution, JobId job, v1::SchedulingDecision* out);
+void to_proto(const core::SchedulerConfig& config, v1::SchedulerConfig* out);
+
+inline v1::Job::State to_proto(core::JobState s) { return static_cast<v1::Job::State>(s); }
+
+}  // namespace hodei::api

@@ -1,0 +1,143 @@
+#include "src/api/grpc/translate.h"
+#include "src/base/text.h"
+
+namespace hodei::api {
+namespace {
+
+std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) { return {in.begin(), in.end()}; }
+
+core::Shape shape_of(const v1::JobSpec& in) {
+  core::Shape shape;
+  const v1::Constraints& c = in.constraints();
+  shape.architecture = in.resources().architecture();
+  shape.needs.gpus = in.resources().gpu_required() ? 1 : 0;
+  shape.isolation = static_cast<core::Isolation>(c.isolation());
+  shape.image = in.image();
+  shape.pool = c.pool();
+  shape.provider = c.provider();
+  shape.capabilities = strings(c.capabilities());
+  for (const v1::LabelRule& rule : c.labels()) {
+    shape.labels.push_back({rule.key(), static_cast<core::LabelOperator>(rule.operator_()), strings(rule.values())});
+  }
+  for (const v1::Toleration& t : c.tolerations()) shape.tolerations.push_back({t.key(), t.value()});
+  const v1::Preferences& p = in.preferences();
+  shape.preferred_provider = p.preferred_provider();
+  shape.preferred_region = p.preferred_region();
+  shape.preferred_zone = p.preferred_zone();
+  return shape;
+}
+
+void add_execution(const core::JobHead& job, const core::Execution& e, v1::Job* out) {
+  v1::Execution* x = out->add_executions();
+  x->set_id(to_string(ExecutionId{job.id, e.number}));
+  x->set_number(static_cast<int>(e.number));
+  x->set_worker_id(e.worker.str());
+  x->set_provider(e.provider);
+  x->set_state(to_proto(e.state));
+  x->set_reason(e.reason);
+  set_time(e.scheduled, x->mutable_scheduled_at());
+  if (e.started.is_set()) set_time(e.started, x->mutable_started_at());
+  if (e.ended.is_set()) set_time(e.ended, x->mutable_ended_at());
+  if (e.exit_code) x->set_exit_code(*e.exit_code);
+  x->set_signal(e.signal);
+  x->mutable_usage()->set_cpu_ms(e.cpu_ms);
+  x->mutable_usage()->set_max_memory_kb(e.max_memory_kb);
+  x->set_log_bytes(e.log_bytes);
+}
+
+void add_past(const core::Past& past, v1::Job* out) {
+  out->set_reason(past.reason);
+  out->set_failure(past.failure);
+  out->set_output(past.output);
+  if (past.progress >= 0) {
+    out->mutable_progress()->set_percentage(past.progress);
+    out->mutable_progress()->set_message(past.progress_message);
+  }
+  if (past.executions.empty()) return;
+  const core::Execution& last = past.executions.back();
+  out->set_worker_id(last.worker.str());
+  out->set_signal(last.signal);
+  if (last.exit_code) out->set_exit_code(*last.exit_code);
+  if (last.started.is_set()) set_time(last.started, out->mutable_started_at());
+}
+
+}  // namespace
+
+core::JobSpec from_proto(const v1::JobSpec& in) {
+  core::JobSpec out;
+  out.name = in.name();
+  if (in.command().has_shell()) {
+    out.command = core::ShellCommand{in.command().shell().cmd(), strings(in.command().shell().args())};
+  } else if (in.command().has_script()) {
+    out.command = core::ScriptCommand{in.command().script().interpreter(), in.command().script().content()};
+  }
+  out.env = {in.env().begin(), in.env().end()};
+  out.working_dir = in.working_dir();
+  out.cpu_cores = in.resources().cpu_cores();
+  out.memory_mb = in.resources().memory_mb();
+  out.storage_mb = in.resources().storage_mb();
+  out.timeout_ms = in.timeout_ms();
+  out.max_attempts = in.max_attempts();
+  out.backoff_initial_ms = in.backoff().initial_ms();
+  out.backoff_max_ms = in.backoff().max_ms();
+  out.backoff_factor = in.backoff().factor();
+  out.kill_grace_ms = in.kill_grace_ms();
+  out.allow_retry = !in.preferences().has_allow_retry() || in.preferences().allow_retry();
+  out.priority = in.preferences().priority();
+  out.concurrency_key = in.concurrency().key();
+  out.concurrency_limit = in.concurrency().limit();
+  out.idempotency_key = in.idempotency_key();
+  out.labels = {in.labels().begin(), in.labels().end()};
+  out.shape = shape_of(in);
+  out.encoded_size = in.ByteSizeLong();
+  return out;
+}
+
+void set_time(WallTime t, google::protobuf::Timestamp* out) {
+  out->set_seconds(t.us / 1'000'000);
+  out->set_nanos(static_cast<int>(t.us % 1'000'000) * 1'000);
+}
+
+void to_proto(const core::JobHead& job, size_t transition, v1::Transition* out) {
+  if (transition == 0) {
+    out->set_to(v1::Job::Pending);
+    set_time(job.created, out->mutable_at());
+    out->set_reason("submitted");
+    return;
+  }
+  const core::Transition& t = job.past->transitions[transition - 1];
+  out->set_from(to_proto(t.from));
+  out->set_to(to_proto(t.to));
+  set_time(t.at, out->mutable_at());
+  out->set_reason(t.reason);
+  if (t.execution != 0) out->set_execution_id(to_string(ExecutionId{job.id, t.execution}));
+}
+
+void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
+  const core::JobHead& job = view.head;
+  out->set_id(public_id(job.id));
+  out->set_short_id(short_id(job.id));
+  out->set_namespace_(job.ns.str());
+  out->set_name(view.spec.name);
+  out->set_state(to_proto(job.state));
+  out->set_attempts(static_cast<int>(job.attempts));
+  out->set_max_attempts(static_cast<int>(job.max_attempts));
+  out->set_cancel_requested(job.cancel_requested);
+  set_time(job.created, out->mutable_created_at());
+  if (job.not_before.is_set() && job.state == core::JobState::Pending) set_time(job.not_before, out->mutable_not_before());
+  if (core::is_terminal(job.state)) set_time(view.ended, out->mutable_ended_at());
+  if (view.spec.retry_of != JobId{}) out->set_retry_of(short_id(view.spec.retry_of));
+  out->set_template_(view.spec.template_name);
+  out->set_correlation_id(view.spec.correlation_id);
+  for (const auto& [key, value] : view.spec.labels) (*out->mutable_labels())[key] = value;
+  if (job.past != nullptr) add_past(*job.past, out);
+  if (out->reason().empty() && job.state == core::JobState::Pending) out->set_reason("waiting for a worker");
+  if (!detail) return;
+  out->mutable_spec()->ParseFromString(view.spec.bytes);
+  const size_t transitions = job.past == nullptr ? 0 : job.past->transitions.size();
+  for (size_t i = 0; i <= transitions; ++i) to_proto(job, i, out->add_history());
+  if (job.past == nullptr) return;
+  for (const core::Execution& e : job.past->executions) add_execution(job, e, out);
+}
+
+}  // namespace hodei::api

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cmath>
+
+#include "src/api/grpc/translate.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+
+grpc::Status to_grpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
+absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
+  core::WorkerInfo out;
+  out.id = WorkerId(in.id());
+  out.name = in.name();
+  out.version = in.version();
+  out.hostname = in.hostname();
+  out.ip = in.ip();
+  out.os = in.os();
+  out.architecture = in.architecture();
+  const v1::Capacity& c = in.capacity();
+  if (!std::isfinite(c.cpu_cores()) || c.cpu_cores() < 0 || c.cpu_cores() > 1e6) {
+    return bad_field("info.capacity.cpu_cores", "must be between 0 and 1000000");
+  }
+  out.capacity = {static_cast<int64_t>(c.cpu_cores() * 1000), c.memory_mb(), c.storage_mb(), c.gpus()};
+  if (in.slots() <= 0) return bad_field("info.slots", "must be at least 1, not ", in.slots());
+  out.slots = static_cast<uint32_t>(in.slots());
+  out.capabilities = {in.capabilities().begin(), in.capabilities().end()};
+  std::sort(out.capabilities.begin(), out.capabilities.end());
+  out.labels = {in.labels().begin(), in.labels().end()};
+  for (const v1::Taint& t : in.taints()) {
+    const auto effect = t.effect() == v1::Taint::EFFECT_UNSPECIFIED ? v1::Taint::NoSchedule : t.effect();
+    out.taints.push_back({t.key(), t.value(), static_cast<core::TaintEffect>(effect)});
+  }
+  for (const v1::Toleration& t : in.tolerations()) out.tolerations.push_back({t.key(), t.value()});
+  out.provider = in.provider().empty() ? "manual" : in.provider();
+  out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED ? core::Isolation::Process
+                                                                            : static_cast<core::Isolation>(in.isolation());
+  out.image = in.image();
+  return out;
+}
+
+core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
+  core::ResultReport out;
+  out.execution = execution;
+  out.outcome = in.outcome() == v1::JobResult::OUTCOME_UNSPECIFIED ? core::Outcome::Failed
+                                                                    : static_cast<core::Outcome>(in.outcome());
+  out.exit_code = in.exit_code();
+  out.signal = in.signal();
+  out.failure = in.failure();
+  out.message = in.message();
+  out.started.us = in.started_us();
+  out.ended.us = in.ended_us();
+  out.cpu_ms = in.usage().cpu_ms();
+  out.max_memory_kb = in.usage().max_memory_kb();
+  out.log_bytes = in.log_bytes();
+  return out;
+}
+
+void to_proto(const core::WorkerView& view, v1::Worker* out) {
+  const core::WorkerInfo& in = view.record->info;
+  v1::WorkerInfo* info = out->mutable_info();
+  info->set_id(in.id.str());
+  info->set_name(in.name);
+  info->set_version(in.version);
+  info->set_hostname(in.hostname);
+  info->set_ip(in.ip);
+  info->set_os(in.os);
+  info->set_architecture(in.architecture);
+  info->mutable_capacity()->set_cpu_cores(static_cast<double>(in.capacity.cpu_milli) / 1000);
+  info->mutable_capacity()->set_memory_mb(in.capacity.memory_mb);
+  info->mutable_capacity()->set_storage_mb(in.capacity.storage_mb);
+  info->mutable_capacity()->set_gpus(static_cast<int>(in.capacity.gpus));
+  info->set_slots(static_cast<int>(in.slots));
+  for (const std::string& c : in.capabilities) info->add_capabilities(c);
+  for (const auto& [key, value] : in.labels) (*info->mutable_labels())[key] = value;
+  for (const core::Taint& t : in.taints) {
+    v1::Taint* taint = info->add_taints();
+    taint->set_key(t.key);
+    taint->set_value(t.value);
+    taint->set_effect(static_cast<v1::Taint::Effect>(t.effect));
+  }
+  for (const core::Toleration& t : in.tolerations) {
+    v1::Toleration* toleration = info->add_tolerations();
+    toleration->set_key(t.key);
+    toleration->set_value(t.value);
+  }
+  info->set_provider(in.provider);
+  info->set_isolation(static_cast<v1::Constraints::Isolation>(in.isolation));
+  info->set_image(in.image);
+  out->set_state(static_cast<v1::Worker::State>(view.state));
+  out->set_connected(view.connected);
+  out->set_unhealthy(view.unhealthy);
+  if (view.unhealthy) out->set_unhealthy_reason("silent for longer than its lease");
+  for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
+  out->set_cpu_load(view.cpu_load);
+  out->set_memory_used_mb(view.memory_used_mb);
+  set_time(view.record->registered, out->mutable_registered_at());
+  if (view.last_seen.is_set()) set_time(view.last_seen, out->mutable_last_seen_at());
+  out->set_succeeded(view.succeeded);
+  out->set_failed(view.failed);
+  out->set_dropped_logs(view.dropped_logs);
+}
+
+void to_proto(const core::Score& score, v1::Score* out) {
+  out->set_total(score.total());
+  out->set_capacity(score.capacity);
+  out->set_load(score.load);
+  out->set_affinity(score.affinity);
+  out->set_zone(score.zone);
+  out->set_history(score.history);
+}
+
+namespace {
+
+void add_decision(const core::Decision& decision, v1::SchedulingDecision* out) {
+  out->set_placed(true);
+  out->set_worker_id(decision.winner.str());
+  to_proto(decision.score, out->mutable_score());
+  out->set_considered(static_cast<int>(decision.considered));
+  for (const core::RuleCount& r : decision.rejected) (*out->mutable_rejected())[r.rule] = static_cast<int>(r.workers);
+}
+
+}  // namespace
+
+void to_proto(const core::Explanation& e, v1::SchedulingDecision* out) {
+  if (e.job != JobId{}) {
+    out->set_job_id(public_id(e.job));
+    out->set_short_id(short_id(e.job));
+  }
+  if (e.at.is_set()) set_time(e.at, out->mutable_at());
+  const bool waiting = e.state == core::JobState::Pending;
+  if (e.decision && !waiting) {
+    add_decision(*e.decision, out);
+    if (e.execution != 0) out->set_execution_id(to_string(ExecutionId{e.job, e.execution}));
+    return;
+  }
+  out->set_considered(static_cast<int>(e.candidates.size()));
+  for (const core::RuleCount& r : e.rejected) (*out->mutable_rejected())[r.rule] = static_cast<int>(r.workers);
+  for (const core::Candidate& c : e.candidates) {
+    v1::Candidate* candidate = out->add_candidates();
+    candidate->set_worker_id(c.worker.str());
+    candidate->set_fits(c.fits);
+    candidate->set_rule(c.rule);
+    candidate->set_reason(c.reason);
+    if (c.fits) to_proto(c.score, candidate->mutable_score());
+  }
+  out->set_waiting_for(e.waiting_for);
+  out->set_jobs_ahead(e.jobs_ahead);
+}
+
+void to_proto(const core::Execution& execution, JobId job, v1::SchedulingDecision* out) {
+  out->set_job_id(public_id(job));
+  out->set_short_id(short_id(job));
+  out->set_execution_id(to_string(ExecutionId{job, execution.number}));
+  set_time(execution.scheduled, out->mutable_at());
+  add_decision(execution.decision, out);
+}
+
+void to_proto(const core::SchedulerConfig& config, v1::SchedulerConfig* out) {
+  out->set_strategy(static_cast<v1::SchedulerConfig::Strategy>(config.strategy));
+  out->set_weight_capacity(config.capacity);
+  out->set_weight_load(config.load);
+  out->set_weight_affinity(config.affinity);
+  out->set_weight_zone(config.zone);
+  out->set_weight_history(config.history);
+  out->set_threshold(config.threshold);
+}
+
+}  // namespace hodei::api

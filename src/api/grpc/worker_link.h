@@ -1,0 +1,77 @@
+// The server's end of one WorkerStream.
+//
+// Three parties meet here: gRPC's threads (reads, writes), the loop's thread (orders, acknowledgements) and the log
+// hub's thread (log acknowledgements, room). All of them go through this object, which outlives the gRPC reactor.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "grpcpp/support/server_callback.h"
+#include "hodei/v1/worker_service.pb.h"
+#include "src/server/server.h"
+
+namespace hodei::api {
+
+class WorkerStreamReactor;
+
+class WorkerStreamLink final : public server::WorkerLink,
+                               public server::LogSource,
+                               public std::enable_shared_from_this<WorkerStreamLink> {
+ public:
+  // Messages to one worker that wait to be written; a worker that does not read is cut off beyond that.
+  static constexpr size_t kMaxQueued = 100'000;
+  // Reports of one worker that wait for their commit; reading pauses beyond that.
+  static constexpr int kMaxUndecided = 64;
+
+  explicit WorkerStreamLink(server::Server& server) : server_(server) {}
+  grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
+
+  // WorkerLink, from the loop.
+  void send(server::ToWorker message) override;
+  void close(const std::string& why) override;
+
+  // LogSource, from the hub.
+  void acknowledged(const std::vector<server::LogAck>& acks) override;
+  void room() override;
+
+ private:
+  friend class WorkerStreamReactor;
+
+  // From the reactor.
+  void read_done(bool ok);
+  void write_done(bool ok);
+  void done();
+
+  void take(v1::WorkerMessage& message);
+  void open(const v1::WorkerMessage& message);
+  void opened(const absl::StatusOr<core::Reply>& reply);
+  void take_reports(const v1::WorkerMessage& message);
+  void take_heartbeat(const v1::Heartbeat& beat);
+  void take_logs(v1::WorkerMessage& message);
+  void decided(const absl::Status& status);
+  // With the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
+  void offer(std::vector<store::LogPiece> pieces);
+  void read_next();                              // with the mutex held
+  void write_next();                             // with the mutex held
+  void finish(grpc::Status status);              // with the mutex held
+
+  server::Server& server_;
+  std::mutex mutex_;
+  WorkerStreamReactor* reactor_ = nullptr;       // null: the call is over
+  v1::WorkerMessage in_;
+  v1::ServerMessage out_;
+  std::deque<server::ToWorker> queue_;
+  std::vector<store::LogPiece> kept_;            // logs that found no room yet
+  uint64_t stream_ = 0;
+  WorkerId worker_;
+  bool open_ = false;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool finished_ = false;
+  int undecided_ = 0;
+};
+
+}  // namespace hodei::api

@@ -1,0 +1,131 @@
+#include "src/api/grpc/worker_messages.h"
+
+#include "src/api/grpc/translate.h"
+#include "src/base/sha256.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+constexpr size_t kMaxMessageBytes = size_t{2} << 20;
+constexpr int kMaxHeld = 100'000;
+
+void add(const server::ToWorker::Run& run, uint64_t epoch, v1::ServerMessage* out) {
+  v1::RunJob* order = out->add_run();
+  order->set_execution_id(to_string(run.execution));
+  order->set_job_id(public_id(run.execution.job));
+  order->set_attempt(static_cast<int>(run.attempt));
+  order->set_epoch(epoch);
+  order->set_spec(run.spec->bytes);
+}
+
+void add(const server::LogPosition& position, v1::LogPosition* out) {
+  out->set_execution_id(to_string(position.execution));
+  out->set_offset(position.offset);
+}
+
+}  // namespace
+
+absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
+  if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "at most ", kMaxHeld, " executions");
+  core::OpenStream out;
+  out.session = secret_hash(hello.session_id());
+  out.incarnation = hello.incarnation();
+  for (const v1::HeldExecution& h : hello.held()) {
+    ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(h.execution_id()));
+    out.held.push_back({execution, h.started(), h.ended()});
+  }
+  return out;
+}
+
+absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message) {
+  core::Report out;
+  for (const v1::JobStarted& s : message.started()) {
+    ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(s.execution_id()));
+    out.started.push_back({execution, WallTime{s.at_us()}});
+  }
+  for (const v1::JobProgress& p : message.progress()) {
+    ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(p.execution_id()));
+    out.progress.push_back({execution, p.percentage(), p.message()});
+  }
+  for (const v1::JobResult& r : message.results()) {
+    ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(r.execution_id()));
+    out.results.push_back(from_proto(r, execution));
+  }
+  return out;
+}
+
+absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch) {
+  store::LogPiece piece;
+  ASSIGN_OR_RETURN(piece.execution, parse_execution_id(batch.execution_id()));
+  piece.offset = batch.offset();
+  piece.lost = batch.lost();
+  piece.end = batch.end();
+  piece.data = std::move(*batch.mutable_data());
+  piece.lines.reserve(static_cast<size_t>(batch.lines_size()));
+  int64_t time = batch.first_time_us();
+  uint64_t total = 0;
+  for (int i = 0; i < batch.lines_size(); ++i) {
+    const uint32_t packed = batch.lines(i);
+    if (i < batch.time_deltas_us_size()) time += batch.time_deltas_us(i);
+    piece.lines.push_back({packed >> 2, (packed & 1) != 0, (packed & 2) != 0, time});
+    total += packed >> 2;
+  }
+  if (total != piece.data.size() || piece.offset < 0 || piece.lost < 0) {
+    return absl::InvalidArgumentError(cat("logs: lines of ", batch.execution_id(), " do not add up to its data"));
+  }
+  return piece;
+}
+
+absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry) {
+  store::LogPiece piece;
+  ASSIGN_OR_RETURN(piece.execution, parse_execution_id(entry.execution_id()));
+  if (entry.offset() < 0) return bad_field("log_entries.offset", "must not be negative");
+  piece.offset = entry.offset();
+  piece.data = std::move(*entry.mutable_line());
+  const bool partial = piece.data.empty() || piece.data.back() != '\n';
+  if (!piece.data.empty()) {
+    piece.lines.push_back({static_cast<uint32_t>(piece.data.size()), entry.is_stderr(), partial, entry.time_us()});
+  }
+  return piece;
+}
+
+void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out) {
+  out->Clear();
+  size_t bytes = 0;
+  while (!waiting.empty() && bytes < kMaxMessageBytes) {
+    server::ToWorker& m = waiting.front();
+    // A welcome must be the first thing that its receiver handles.
+    if (m.welcome && bytes > 0) return;
+    if (m.welcome) {
+      v1::Welcome* welcome = out->mutable_welcome();
+      welcome->set_epoch(m.epoch);
+      for (const ExecutionId& e : m.welcome->unknown) welcome->add_unknown(to_string(e));
+      for (const server::LogPosition& p : m.welcome->logs) add(p, welcome->add_log_positions());
+      m.welcome.reset();
+    }
+    while (!m.run.empty() && bytes < kMaxMessageBytes) {
+      bytes += m.run.front().spec->bytes.size() + 64;
+      add(m.run.front(), m.epoch, out);
+      m.run.erase(m.run.begin());
+    }
+    if (!m.run.empty()) return;   // the rest of this one goes with the next message
+    for (const server::ToWorker::Cancel& c : m.cancel) {
+      v1::CancelExecution* cancel = out->add_cancel();
+      cancel->set_execution_id(to_string(c.execution));
+      cancel->set_timed_out(c.timed_out);
+      cancel->set_grace_ms(c.grace.count() / 1000);
+    }
+    if (m.drain) {
+      out->mutable_drain()->set_reason(*m.drain);
+      out->mutable_drain()->set_stop(true);
+    }
+    for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));
+    for (const server::LogPosition& p : m.logs) add(p, out->mutable_ack()->add_logs());
+    if (m.heartbeat_sent_us != 0) out->mutable_ack()->set_heartbeat_sent_us(m.heartbeat_sent_us);
+    bytes += 16 * (m.cancel.size() + m.results.size() + m.logs.size()) + 16;
+    waiting.pop_front();
+  }
+}
+
+}  // namespace hodei::api

@@ -1,0 +1,22 @@
+// The stream's messages between protobuf and plain structs.
+#pragma once
+
+#include <deque>
+
+#include "absl/status/statusor.h"
+#include "hodei/v1/worker_service.pb.h"
+#include "src/core/commands.h"
+#include "src/server/worker_links.h"
+#include "src/store/log_store.h"
+
+namespace hodei::api {
+
+absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
+absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message);
+absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch);
+absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry);
+
+// Takes as many waiting messages as fit into one, in order.
+void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out);
+
+}  // namespace hodei::api

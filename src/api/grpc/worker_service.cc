@@ -1,0 +1,110 @@
+#include "src/api/grpc/worker_service.h"
+
+#include "src/api/grpc/session_call.h"
+#include "src/api/grpc/unary.h"
+#include "src/api/grpc/worker_link.h"
+#include "src/base/random.h"
+#include "src/base/sha256.h"
+#include "src/base/status.h"
+#include "src/base/version.h"
+
+namespace hodei::api {
+namespace {
+
+constexpr int64_t kHeartbeatMs = 10'000;
+constexpr int64_t kLeaseMs = 30'000;
+
+absl::StatusOr<uint32_t> negotiate(uint32_t low, uint32_t high) {
+  const uint32_t chosen = std::min(high, kProtocolMax);
+  if (chosen >= std::max(low, kProtocolMin)) return chosen;
+  return absl::FailedPreconditionError(cat("protocol: this server speaks versions ", kProtocolMin, " to ", kProtocolMax,
+                                           ", the worker ", low, " to ", high, "; upgrade the older of the two"));
+}
+
+}  // namespace
+
+WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequest* in, v1::RegisterResponse* out) {
+  const absl::StatusOr<uint32_t> protocol = negotiate(in->protocol_min(), in->protocol_max());
+  if (!protocol.ok()) return finish(c, protocol.status());
+  absl::StatusOr<core::WorkerInfo> info = from_proto(in->info());
+  if (!info.ok()) return finish(c, info.status());
+  if (in->incarnation().empty() || in->incarnation().size() > 100) {
+    return finish(c, bad_field("incarnation", "is required: a random text, new at every start of the worker"));
+  }
+  core::RegisterWorker command;
+  command.info = std::move(*info);
+  command.incarnation = in->incarnation();
+  std::string session = in->session_id();
+  if (!session.empty()) {
+    command.session = secret_hash(session);
+  } else {
+    session = random_uuid();
+    command.otp = secret_hash(in->auth_token());
+    command.new_session = secret_hash(session);
+  }
+  return decide<core::Registered>(server_, c, std::move(command),
+                                  [out, session, protocol = *protocol](const core::Registered&) {
+                                    out->set_session_id(session);
+                                    out->set_protocol(protocol);
+                                    out->set_heartbeat_ms(kHeartbeatMs);
+                                    out->set_lease_ms(kLeaseMs);
+                                    out->set_server_version(kVersion);
+                                  });
+}
+
+grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(Context*) {
+  return std::make_shared<WorkerStreamLink>(server_)->start();
+}
+
+WorkerService::Unary* WorkerService::UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in,
+                                                        v1::UpdateWorkerStatusResponse*) {
+  return decide_for_worker(
+      server_, c,
+      [in](const WorkerId& worker) -> core::Command {
+        core::Heartbeat beat;
+        beat.worker = worker;
+        beat.cpu_load = in->heartbeat().cpu_load();
+        beat.memory_used_mb = in->heartbeat().memory_used_mb();
+        beat.dropped_logs = in->heartbeat().dropped_logs();
+        return beat;
+      },
+      [](const core::Reply&) {});
+}
+
+WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in,
+                                                      v1::UnregisterWorkerResponse*) {
+  return decide<core::Done>(server_, c, core::UnregisterWorker{WorkerId(in->worker_id()), in->reason()},
+                            [](const core::Done&) {});
+}
+
+WorkerService::Unary* WorkerService::ListWorkers(Context* c, const v1::ListWorkersRequest* in, v1::ListWorkersResponse* out) {
+  return decide<core::WorkerViews>(server_, c, core::Question(core::DescribeWorkers{}),
+                                   [out, all = in->include_terminated()](const core::WorkerViews& views) {
+                                     for (const core::WorkerView& view : views.workers) {
+                                       if (all || view.state != core::WorkerState::Terminated) to_proto(view, out->add_workers());
+                                     }
+                                   });
+}
+
+WorkerService::Unary* WorkerService::GetWorker(Context* c, const v1::GetWorkerRequest* in, v1::Worker* out) {
+  if (in->worker_id().empty()) return finish(c, bad_field("worker_id", "must not be empty"));
+  return decide<core::WorkerViews>(server_, c, core::Question(core::DescribeWorkers{in->worker_id(), true}),
+                                   [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
+}
+
+WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in, v1::DrainWorkerResponse* out) {
+  return decide<core::Drained>(server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason()},
+                               [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
+}
+
+WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
+  const std::string token = random_uuid();
+  const WorkerId worker(in->worker_id().empty() ? cat("worker-", random_uuid().substr(0, 8)) : in->worker_id());
+  return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker}, [out, token](const core::OtpMade& made) {
+    out->set_token(token);
+    out->set_worker_id(made.worker.str());
+    set_time(made.expires, out->mutable_expires_at());
+  });
+}
+
+}  // namespace hodei::api

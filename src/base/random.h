@@ -1,0 +1,12 @@
+// Chance from the operating system: for tokens, session ids and correlation ids. Nothing that decides uses it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hodei {
+
+uint64_t random_u64();
+std::string random_uuid();   // version 4
+
+}  // namespace hodei

@@ -1,0 +1,17 @@
+// SHA-256, for keeping secrets (tokens, session ids) only as hashes. Everything else uses hash.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "src/base/hash.h"
+
+namespace hodei {
+
+std::array<uint8_t, 32> sha256(std::string_view data);
+
+// The first half: enough for a random token, and small as a key.
+Hash128 secret_hash(std::string_view secret);
+
+}  // namespace hodei

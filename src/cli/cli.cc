@@ -1,0 +1,88 @@
+#include "src/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/parse_errors.h"
+#include "src/cli/session.h"
+#include "src/cli/setting_flags.h"
+
+namespace hodei::cli {
+namespace {
+
+void build(CLI::App& root, Session& session) {
+  root.require_subcommand(1);
+  root.fallthrough();  // inherited by every command: the flags of the root are understood behind them
+  root.set_help_flag("-h,--help", "what this command does");
+  root.set_version_flag("--version", "hodei " + session.local.version);
+  root.get_formatter()->column_width(36);
+  add_client_flags(root, session);
+  add_run_command(root, session);
+  add_job_commands(root, session);
+  add_template_commands(root, session);
+  add_worker_commands(root, session);
+  add_system_commands(root, session);
+  add_config_commands(root, session);
+  add_local_commands(root, session);
+  add_completion_command(root, session);
+}
+
+// `hodei help job list` is `hodei job list --help`.
+void turn_help_around(std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "help") return;
+  words.erase(words.begin());
+  words.push_back("--help");
+}
+
+// What stands behind the first `--` is the job's, byte for byte: no parser may look at it.
+std::vector<std::string> split_program(const std::vector<std::string>& args, Session& session) {
+  const auto marker = std::find(args.begin(), args.end(), "--");
+  if (marker == args.end()) return args;
+  session.has_program = true;
+  session.program.assign(marker + 1, args.end());
+  return {args.begin(), marker};
+}
+
+absl::Status load_settings(Session& session) {
+  ASSIGN_OR_RETURN(
+      const ConfigFile file,
+      read_config_file(session.io,
+                       session.config_flag.empty() ? std::nullopt : std::optional<std::string>(session.config_flag)));
+  ASSIGN_OR_RETURN(session.settings, Settings::resolve(session.flags, session.io, file));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
+  Session session{surroundings, local};
+  CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
+  session.root = &root;
+  build(root, session);
+  std::vector<std::string> words = split_program(args, session);
+  turn_help_around(words);
+  const std::vector<std::string> typed = words;
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    root.parse(words);
+  } catch (const CLI::Success& asked) {
+    return show_help(root, asked, surroundings);
+  } catch (const CLI::ParseError& wrong) {
+    return report_parse_error(root, typed, wrong, surroundings);
+  }
+  if (session.has_program && !session.takes_program) {
+    surroundings.err("hodei: error: this command takes nothing behind `--`\n");
+    return kUsage;
+  }
+  if (session.needs_settings) {
+    if (const absl::Status bad = load_settings(session); !bad.ok()) return session.fail(bad);
+  }
+  return session.action();
+}
+
+int run_cli(int argc, char** argv, const LocalCommands& local) {
+  return run_cli(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), local, real_surroundings());
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,18 @@
+// The command line: `hodei …`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/cli/local_commands.h"
+#include "src/cli/surroundings.h"
+
+namespace hodei::cli {
+
+// Parses, carries out, returns the exit code. `local` holds what src/main puts in.
+int run_cli(int argc, char** argv, const LocalCommands& local);
+
+// The same with everything outside given: for tests. `args` is without the program's name.
+int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings);
+
+}  // namespace hodei::cli

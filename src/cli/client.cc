@@ -1,0 +1,292 @@
+#include "src/cli/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <mutex>
+#include <random>
+
+#include "hodei/v1/admin_service.grpc.pb.h"
+#include "hodei/v1/job_service.grpc.pb.h"
+#include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/scheduler_service.grpc.pb.h"
+#include "hodei/v1/worker_service.grpc.pb.h"
+#include "src/base/hash.h"
+#include "src/base/status.h"
+#include "src/cli/surroundings.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int kLargestMessage = 64 << 20;
+constexpr Duration kFirstWait = 100ms;
+constexpr Duration kLongestWait = 2s;
+constexpr Duration kLongestCancelWait = std::chrono::hours(1);
+
+enum class Retry { Safe, Never };
+
+// Everything that is reached over one channel.
+struct Stubs {
+  explicit Stubs(std::shared_ptr<grpc::Channel> channel)
+      : jobs(v1::JobExecutionService::NewStub(channel)),
+        logs(v1::LogStreamService::NewStub(channel)),
+        scheduler(v1::SchedulerService::NewStub(channel)),
+        workers(v1::WorkerAgentService::NewStub(channel)),
+        admin(v1::AdminService::NewStub(channel)) {}
+
+  std::unique_ptr<v1::JobExecutionService::Stub> jobs;
+  std::unique_ptr<v1::LogStreamService::Stub> logs;
+  std::unique_ptr<v1::SchedulerService::Stub> scheduler;
+  std::unique_ptr<v1::WorkerAgentService::Stub> workers;
+  std::unique_ptr<v1::AdminService::Stub> admin;
+};
+
+std::unique_ptr<Stubs> connect(const Address& address) {
+  grpc::ChannelArguments args;
+  args.SetMaxReceiveMessageSize(kLargestMessage);
+  args.SetMaxSendMessageSize(kLargestMessage);
+  // A restarted server is found again quickly.
+  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // in spite of its name, the time to connect in
+  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  if (is_loopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return std::make_unique<Stubs>(
+      grpc::CreateCustomChannel(to_string(address), grpc::InsecureChannelCredentials(), args));
+}
+
+absl::Status as_absl(const grpc::Status& status) {
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+std::string reason_of(std::string message) {
+  // gRPC wraps the cause: "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Connection
+  // refused".
+  if (const size_t at = message.rfind(": "); at != std::string::npos && message.find("connect") != std::string::npos) {
+    message.erase(0, at + 2);
+  }
+  return message;
+}
+
+}  // namespace
+
+Duration BackOff::next() {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const Duration whole = std::min<Duration>(kFirstWait * (int64_t{1} << std::min(step_, 10)), kLongestWait);
+  ++step_;
+  return whole / 2 + Duration(std::uniform_int_distribution<int64_t>(0, whole.count() / 2)(random));
+}
+
+struct Client::Wire {
+  explicit Wire(ClientOptions o) : options(std::move(o)) {
+    for (const Address& address : options.servers) servers.push_back(connect(address));
+  }
+
+  void prepare(grpc::ClientContext& context, Duration deadline, const std::string& request_id) const {
+    context.set_deadline(std::chrono::system_clock::now() + deadline);
+    context.AddMetadata("hodei-request-id", request_id);
+    if (!options.correlation_id.empty()) context.AddMetadata("hodei-correlation-id", options.correlation_id);
+    if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);
+  }
+
+  // The address that answered last is asked first; one that does not answer hands over to the next.
+  Stubs& current() { return *servers[at.load() % servers.size()]; }
+  void move_on() { at.fetch_add(1); }
+
+  std::string addresses() const {
+    std::string names;
+    for (const Address& address : options.servers) names += (names.empty() ? "" : ", ") + to_string(address);
+    return names;
+  }
+
+  // The same error in words that say what to do.
+  absl::Status explain(const absl::Status& status) const {
+    const std::string message(status.message());
+    const std::string names = addresses();
+    if (absl::IsUnavailable(status)) {
+      const bool no_answer = message.find("connect") != std::string::npos || message.find("DNS") != std::string::npos ||
+                             message.find("Socket closed") != std::string::npos || message.empty();
+      if (!no_answer) return status;
+      return absl::UnavailableError(cat("no server answers at ", names, " (", reason_of(message),
+                                        ")\nstart one with `hodei dev`, or set --server or HODEI_SERVER"));
+    }
+    if (absl::IsDeadlineExceeded(status)) {
+      return absl::DeadlineExceededError(
+          cat("the server at ", names,
+              " did not answer in time\nlook at its log, or give it longer with --request-timeout"));
+    }
+    if (status.code() == absl::StatusCode::kUnimplemented) {
+      return absl::UnimplementedError(cat("the server at ", names, " does not know this call\n",
+                                          "is it a Hodei server of another version? `hodei status` shows its version"));
+    }
+    if (absl::IsResourceExhausted(status) && message.find("larger than max") != std::string::npos) {
+      return absl::ResourceExhaustedError(cat("the request is too large for the server (", message,
+                                              ")\nhand large data to the job as a file, not in its spec"));
+    }
+    if (absl::IsUnauthenticated(status))
+      return absl::UnauthenticatedError(cat(message, "\nset --token or HODEI_TOKEN"));
+    return status;
+  }
+
+  template <class Stub, class Request, class Response>
+  absl::StatusOr<Response> call(std::unique_ptr<Stub> Stubs::*service,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                                const Request& request, Retry retry, Duration deadline) {
+    const std::string request_id = random_id();
+    const MonoTime give_up = options.clock->now().mono + options.retry_for;
+    BackOff back_off;
+    for (size_t tries = 1;; ++tries) {
+      grpc::ClientContext context;
+      prepare(context, deadline, request_id);
+      Response response;
+      const absl::Status status = as_absl(((current().*service).get()->*method)(&context, request, &response));
+      if (status.ok()) return response;
+      if (!absl::IsUnavailable(status)) return explain(status);
+      move_on();
+      // A request that never reached a server may be sent to the next one, whatever it is.
+      const bool unsent = status.message().find("failed to connect") != absl::string_view::npos;
+      if (retry == Retry::Never && !unsent) return explain(status);
+      if (tries % servers.size() != 0) continue;
+      if (options.clock->now().mono >= give_up || !options.pause(back_off.next())) return explain(status);
+    }
+  }
+
+  template <class Stub, class Request, class Response>
+  absl::StatusOr<Response> call(std::unique_ptr<Stub> Stubs::*service,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                                const Request& request, Retry retry = Retry::Safe) {
+    return call(service, method, request, retry, options.request_timeout);
+  }
+
+  template <class Stub, class Request, class Item>
+  absl::Status stream(std::unique_ptr<Stub> Stubs::*service,
+                      std::unique_ptr<grpc::ClientReader<Item>> (Stub::*method)(grpc::ClientContext*, const Request&),
+                      const Request& request, const std::function<bool(const Item&)>& take, std::stop_token stop = {}) {
+    grpc::ClientContext context;
+    const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
+    prepare(context, kStreamLife, random_id());
+    const std::unique_ptr<grpc::ClientReader<Item>> reader = ((current().*service).get()->*method)(&context, request);
+    Item item;
+    while (reader->Read(&item)) {
+      if (take(item)) continue;
+      context.TryCancel();
+      reader->Finish();
+      return absl::OkStatus();
+    }
+    const absl::Status status = as_absl(reader->Finish());
+    if (absl::IsUnavailable(status)) move_on();
+    return is_break(status) ? status : explain(status);
+  }
+
+  ClientOptions options;
+  std::vector<std::unique_ptr<Stubs>> servers;
+  std::atomic<size_t> at{0};
+};
+
+Client::Client(ClientOptions options) : wire_(std::make_unique<Wire>(std::move(options))) {}
+Client::~Client() = default;
+
+bool Client::is_break(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status) ||
+         absl::IsCancelled(status);
+}
+
+std::string Client::addresses() const { return wire_->addresses(); }
+
+absl::Status Client::explain(const absl::Status& status) const { return wire_->explain(status); }
+
+using Jobs = v1::JobExecutionService::Stub;
+using Scheduler = v1::SchedulerService::Stub;
+using Workers = v1::WorkerAgentService::Stub;
+using Admin = v1::AdminService::Stub;
+
+absl::StatusOr<v1::QueueJobResponse> Client::queue_job(const v1::QueueJobRequest& request) {
+  const bool keyed = !request.spec().idempotency_key().empty();
+  return wire_->call(&Stubs::jobs, &Jobs::QueueJob, request, keyed ? Retry::Safe : Retry::Never);
+}
+
+absl::StatusOr<v1::Job> Client::get_job(const std::string& id) {
+  v1::GetJobRequest request;
+  request.set_job_id(id);
+  return wire_->call(&Stubs::jobs, &Jobs::GetJob, request);
+}
+
+absl::StatusOr<v1::ListJobsResponse> Client::list_jobs(const v1::ListJobsRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::ListJobs, request);
+}
+
+absl::StatusOr<v1::CancelJobResponse> Client::cancel_job(const v1::CancelJobRequest& request) {
+  const Duration deadline = request.wait() ? kLongestCancelWait : wire_->options.request_timeout;
+  return wire_->call(&Stubs::jobs, &Jobs::CancelJob, request, Retry::Safe, deadline);
+}
+
+absl::StatusOr<v1::QueueJobResponse> Client::retry_job(const v1::RetryJobRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::RetryJob, request, Retry::Never);
+}
+
+absl::StatusOr<v1::Template> Client::put_template(const v1::PutTemplateRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::PutTemplate, request);
+}
+
+absl::StatusOr<v1::Template> Client::get_template(const v1::GetTemplateRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::GetTemplate, request);
+}
+
+absl::StatusOr<v1::ListTemplatesResponse> Client::list_templates(const v1::ListTemplatesRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::ListTemplates, request);
+}
+
+absl::Status Client::delete_template(const v1::DeleteTemplateRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::DeleteTemplate, request).status();
+}
+
+absl::StatusOr<v1::SchedulingDecision> Client::scheduling_decision(const std::string& job_id) {
+  v1::GetSchedulingDecisionRequest request;
+  request.set_job_id(job_id);
+  return wire_->call(&Stubs::scheduler, &Scheduler::GetSchedulingDecision, request);
+}
+
+absl::StatusOr<v1::SchedulerConfig> Client::configure_scheduler(const v1::ConfigureSchedulerRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ConfigureScheduler, request);
+}
+
+absl::StatusOr<v1::QueueStatus> Client::queue_status() {
+  return wire_->call(&Stubs::scheduler, &Scheduler::GetQueueStatus, v1::GetQueueStatusRequest());
+}
+
+absl::StatusOr<v1::ListWorkersResponse> Client::list_workers(const v1::ListWorkersRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::ListWorkers, request);
+}
+
+absl::StatusOr<v1::Worker> Client::get_worker(const std::string& id) {
+  v1::GetWorkerRequest request;
+  request.set_worker_id(id);
+  return wire_->call(&Stubs::workers, &Workers::GetWorker, request);
+}
+
+absl::StatusOr<v1::DrainWorkerResponse> Client::drain_worker(const v1::DrainWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::DrainWorker, request);
+}
+
+absl::Status Client::unregister_worker(const v1::UnregisterWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::UnregisterWorker, request).status();
+}
+
+absl::StatusOr<v1::CreateOtpResponse> Client::create_otp(const v1::CreateOtpRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::CreateOtp, request);
+}
+
+absl::StatusOr<v1::SystemStatus> Client::system_status() {
+  return wire_->call(&Stubs::admin, &Admin::GetSystemStatus, v1::GetSystemStatusRequest());
+}
+
+absl::Status Client::subscribe_logs(const v1::SubscribeLogsRequest& request,
+                                    std::function<bool(const v1::LogChunk&)> take) {
+  return wire_->stream(&Stubs::logs, &v1::LogStreamService::Stub::SubscribeLogs, request, take);
+}
+
+absl::Status Client::follow_events(const v1::ExecutionEventStreamRequest& request,
+                                   std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop) {
+  return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take, std::move(stop));
+}
+
+}  // namespace hodei::cli

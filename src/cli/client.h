@@ -1,0 +1,95 @@
+// The server as the commands see it: one method per RPC they need, with deadlines, retries and several addresses
+// taken care of. gRPC itself stays inside client.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "hodei/v1/admin_service.pb.h"
+#include "hodei/v1/job_service.pb.h"
+#include "hodei/v1/log_service.pb.h"
+#include "hodei/v1/scheduler_service.pb.h"
+#include "hodei/v1/worker_service.pb.h"
+#include "src/base/time.h"
+#include "src/cli/address.h"
+
+namespace hodei::cli {
+
+struct ClientOptions {
+  std::vector<Address> servers;  // tried in order
+  std::string token;
+  std::string correlation_id;  // sent with every call when given
+  Duration request_timeout = 30s;
+  Duration retry_for = 3s;  // total time for a call that finds no server
+  const Clock* clock = nullptr;
+  std::function<bool(Duration)> pause;
+};
+
+// How long a subscription may live before it is renewed from where it stands: a connection that died without a word
+// is noticed at the latest then.
+inline constexpr Duration kStreamLife = std::chrono::minutes(5);
+
+// Grows from one try to the next, with jitter so that many clients do not come back at the same moment.
+class BackOff {
+ public:
+  Duration next();
+  void reset() { step_ = 0; }
+
+ private:
+  int step_ = 0;
+};
+
+// Safe to use from two threads.
+class Client {
+ public:
+  explicit Client(ClientOptions options);
+  ~Client();
+
+  absl::StatusOr<v1::QueueJobResponse> queue_job(const v1::QueueJobRequest& request);  // needs an idempotency key
+  absl::StatusOr<v1::Job> get_job(const std::string& id);
+  absl::StatusOr<v1::ListJobsResponse> list_jobs(const v1::ListJobsRequest& request);
+  absl::StatusOr<v1::CancelJobResponse> cancel_job(const v1::CancelJobRequest& request);
+  absl::StatusOr<v1::QueueJobResponse> retry_job(const v1::RetryJobRequest& request);
+  absl::StatusOr<v1::Template> put_template(const v1::PutTemplateRequest& request);
+  absl::StatusOr<v1::Template> get_template(const v1::GetTemplateRequest& request);
+  absl::StatusOr<v1::ListTemplatesResponse> list_templates(const v1::ListTemplatesRequest& request);
+  absl::Status delete_template(const v1::DeleteTemplateRequest& request);
+
+  absl::StatusOr<v1::SchedulingDecision> scheduling_decision(const std::string& job_id);
+  absl::StatusOr<v1::SchedulerConfig> configure_scheduler(const v1::ConfigureSchedulerRequest& request);
+  absl::StatusOr<v1::QueueStatus> queue_status();
+
+  absl::StatusOr<v1::ListWorkersResponse> list_workers(const v1::ListWorkersRequest& request);
+  absl::StatusOr<v1::Worker> get_worker(const std::string& id);
+  absl::StatusOr<v1::DrainWorkerResponse> drain_worker(const v1::DrainWorkerRequest& request);
+  absl::Status unregister_worker(const v1::UnregisterWorkerRequest& request);
+  absl::StatusOr<v1::CreateOtpResponse> create_otp(const v1::CreateOtpRequest& request);
+
+  absl::StatusOr<v1::SystemStatus> system_status();
+
+  // Calls `take` with what comes until the server closes the stream (OK), the stream breaks (its error), or `take`
+  // answers false (OK). Does not retry: only the caller knows where to resume.
+  absl::Status subscribe_logs(const v1::SubscribeLogsRequest& request, std::function<bool(const v1::LogChunk&)> take);
+  absl::Status follow_events(const v1::ExecutionEventStreamRequest& request,
+                             std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {});
+
+  // A stream that broke with this may be opened again from where it stood.
+  static bool is_break(const absl::Status& status);
+
+  // The error of a stream that is not resumed, in words that say what to do. (Other calls give these by themselves.)
+  absl::Status explain(const absl::Status& status) const;
+
+  // Every address, for messages.
+  std::string addresses() const;
+
+ private:
+  struct Wire;
+  std::unique_ptr<Wire> wire_;
+};
+
+}  // namespace hodei::cli

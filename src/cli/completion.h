@@ -1,0 +1,31 @@
+// Completion scripts for shells, made from the commands themselves so that they cannot fall behind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace hodei::cli {
+
+// One command with the words that may follow it.
+struct CompletionNode {
+  std::string path;  // "job list"; empty for the program itself
+  struct Word {
+    std::string text;
+    std::string description;
+    bool takes_value = false;  // of a flag
+  };
+  std::vector<Word> commands;
+  std::vector<Word> flags;  // those of the program are understood everywhere and not repeated
+};
+
+std::vector<CompletionNode> completion_nodes(const CLI::App& root);
+
+std::string bash_completion(const std::vector<CompletionNode>& nodes);
+std::string zsh_completion(const std::vector<CompletionNode>& nodes);
+std::string fish_completion(const std::vector<CompletionNode>& nodes);
+
+}  // namespace hodei::cli

@@ -1,0 +1,72 @@
+// `hodei config …`
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/session.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+std::string shown(const Setting& setting, const SettingValue& value) {
+  std::string out;
+  for (const std::string& one : value.values) out += (out.empty() ? "" : ",") + one;
+  return setting.is_secret && !out.empty() ? std::string("********") : out;
+}
+
+std::string show_text(const Session& session) {
+  using Json = nlohmann::ordered_json;
+  const OutputForm form = session.form();
+  Json json = Json::object();
+  std::vector<std::string> headers = {"SETTING", "VALUE", "FROM", "ENVIRONMENT", "FLAG"};
+  if (form == OutputForm::Wide) headers.emplace_back("WHAT");
+  Table table(headers);
+  for (const Setting& setting : all_settings()) {
+    const SettingValue& value = session.settings.get(setting.name);
+    const std::string text = shown(setting, value);
+    json[std::string(setting.name)] = {{"value", text}, {"from", value.origin}};
+    table.add({std::string(setting.name),
+               {text.empty() ? "-" : text, value.origin == "default" ? Colour::None : Colour::Green},
+               value.origin,
+               std::string(setting.env),
+               setting.flag.empty() ? "-" : std::string(setting.flag),
+               std::string(setting.description)});
+  }
+  // JSON is YAML, too.
+  if (form == OutputForm::Json || form == OutputForm::Yaml) return json.dump(2) + "\n";
+  const std::string& path = session.settings.config_path();
+  return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.colours()));
+}
+
+int check(Session& session, const std::string& path) {
+  const std::string flag = !path.empty() ? path : session.config_flag;
+  const absl::StatusOr<ConfigFile> file =
+      read_config_file(session.io, flag.empty() ? std::nullopt : std::optional<std::string>(flag));
+  if (!file.ok()) return session.fail(file.status());
+  // A value may be fine in the file and be hidden by one of the environment that is not.
+  const absl::StatusOr<Settings> settings = Settings::resolve(session.flags, session.io, *file);
+  if (!settings.ok()) return session.fail(settings.status());
+  return session.show(file->path.empty() ? std::string("no configuration file; the defaults are in force\n")
+                                         : cat(file->path, ": good, ", file->values.size(), " settings\n"));
+}
+
+}  // namespace
+
+void add_config_commands(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("config", "the settings in force, and where they come from");
+  group->require_subcommand(1);
+  group->add_subcommand("show", "every setting, its value, and what gave it")->callback([&session] {
+    session.action = [&session] { return session.show(show_text(session)); };
+  });
+  CLI::App* command = group->add_subcommand("check", "is the configuration file good");
+  auto path = std::make_shared<std::string>();
+  command->add_option("file", *path, "this file instead of the one in force")->type_name("FILE");
+  command->callback([&session, path] {
+    session.needs_settings = false;
+    session.action = [&session, path] { return check(session, *path); };
+  });
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,106 @@
+// The one YAML file of settings: found, read, and refused with the line of what is wrong in it.
+#include "src/base/status.h"
+#include "src/cli/document.h"
+#include "src/cli/label_rules.h"
+#include "src/cli/settings.h"
+#include "src/cli/suggestion.h"
+#include "src/cli/surroundings.h"
+
+namespace hodei::cli {
+namespace {
+
+absl::Status at(const std::string& path, int line, std::string_view what) {
+  return absl::InvalidArgumentError(cat(path, ":", line, ": ", what));
+}
+
+// Lists may be written as a list, as a mapping (`labels: {zone: a}`) or as one text with commas.
+absl::StatusOr<std::vector<std::string>> list_values(const Node& node, const std::string& path, std::string_view name) {
+  std::vector<std::string> out;
+  if (node.kind == Node::Kind::Scalar) return split_list(node.text);
+  for (const Node& item : node.items) {
+    if (item.kind != Node::Kind::Scalar)
+      return at(path, item.line, cat(name, ": must hold text, not ", kind_name(item)));
+    out.push_back(item.text);
+  }
+  for (const Node::Field& field : node.fields) {
+    if (field.value.kind != Node::Kind::Scalar) {
+      return at(path, field.line, cat(name, ".", field.key, ": must be text, not ", kind_name(field.value)));
+    }
+    out.push_back(cat(field.key, "=", field.value.text));
+  }
+  return out;
+}
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const Setting& setting : all_settings()) names.emplace_back(setting.name);
+  return names;
+}
+
+absl::StatusOr<SettingValue> one_value(const Node::Field& field, const std::string& path) {
+  const Setting* setting = find_setting(field.key);
+  if (!setting) {
+    return at(path, field.line,
+              cat("unknown setting '", field.key, "'", did_you_mean(field.key, setting_names()),
+                  " (`hodei config show` lists them all)"));
+  }
+  SettingValue value{{}, cat(path, ":", field.line)};
+  if (setting->is_list) {
+    ASSIGN_OR_RETURN(value.values, list_values(field.value, path, setting->name));
+  } else if (field.value.kind == Node::Kind::Scalar) {
+    value.values = {field.value.text};
+  } else {
+    return at(path, field.line, cat(field.key, ": must be text or a number, not ", kind_name(field.value)));
+  }
+  for (const std::string& one : value.values) {
+    const absl::Status bad = setting->check ? setting->check(one) : absl::OkStatus();
+    if (!bad.ok()) return at(path, field.line, cat(field.key, ": ", std::string(bad.message())));
+  }
+  return value;
+}
+
+std::vector<std::string> usual_places(const Surroundings& surroundings) {
+  std::vector<std::string> places;
+  const std::string xdg = surroundings.env_or("XDG_CONFIG_HOME", "");
+  const std::string home = surroundings.env_or("HOME", "");
+  if (!xdg.empty())
+    places.push_back(cat(xdg, "/hodei/config.yaml"));
+  else if (!home.empty())
+    places.push_back(cat(home, "/.config/hodei/config.yaml"));
+  places.push_back("/etc/hodei/config.yaml");
+  return places;
+}
+
+absl::StatusOr<ConfigFile> read_file(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, read_small_file(path, kLargestDocument));
+  ConfigFile file{path, {}};
+  ASSIGN_OR_RETURN(file.values, parse_config(text, path));
+  return file;
+}
+
+}  // namespace
+
+absl::StatusOr<SettingValues> parse_config(std::string_view text, const std::string& path) {
+  ASSIGN_OR_RETURN(const Node root, parse_document(text, path));
+  SettingValues values;
+  if (root.kind == Node::Kind::Null) return values;
+  if (root.kind != Node::Kind::Map) return at(path, root.line, "must be a mapping of settings, such as `slots: 4`");
+  for (const Node::Field& field : root.fields) {
+    if (field.value.kind == Node::Kind::Null && find_setting(field.key)) continue;  // `pool:` alone says nothing
+    ASSIGN_OR_RETURN(SettingValue value, one_value(field, path));
+    values.emplace(field.key, std::move(value));
+  }
+  return values;
+}
+
+absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag) {
+  const std::string named = flag ? *flag : surroundings.env_or("HODEI_CONFIG", "");
+  if (!named.empty()) return read_file(named);
+  for (const std::string& place : usual_places(surroundings)) {
+    absl::StatusOr<ConfigFile> file = read_file(place);
+    if (file.ok() || !absl::IsNotFound(file.status())) return file;
+  }
+  return ConfigFile{};
+}
+
+}  // namespace hodei::cli

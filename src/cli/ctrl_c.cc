@@ -1,0 +1,51 @@
+#include "src/cli/ctrl_c.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "src/cli/exit_code.h"
+
+namespace hodei::cli {
+
+CtrlC::CtrlC() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // A reader that went away (`hodei run … | head`) shows up as a failed write instead of killing us.
+  std::signal(SIGPIPE, SIG_IGN);
+  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  stop_ = ::eventfd(0, EFD_CLOEXEC);
+}
+
+CtrlC::~CtrlC() {
+  ::eventfd_write(stop_, 1);
+  if (watcher_.joinable()) watcher_.join();
+  if (first_.joinable()) first_.join();
+  ::close(signals_);
+  ::close(stop_);
+}
+
+void CtrlC::start(std::function<void()> on_first) {
+  watcher_ = std::thread([this, on_first = std::move(on_first)] { watch(on_first); });
+}
+
+void CtrlC::watch(const std::function<void()>& on_first) {
+  pollfd fds[] = {{signals_, POLLIN, 0}, {stop_, POLLIN, 0}};
+  while (true) {
+    ::poll(fds, 2, -1);
+    if (fds[1].revents != 0) return;
+    signalfd_siginfo info{};
+    if (::read(signals_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) continue;
+    // Nothing is waited for: the person has said twice that they want to leave.
+    if (first_.joinable()) ::_exit(kCancelled);
+    first_ = std::thread(on_first);
+  }
+}
+
+}  // namespace hodei::cli

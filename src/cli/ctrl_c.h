@@ -1,0 +1,30 @@
+// Ctrl-C (and SIGTERM) while a job is followed: the first one calls a function, the second one leaves at once.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace hodei::cli {
+
+// The signals are blocked in the thread that makes this, and in all threads that are made later: make it before gRPC
+// starts its own.
+class CtrlC {
+ public:
+  CtrlC();
+  ~CtrlC();
+  CtrlC(const CtrlC&) = delete;
+  CtrlC& operator=(const CtrlC&) = delete;
+
+  // `on_first` runs on a thread of its own.
+  void start(std::function<void()> on_first);
+
+ private:
+  void watch(const std::function<void()>& on_first);
+
+  int signals_ = -1;  // a signalfd
+  int stop_ = -1;     // an eventfd
+  std::thread watcher_;
+  std::thread first_;
+};
+
+}  // namespace hodei::cli

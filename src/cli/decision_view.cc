@@ -1,0 +1,63 @@
+// `hodei job explain`: a placement decision in words.
+#include "src/base/text.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/job_view.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+std::string number(double value) { return fmt::format("{:.1f}", value); }
+
+std::string workers(int64_t n) { return n == 1 ? std::string("1 worker") : cat(n, " workers"); }
+
+std::string score_line(const v1::Score& score) {
+  return cat("score ", number(score.total()), " = free capacity ", number(score.capacity()), " + low load ",
+             number(score.load()), " + affinity ", number(score.affinity()), " + zone ", number(score.zone()),
+             " + history ", number(score.history()));
+}
+
+std::string rejections(const v1::SchedulingDecision& decision) {
+  std::map<std::string, int32_t> sorted(decision.rejected().begin(), decision.rejected().end());
+  std::string out;
+  for (const auto& [rule, count] : sorted) out += cat("  ", workers(count), " turned away by the rule `", rule, "`\n");
+  return out;
+}
+
+std::string candidates(const v1::SchedulingDecision& decision, const ViewOptions& options) {
+  if (decision.candidates().empty()) return {};
+  Table table({"WORKER", "FITS", "RULE", "REASON", "SCORE"});
+  for (const v1::Candidate& c : decision.candidates()) {
+    table.add({c.worker_id(),
+               {c.fits() ? "yes" : "no", c.fits() ? Colour::Green : Colour::Red},
+               c.rule().empty() ? "-" : c.rule(),
+               c.reason(),
+               c.fits() ? number(c.score().total()) : std::string("-")});
+  }
+  return cat("\n", table.text(options.colours, 2));
+}
+
+}  // namespace
+
+std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, const ViewOptions& options) {
+  const std::string id = job.short_id().empty() ? d.short_id() : job.short_id();
+  const std::string state = v1::Job::State_Name(job.state());
+  std::string out = cat("Job ", id, " is ", paint(state, colour_of_state(state), options.colours), ".\n");
+  if (d.placed()) {
+    out += cat("It was placed on worker ", d.worker_id(), " as ", d.execution_id());
+    if (wall_time(d.at()).is_set()) out += cat(" at ", format_utc(wall_time(d.at())));
+    out += cat(": the best of ", workers(d.considered()), ".\n");
+    if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
+  } else if (!has_ended(job.state())) {
+    out += cat("It waits", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
+    if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
+    out += d.considered() == 0
+               ? std::string("  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n")
+               : cat("  ", workers(d.considered()), " looked at\n");
+  } else {
+    out += "It was never placed.\n";
+  }
+  return out + rejections(d) + candidates(d, options);
+}
+
+}  // namespace hodei::cli

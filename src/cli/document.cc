@@ -1,0 +1,144 @@
+#include "src/cli/document.h"
+
+#include <sstream>
+#include <stdexcept>
+
+#include "src/base/status.h"
+#include "yaml-cpp/eventhandler.h"
+#include "yaml-cpp/exceptions.h"
+#include "yaml-cpp/mark.h"
+#include "yaml-cpp/parser.h"
+
+namespace hodei::cli {
+namespace {
+
+// Carries a refusal out of yaml-cpp's callbacks; never leaves this file.
+struct Refused : std::runtime_error {
+  Refused(int at, const std::string& what) : std::runtime_error(what), line(at) {}
+  int line;
+};
+
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  Node take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, anchor, Node::Kind::Null)); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw Refused(mark.line + 1, "aliases (*name) are not allowed; write the value out");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Node node = make(mark, anchor, Node::Kind::Scalar);
+    node.plain = tag != "!" && tag != "tag:yaml.org,2002:str";
+    node.text = value;
+    if (node.plain && (value == "~" || value == "null")) node.kind = Node::Kind::Null;
+    add(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(make(mark, anchor, Node::Kind::List));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(make(mark, anchor, Node::Kind::Map));
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    bool key_read = false;
+  };
+
+  static Node make(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
+    if (anchor != 0) throw Refused(mark.line + 1, "anchors (&name) are not allowed; write the value out");
+    Node node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    return node;
+  }
+
+  void open(Node node) {
+    if (open_.size() >= kDeepestDocument)
+      throw Refused(node.line, cat("nested deeper than ", kDeepestDocument, " levels"));
+    open_.push_back({std::move(node)});
+  }
+
+  void close() {
+    Node done = std::move(open_.back().node);
+    open_.pop_back();
+    add(std::move(done));
+  }
+
+  void add(Node node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& top = open_.back();
+    if (top.node.kind == Node::Kind::List) {
+      top.node.items.push_back(std::move(node));
+    } else if (!top.key_read) {
+      begin_field(top, std::move(node));
+    } else {
+      top.node.fields.back().value = std::move(node);
+      top.key_read = false;
+    }
+  }
+
+  static void begin_field(Open& top, Node key) {
+    if (key.kind != Node::Kind::Scalar) throw Refused(key.line, "a key must be text");
+    if (top.node.find(key.text)) throw Refused(key.line, cat("'", key.text, "' is given twice"));
+    top.node.fields.push_back({std::move(key.text), key.line, Node{}});
+    top.key_read = true;
+  }
+
+  Node root_;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  for (const Field& field : fields) {
+    if (field.key == key) return &field.value;
+  }
+  return nullptr;
+}
+
+std::string_view kind_name(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::Null: return "nothing";
+    case Node::Kind::List: return "a list";
+    case Node::Kind::Map: return "a mapping";
+    case Node::Kind::Scalar: break;
+  }
+  return "text";
+}
+
+absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name) {
+  if (text.size() > kLargestDocument) {
+    return absl::InvalidArgumentError(cat(name, ": is larger than ", kLargestDocument, " bytes"));
+  }
+  std::istringstream in{std::string(text)};
+  try {
+    YAML::Parser parser(in);
+    TreeBuilder builder;
+    if (!parser.HandleNextDocument(builder)) return Node{};
+    TreeBuilder second;
+    if (parser.HandleNextDocument(second)) {
+      return absl::InvalidArgumentError(cat(name, ": holds more than one document; put each into its own file"));
+    }
+    return builder.take();
+  } catch (const Refused& refused) {
+    return absl::InvalidArgumentError(cat(name, ":", refused.line, ": ", refused.what()));
+  } catch (const YAML::Exception& broken) {
+    return absl::InvalidArgumentError(
+        cat(name, ":", broken.mark.line + 1, ":", broken.mark.column + 1, ": ", broken.msg));
+  }
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,185 @@
+// A server for tests: answers what a test tells it to, over real gRPC on loopback, and remembers what it was asked.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hodei/v1/admin_service.grpc.pb.h"
+#include "hodei/v1/job_service.grpc.pb.h"
+#include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/scheduler_service.grpc.pb.h"
+#include "hodei/v1/worker_service.grpc.pb.h"
+
+namespace hodei::cli {
+
+// What one stream does: sends these, then ends like this. When there is no script left, it ends well at once.
+template <class Item>
+struct StreamScript {
+  std::vector<Item> items;
+  grpc::Status end = grpc::Status::OK;
+};
+
+class FakeJobs final : public v1::JobExecutionService::Service {
+ public:
+  grpc::Status QueueJob(grpc::ServerContext*, const v1::QueueJobRequest* request,
+                        v1::QueueJobResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    queued.push_back(*request);
+    if (!queue_errors.empty()) {
+      const grpc::Status error = queue_errors.front();
+      queue_errors.pop_front();
+      return error;
+    }
+    answer->set_short_id("j1");
+    return grpc::Status::OK;
+  }
+  // The last answer is given again and again.
+  grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* answer) override {
+    const std::lock_guard lock(mutex);
+    if (jobs.empty()) return {grpc::NOT_FOUND, "job " + request->job_id() + " is not known"};
+    *answer = jobs.front();
+    if (jobs.size() > 1) jobs.pop_front();
+    return grpc::Status::OK;
+  }
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request,
+                        v1::ListJobsResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    listed.push_back(*request);
+    for (const v1::Job& job : jobs) *answer->add_jobs() = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest* request,
+                         v1::CancelJobResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    cancelled.push_back(*request);
+    answer->set_state(v1::Job::Running);
+    return grpc::Status::OK;
+  }
+  grpc::Status ExecutionEventStream(grpc::ServerContext*, const v1::ExecutionEventStreamRequest*,
+                                    grpc::ServerWriter<v1::ExecutionEvent>* writer) override {
+    StreamScript<v1::ExecutionEvent> script;
+    {
+      const std::lock_guard lock(mutex);
+      ++event_streams;
+      if (!events.empty()) script = events.front(), events.pop_front();
+    }
+    for (const v1::ExecutionEvent& event : script.items) writer->Write(event);
+    return script.end;
+  }
+  grpc::Status PutTemplate(grpc::ServerContext*, const v1::PutTemplateRequest* request, v1::Template* answer) override {
+    *answer = request->template_();
+    answer->set_revision(1);
+    return grpc::Status::OK;
+  }
+
+  std::mutex mutex;
+  std::deque<grpc::Status> queue_errors;
+  std::deque<v1::Job> jobs;
+  std::deque<StreamScript<v1::ExecutionEvent>> events;
+  std::vector<v1::QueueJobRequest> queued;
+  std::vector<v1::ListJobsRequest> listed;
+  std::vector<v1::CancelJobRequest> cancelled;
+  int event_streams = 0;
+};
+
+class FakeLogs final : public v1::LogStreamService::Service {
+ public:
+  grpc::Status SubscribeLogs(grpc::ServerContext*, const v1::SubscribeLogsRequest* request,
+                             grpc::ServerWriter<v1::LogChunk>* writer) override {
+    StreamScript<v1::LogChunk> script;
+    {
+      const std::lock_guard lock(mutex);
+      requests.push_back(*request);
+      if (!scripts.empty()) script = scripts.front(), scripts.pop_front();
+    }
+    for (const v1::LogChunk& chunk : script.items) writer->Write(chunk);
+    return script.end;
+  }
+
+  std::mutex mutex;
+  std::deque<StreamScript<v1::LogChunk>> scripts;
+  std::vector<v1::SubscribeLogsRequest> requests;
+};
+
+class FakeWorkers final : public v1::WorkerAgentService::Service {
+ public:
+  grpc::Status ListWorkers(grpc::ServerContext*, const v1::ListWorkersRequest*,
+                           v1::ListWorkersResponse* answer) override {
+    for (const std::string& id : ids) {
+      v1::Worker& worker = *answer->add_workers();
+      worker.mutable_info()->set_id(id);
+      worker.set_state(v1::Worker::Ready);
+      worker.set_connected(true);
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
+                           v1::DrainWorkerResponse* answer) override {
+    drained.push_back(request->worker_id());
+    answer->set_executions_left(2);
+    return grpc::Status::OK;
+  }
+
+  std::vector<std::string> ids;
+  std::vector<std::string> drained;
+};
+
+class FakeScheduler final : public v1::SchedulerService::Service {
+ public:
+  grpc::Status GetSchedulingDecision(grpc::ServerContext*, const v1::GetSchedulingDecisionRequest*,
+                                     v1::SchedulingDecision* answer) override {
+    *answer = decision;
+    return grpc::Status::OK;
+  }
+  v1::SchedulingDecision decision;
+};
+
+class FakeAdmin final : public v1::AdminService::Service {
+ public:
+  grpc::Status GetSystemStatus(grpc::ServerContext*, const v1::GetSystemStatusRequest*,
+                               v1::SystemStatus* answer) override {
+    answer->set_state(v1::SystemStatus::Ready);
+    answer->set_server_pid(4711);
+    return grpc::Status::OK;
+  }
+};
+
+class FakeServer {
+ public:
+  FakeServer() { start(); }
+  ~FakeServer() { stop(); }
+
+  void start() {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::InsecureServerCredentials(), &port_);
+    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin}) {
+      builder.RegisterService(service);
+    }
+    server_ = builder.BuildAndStart();
+  }
+  void stop() {
+    if (!server_) return;
+    server_->Shutdown();
+    server_->Wait();
+    server_.reset();
+  }
+  bool is_up() const { return server_ != nullptr; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  FakeJobs jobs;
+  FakeLogs logs;
+  FakeWorkers workers;
+  FakeScheduler scheduler;
+  FakeAdmin admin;
+
+ private:
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace hodei::cli

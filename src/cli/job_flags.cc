@@ -1,0 +1,221 @@
+#include "src/cli/job_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/document.h"
+#include "src/cli/job_file.h"
+#include "src/cli/label_rules.h"
+#include "src/cli/quantities.h"
+#include "src/cli/repeatable.h"
+#include "src/cli/suggestion.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int64_t kMostAttempts = 1'000'000;
+
+template <class T>
+absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
+  if (value.ok()) return value;
+  return absl::Status(value.status().code(), cat(flag, ": ", std::string(value.status().message())));
+}
+
+absl::StatusOr<std::string> read_input(const std::string& path, const Surroundings& io) {
+  return path == "-" ? io.read_stdin() : read_small_file(path, kLargestDocument);
+}
+
+absl::Status set_times(const JobFlags& flags, v1::JobSpec& spec) {
+  const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
+  if (!flags.timeout.empty()) {
+    ASSIGN_OR_RETURN(const Duration d, named("--timeout (timeout_ms)", parse_duration(flags.timeout)));
+    spec.set_timeout_ms(milliseconds(d));
+  }
+  if (!flags.kill_grace.empty()) {
+    ASSIGN_OR_RETURN(const Duration d, named("--kill-grace (kill_grace_ms)", parse_duration(flags.kill_grace)));
+    spec.set_kill_grace_ms(milliseconds(d));
+  }
+  if (!flags.attempts.empty()) {
+    ASSIGN_OR_RETURN(const int64_t n,
+                     named("--attempts (max_attempts)", parse_count(flags.attempts, 1, kMostAttempts)));
+    spec.set_max_attempts(static_cast<int32_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status set_environment(const JobFlags& flags, const Surroundings& io, v1::JobSpec& spec) {
+  for (const std::string& text : flags.env) {
+    if (text.find('=') != std::string::npos) {
+      ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--env", text));
+      (*spec.mutable_env())[pair.key] = pair.value;
+      continue;
+    }
+    // `--env NAME` passes our own on, if there is one.
+    if (text.empty()) return bad_field("--env", "give NAME=VALUE, or NAME to pass on your own");
+    if (const std::optional<std::string> value = io.env(text)) (*spec.mutable_env())[text] = *value;
+  }
+  for (const std::string& text : flags.labels) {
+    ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--label", text));
+    (*spec.mutable_labels())[pair.key] = pair.value;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status set_resources(const JobFlags& flags, v1::JobSpec& spec) {
+  if (!flags.cpu.empty()) {
+    double cores = 0;
+    if (!CLI::detail::lexical_cast(flags.cpu, cores) || !(cores >= 0) || cores > 1e6) {
+      return bad_field("--cpu (resources.cpu_cores)", "'", flags.cpu, "' is not a number of cores; write 0.5 or 2");
+    }
+    spec.mutable_resources()->set_cpu_cores(cores);
+  }
+  if (!flags.memory.empty()) {
+    ASSIGN_OR_RETURN(const int64_t mb, named("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));
+    spec.mutable_resources()->set_memory_mb(mb);
+  }
+  if (!flags.architecture.empty()) spec.mutable_resources()->set_architecture(flags.architecture);
+  if (flags.gpu) spec.mutable_resources()->set_gpu_required(true);
+  return absl::OkStatus();
+}
+
+absl::Status set_placement(const JobFlags& flags, v1::JobSpec& spec) {
+  for (const std::string& text : flags.constraints) {
+    ASSIGN_OR_RETURN(v1::LabelRule rule, parse_label_rule(text));
+    *spec.mutable_constraints()->add_labels() = std::move(rule);
+  }
+  for (const std::string& text : flags.capabilities) spec.mutable_constraints()->add_capabilities(text);
+  for (const std::string& text : flags.tolerations) {
+    v1::Toleration& toleration = *spec.mutable_constraints()->add_tolerations();
+    const size_t equals = text.find('=');
+    toleration.set_key(text.substr(0, equals));
+    if (equals != std::string::npos) toleration.set_value(text.substr(equals + 1));
+  }
+  if (!flags.pool.empty()) spec.mutable_constraints()->set_pool(flags.pool);
+  if (!flags.provider.empty()) spec.mutable_constraints()->set_provider(flags.provider);
+  if (!flags.zone.empty()) spec.mutable_preferences()->set_preferred_zone(flags.zone);
+  if (!flags.region.empty()) spec.mutable_preferences()->set_preferred_region(flags.region);
+  if (!flags.priority.empty()) {
+    v1::Preferences::Priority priority{};
+    if (!v1::Preferences::Priority_Parse(flags.priority, &priority) || priority == 0) {
+      return bad_field("--priority", "'", flags.priority, "' is not one of low, normal, high, critical",
+                       did_you_mean(flags.priority, {"low", "normal", "high", "critical"}));
+    }
+    spec.mutable_preferences()->set_priority(priority);
+  }
+  if (!flags.concurrency_key.empty()) spec.mutable_concurrency()->set_key(flags.concurrency_key);
+  if (!flags.concurrency_limit.empty()) {
+    ASSIGN_OR_RETURN(const int64_t n, named("--concurrency-limit", parse_count(flags.concurrency_limit, 1, INT32_MAX)));
+    spec.mutable_concurrency()->set_limit(static_cast<int32_t>(n));
+  }
+  if (!flags.concurrency_limit.empty() && spec.concurrency().key().empty()) {
+    return bad_field("--concurrency-limit", "needs --concurrency-key, the name that the limit belongs to");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& program, const Surroundings& io,
+                         v1::JobSpec& spec) {
+  if (!flags.script.empty()) {
+    ASSIGN_OR_RETURN(std::string content, read_input(flags.script, io));
+    v1::ScriptCommand& script = *spec.mutable_command()->mutable_script();
+    script.set_content(std::move(content));
+    script.clear_args();
+    for (const std::string& arg : program) script.add_args(arg);
+  } else if (!program.empty() && spec.command().has_script()) {
+    v1::ScriptCommand& script = *spec.mutable_command()->mutable_script();
+    script.clear_args();
+    for (const std::string& arg : program) script.add_args(arg);
+  } else if (!program.empty()) {
+    v1::ShellCommand& shell = *spec.mutable_command()->mutable_shell();
+    shell.set_cmd(program[0]);
+    shell.clear_args();
+    for (size_t i = 1; i < program.size(); ++i) shell.add_args(program[i]);
+  }
+  if (!flags.interpreter.empty() || flags.no_safety_header) {
+    if (!spec.command().has_script()) return bad_field("--interpreter", "is for scripts; give one with --script FILE");
+    v1::ScriptCommand& script = *spec.mutable_command()->mutable_script();
+    if (!flags.interpreter.empty()) script.set_interpreter(flags.interpreter);
+    if (flags.no_safety_header) script.set_no_safety_header(true);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void add_job_flags(CLI::App& command, JobFlags& f) {
+  command.add_option("--name", f.name, "a name for people")->type_name("NAME");
+  repeatable(command, "-e,--env", f.env, "NAME=VALUE for the job, or NAME to pass on your own")
+      ->type_name("NAME[=VALUE]");
+  command.add_option("--timeout", f.timeout, "end each execution after this long: 30s, 5m, 1h30m")->type_name("TIME");
+  command.add_option("--kill-grace", f.kill_grace, "from SIGTERM to SIGKILL on cancel and time-out")->type_name("TIME");
+  command.add_option("--attempts", f.attempts, "start it at most this often")->type_name("N");
+  command.add_option("--priority", f.priority, "low, normal, high or critical")->type_name("CLASS");
+  repeatable(command, "-l,--label", f.labels, "a label of the job, for people and filters")->type_name("KEY=VALUE");
+  command.add_option("-w,--workdir", f.workdir, "an absolute folder on the worker")->type_name("DIR");
+  command
+      .add_option("--script", f.script,
+                  "run the text of this file (- for standard input); what follows -- is its arguments")
+      ->type_name("FILE");
+  command.add_option("--interpreter", f.interpreter, "what runs the script: bash, sh, python3, …")
+      ->type_name("PROGRAM");
+  command.add_flag("--no-safety-header", f.no_safety_header, "do not put `set -euo pipefail` in front of the script");
+  command.add_option("--image", f.image, "run only on a worker made from this image")->type_name("IMAGE");
+  command.add_option("--provider", f.provider, "run only on a worker of this provider")->type_name("PROVIDER");
+  command.add_option("--pool", f.pool, "run only on a worker of this pool")->type_name("POOL");
+  command.add_option("--zone", f.zone, "prefer workers of this zone")->type_name("ZONE");
+  command.add_option("--region", f.region, "prefer workers of this region")->type_name("REGION");
+  repeatable(command, "--constraint", f.constraints,
+             "what the worker's labels must be: 'zone In (a,b)', 'cores Gt 4', 'gpu Exists'")
+      ->type_name("RULE");
+  repeatable(command, "--capability", f.capabilities, "what the worker must be able to do")->type_name("NAME");
+  repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")
+      ->type_name("KEY[=VALUE]");
+  command.add_option("--cpu", f.cpu, "CPU cores that the job takes")->type_name("CORES");
+  command.add_option("--memory", f.memory, "memory that the job takes: 512 (MiB), 2g")->type_name("SIZE");
+  command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
+  command.add_flag("--gpu", f.gpu, "needs a GPU");
+  command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
+  command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
+  command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
+      ->type_name("KEY");
+  command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
+      ->type_name("JOB.yaml");
+  command.add_option("-t,--template", f.template_name, "make the job from this template")->type_name("NAME");
+  repeatable(command, "-p,--param", f.params, "a parameter of the template")->type_name("KEY=VALUE");
+}
+
+absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,
+                                                 const Surroundings& io) {
+  v1::QueueJobRequest request;
+  if (!flags.file.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, read_input(flags.file, io));
+    RETURN_IF_ERROR(read_job(text, flags.file == "-" ? "standard input" : flags.file, request));
+  }
+  if (!flags.template_name.empty()) request.set_template_(flags.template_name);
+  for (const std::string& text : flags.params) {
+    ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--param", text));
+    (*request.mutable_parameters())[pair.key] = pair.value;
+  }
+  if (request.template_().empty() && request.parameters_size() > 0) {
+    return bad_field("--param", "is for a job from a template; name it with --template");
+  }
+  v1::JobSpec& spec = *request.mutable_spec();
+  if (!flags.name.empty()) spec.set_name(flags.name);
+  if (!flags.workdir.empty()) spec.set_working_dir(flags.workdir);
+  if (!flags.image.empty()) spec.set_image(flags.image);
+  RETURN_IF_ERROR(set_times(flags, spec));
+  RETURN_IF_ERROR(set_environment(flags, io, spec));
+  RETURN_IF_ERROR(set_resources(flags, spec));
+  RETURN_IF_ERROR(set_placement(flags, spec));
+  RETURN_IF_ERROR(set_command(flags, program, io, spec));
+  if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
+    return absl::InvalidArgumentError(
+        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "
+        "--template");
+  }
+  if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
+  if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));
+  return request;
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,34 @@
+// The flags of `run` and `job submit`, and the request that they make.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hodei/v1/job_service.pb.h"
+#include "src/cli/surroundings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hodei::cli {
+
+struct JobFlags {
+  std::string name, timeout, kill_grace, attempts, priority, workdir, script, interpreter, image, provider, pool;
+  std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, cpu, memory, architecture;
+  std::string zone, region;
+  std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
+  bool detach = false;
+  bool gpu = false;
+  bool no_safety_header = false;
+};
+
+void add_job_flags(CLI::App& command, JobFlags& flags);
+
+// From the file (if any), then the flags, which win, then what stood behind `--`. An idempotency key is made when
+// none is given, so that the submission can be sent again without making a second job.
+absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,
+                                                 const Surroundings& io);
+
+}  // namespace hodei::cli

@@ -1,0 +1,202 @@
+#include "src/cli/job_view.h"
+
+#include "src/base/text.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/quantities.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+using google::protobuf::Timestamp;
+
+constexpr size_t kLongestName = 40;
+constexpr size_t kLongestReason = 60;
+
+std::string state_name(v1::Job::State state) {
+  return state == v1::Job::STATE_UNSPECIFIED ? std::string("-") : v1::Job::State_Name(state);
+}
+
+Table::Cell state_cell(v1::Job::State state) { return {state_name(state), colour_of_state(state_name(state))}; }
+
+std::string shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most - 1;
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not in the middle of a character
+  return cat(text.substr(0, end), "…");
+}
+
+std::string dash(std::string text) { return text.empty() ? std::string("-") : text; }
+
+// From the start to the end, or until now.
+std::string running_time(const Timestamp& start, const Timestamp& end, WallTime now) {
+  const WallTime from = wall_time(start);
+  if (!from.is_set()) return "-";
+  return human_duration((wall_time(end).is_set() ? wall_time(end) : now) - from);
+}
+
+template <class Ended>  // Job or Execution
+std::string ending(const Ended& ended) {
+  if (ended.signal() > 0) return cat("signal ", ended.signal());
+  return ended.has_exit_code() ? cat(ended.exit_code()) : std::string("-");
+}
+
+std::string time_and_age(const Timestamp& time, WallTime now) {
+  const WallTime at = wall_time(time);
+  if (!at.is_set()) return {};
+  return at > now ? cat(format_utc(at), " (in ", human_duration(at - now), ")")
+                  : cat(format_utc(at), " (", human_duration(now - at), " ago)");
+}
+
+template <class Map>
+std::string pairs(const Map& map) {
+  std::map<std::string, std::string> sorted(map.begin(), map.end());
+  std::string out;
+  for (const auto& [key, value] : sorted) out += cat(out.empty() ? "" : ", ", key, "=", value);
+  return out;
+}
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-=:,@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string executions_table(const v1::Job& job, const ViewOptions& options) {
+  Table table(
+      {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
+  for (const v1::Execution& e : job.executions()) {
+    const WallTime started = wall_time(e.started_at());
+    table.add({e.id(), state_cell(e.state()), dash(e.worker_id()), dash(e.provider()),
+               started.is_set() ? format_utc(started) : std::string("-"),
+               running_time(e.started_at(), e.ended_at(), options.now), ending(e),
+               human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
+               human_bytes(e.usage().max_memory_kb() * 1024), human_bytes(e.log_bytes()), e.reason()});
+  }
+  return table.text(options.colours, 2);
+}
+
+std::string history_table(const v1::Job& job, const ViewOptions& options) {
+  Table table({"TIME", "FROM", "TO", "EXECUTION", "REASON"});
+  for (const v1::Transition& t : job.history()) {
+    table.add(
+        {format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), dash(t.execution_id()), t.reason()});
+  }
+  return table.text(options.colours, 2);
+}
+
+void add_spec(FieldList& fields, const v1::JobSpec& spec) {
+  fields.add("Command", command_line(spec.command()));
+  fields.add("Image", spec.image());
+  fields.add("Folder", spec.working_dir());
+  if (spec.timeout_ms() > 0) fields.add("Time limit", exact_duration(std::chrono::milliseconds(spec.timeout_ms())));
+  if (spec.preferences().priority() != 0) {
+    fields.add("Priority", v1::Preferences::Priority_Name(spec.preferences().priority()));
+  }
+  fields.add("Pool", spec.constraints().pool());
+  fields.add("Provider", spec.constraints().provider());
+  if (!spec.concurrency().key().empty()) {
+    fields.add("Concurrency", cat(spec.concurrency().key(), ", at most ", spec.concurrency().limit()));
+  }
+}
+
+}  // namespace
+
+WallTime wall_time(const Timestamp& time) { return {time.seconds() * 1'000'000 + time.nanos() / 1000}; }
+
+std::string age(const Timestamp& time, WallTime now) {
+  const WallTime at = wall_time(time);
+  return at.is_set() ? human_duration(now - at) : std::string("-");
+}
+
+std::string command_line(const v1::Command& command) {
+  std::string out;
+  if (command.has_shell()) {
+    out = quoted(command.shell().cmd());
+    for (const std::string& arg : command.shell().args()) out += " " + quoted(arg);
+  } else if (command.has_script()) {
+    const v1::ScriptCommand& script = command.script();
+    out = cat(script.interpreter().empty() ? "bash" : script.interpreter(), " script of ", script.content().size(),
+              " bytes");
+    for (const std::string& arg : script.args()) out += " " + quoted(arg);
+  }
+  return out;
+}
+
+std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions& options) {
+  std::vector<std::string> headers = {"ID", "NAME", "STATE", "TRIES", "EXIT", "WORKER", "AGE", "TIME", "REASON"};
+  if (options.wide) {
+    headers.insert(headers.begin() + 1, "NAMESPACE");
+    for (const char* more : {"LABELS", "FULL ID"}) headers.emplace_back(more);
+  }
+  Table table(headers);
+  for (const v1::Job* job : jobs) {
+    const size_t most = options.wide ? std::string::npos : kLongestReason;
+    std::vector<Table::Cell> row = {job->short_id(),
+                                    dash(options.wide ? job->name() : shortened(job->name(), kLongestName)),
+                                    state_cell(job->state()),
+                                    cat(job->attempts(), "/", std::max(job->max_attempts(), 1)),
+                                    ending(*job),
+                                    dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
+                                    age(job->created_at(), options.now),
+                                    running_time(job->started_at(), job->ended_at(), options.now),
+                                    shortened(job->reason(), most)};
+    if (options.wide) {
+      row.insert(row.begin() + 1, Table::Cell(job->namespace_()));
+      row.emplace_back(dash(pairs(job->labels())));
+      row.emplace_back(job->id());
+    }
+    table.add(std::move(row));
+  }
+  return table.text(options.colours);
+}
+
+std::string job_page(const v1::Job& job, const ViewOptions& options) {
+  const std::string state = state_name(job.state());
+  FieldList fields;
+  fields.add("State", job.cancel_requested() && !has_ended(job.state()) ? cat(state, ", cancel requested") : state,
+             colour_of_state(state));
+  fields.add("Reason", job.reason());
+  fields.add("Failure", job.failure());
+  fields.add("Exit", ending(job) == "-" ? "" : ending(job));
+  fields.add("Attempts", cat(job.attempts(), " of ", std::max(job.max_attempts(), 1)));
+  if (job.has_progress()) {
+    fields.add("Progress", cat(fmt::format("{:.0f} % ", job.progress().percentage()), job.progress().message()));
+  }
+  add_spec(fields, job.spec());
+  fields.add("Worker", job.worker_id());
+  fields.add("Namespace", job.namespace_());
+  fields.add("Labels", pairs(job.labels()));
+  fields.add("Template", job.template_());
+  fields.add("Retry of", job.retry_of());
+  fields.add("Created", time_and_age(job.created_at(), options.now));
+  fields.add("Not before", has_ended(job.state()) ? std::string() : time_and_age(job.not_before(), options.now));
+  fields.add("Started", time_and_age(job.started_at(), options.now));
+  fields.add("Ended", time_and_age(job.ended_at(), options.now));
+  if (wall_time(job.started_at()).is_set()) {
+    fields.add("Time", running_time(job.started_at(), job.ended_at(), options.now));
+  }
+  fields.add("Output", job.output());
+  fields.add("Correlation", job.correlation_id());
+  fields.add("Full id", job.id());
+  std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),
+                        "\n", fields.text(options.colours));
+  if (job.executions_size() > 0) {
+    out += cat("\n", paint("Executions", Colour::Bold, options.colours), "\n", executions_table(job, options));
+  }
+  if (job.history_size() > 0) {
+    out += cat("\n", paint("History", Colour::Bold, options.colours), "\n", history_table(job, options));
+  }
+  return out;
+}
+
+std::string event_line(WallTime at, const v1::Transition& transition, const ViewOptions& options) {
+  const std::string to = state_name(transition.to());
+  return cat(format_utc(at), "  ", paint(fmt::format("{:<9}", to), colour_of_state(to), options.colours), "  ",
+             transition.execution_id().empty() ? "" : cat(transition.execution_id(), "  "),
+             printable(transition.reason()), "\n");
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,82 @@
+#include "src/cli/local_commands.h"
+
+#include <unistd.h>
+
+#include "src/base/ids.h"
+#include "src/base/status.h"
+#include "src/cli/label_rules.h"
+#include "src/cli/settings.h"
+#include "src/cli/suggestion.h"
+#include "src/cli/surroundings.h"
+
+namespace hodei::cli {
+namespace {
+
+std::string data_dir(const Settings& settings, const Surroundings& surroundings) {
+  if (const std::string given = settings.text("data_dir"); !given.empty()) return given;
+  if (::geteuid() == 0) return "/var/lib/hodei";
+  const std::string xdg = surroundings.env_or("XDG_DATA_HOME", "");
+  if (!xdg.empty()) return cat(xdg, "/hodei");
+  return cat(surroundings.env_or("HOME", "."), "/.local/share/hodei");
+}
+
+}  // namespace
+
+absl::StatusOr<WorkerTaint> parse_taint(std::string_view text) {
+  const std::vector<std::string> effects = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+  WorkerTaint taint;
+  taint.effect = effects[0];
+  if (const size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+    taint.effect = std::string(text.substr(colon + 1));
+    text = text.substr(0, colon);
+    if (std::find(effects.begin(), effects.end(), taint.effect) == effects.end()) {
+      return bad_field("taint", "'", taint.effect, "' is not one of NoSchedule, PreferNoSchedule, NoExecute",
+                       did_you_mean(taint.effect, effects));
+    }
+  }
+  const size_t equals = text.find('=');
+  taint.key = std::string(text.substr(0, equals));
+  if (equals != std::string_view::npos) taint.value = std::string(text.substr(equals + 1));
+  RETURN_IF_ERROR(check_name("taint", taint.key));
+  return taint;
+}
+
+absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Surroundings& surroundings) {
+  ServerOptions out;
+  out.data_dir = data_dir(settings, surroundings);
+  ASSIGN_OR_RETURN(out.listen, parse_address(settings.text("listen")));
+  out.database_url = settings.text("database_url");
+  out.log_retention_age = settings.duration("log_retention_age");
+  out.log_retention_bytes = settings.bytes("log_retention_size");
+  out.log_level = settings.text("log_level");
+  return out;
+}
+
+absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surroundings& surroundings) {
+  AgentOptions out;
+  ASSIGN_OR_RETURN(out.servers, parse_addresses(settings.text("server")));
+  out.token = settings.text("token");
+  out.worker_id = settings.text("worker_id");
+  out.name = settings.text("worker_name");
+  out.slots = static_cast<int>(settings.count("slots"));
+  ASSIGN_OR_RETURN(out.labels, parse_key_values("label", settings.list("labels")));
+  for (const std::string& text : settings.list("taints")) {
+    ASSIGN_OR_RETURN(WorkerTaint taint, parse_taint(text));
+    out.taints.push_back(std::move(taint));
+  }
+  out.pool = settings.text("pool");
+  out.state_dir = settings.text("state_dir");
+  if (out.state_dir.empty()) out.state_dir = cat(data_dir(settings, surroundings), "/worker");
+  out.log_level = settings.text("log_level");
+  return out;
+}
+
+absl::StatusOr<DevOptions> dev_options(const Settings& settings, const Surroundings& surroundings) {
+  DevOptions out;
+  ASSIGN_OR_RETURN(out.server, server_options(settings, surroundings));
+  ASSIGN_OR_RETURN(out.agent, agent_options(settings, surroundings));
+  out.agent.servers = {out.server.listen};
+  return out;
+}
+
+}  // namespace hodei::cli

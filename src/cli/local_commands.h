@@ -1,0 +1,70 @@
+// The commands that this folder parses but does not carry out: they need the server's and the worker's code, which
+// src/main puts in.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/base/time.h"
+#include "src/cli/address.h"
+
+namespace hodei::cli {
+
+class Settings;
+struct Surroundings;
+
+struct ServerOptions {
+  std::string data_dir;
+  Address listen;
+  std::string database_url;  // empty or sqlite:
+  Duration log_retention_age{};
+  int64_t log_retention_bytes = 0;
+  std::string log_level;  // trace … off
+};
+
+struct WorkerTaint {
+  std::string key;
+  std::string value;
+  std::string effect;  // NoSchedule, PreferNoSchedule, NoExecute
+
+  bool operator==(const WorkerTaint&) const = default;
+};
+
+struct AgentOptions {
+  std::vector<Address> servers;
+  std::string token;      // the one-time token; empty when a session is kept in state_dir
+  std::string worker_id;  // empty: made once and kept in state_dir
+  std::string name;       // empty: the host name
+  int slots = 0;          // 0: one per core
+  std::map<std::string, std::string> labels;
+  std::vector<WorkerTaint> taints;
+  std::string pool;
+  std::string state_dir;
+  std::string log_level;
+};
+
+struct DevOptions {
+  ServerOptions server;
+  AgentOptions agent;  // its servers are the one that it stands beside
+};
+
+struct LocalCommands {
+  std::string version;
+  std::function<int(const DevOptions&)> dev;
+  std::function<int(const ServerOptions&)> server;
+  std::function<int(const AgentOptions&)> agent;
+};
+
+absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Surroundings& surroundings);
+absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surroundings& surroundings);
+absl::StatusOr<DevOptions> dev_options(const Settings& settings, const Surroundings& surroundings);
+
+// "key", "key=value", "key=value:NoExecute"; without an effect it is NoSchedule.
+absl::StatusOr<WorkerTaint> parse_taint(std::string_view text);
+
+}  // namespace hodei::cli

@@ -1,0 +1,104 @@
+#include "src/cli/parse_errors.h"
+
+#include <CLI/CLI.hpp>
+
+#include "src/base/text.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/suggestion.h"
+
+namespace hodei::cli {
+namespace {
+
+// The innermost command that was recognized.
+const CLI::App& chosen(const CLI::App& root) {
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+std::string path_of(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? path_of(*parent) + " " + app.get_name() : std::string("hodei");
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(child->get_name());
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* at = &app; at; at = at->get_parent()) {
+    for (const CLI::Option* option : at->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+// The first word that nobody took.
+std::string first_extra(const CLI::App& root) {
+  for (const std::string& word : root.remaining(true)) {
+    if (word != "--") return word;
+  }
+  return {};
+}
+
+bool takes_a_program(const CLI::App& app) { return app.get_name() == "run" || app.get_name() == "submit"; }
+
+std::string describe(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App& app = chosen(root);
+  const std::vector<std::string> commands = command_names(app);
+  const std::string extra = first_extra(root);
+  if (!extra.empty() && extra[0] == '-') {
+    const std::string flag = extra.substr(0, extra.find('='));
+    std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`", did_you_mean(flag, flag_names(app)));
+    if (takes_a_program(app))
+      text += cat("\n  the job's own command stands behind `--`:  ", path_of(app), " -- COMMAND ARGS");
+    return text;
+  }
+  if (!extra.empty() && !commands.empty()) {
+    const std::string hint = did_you_mean(extra, commands);
+    return cat("`", path_of(app), "` has no command '", extra, "'",
+               hint.empty() ? cat("; it has ", joined(commands)) : hint);
+  }
+  if (!extra.empty()) {
+    if (takes_a_program(app))
+      return cat("put `--` in front of the job's command:  ", path_of(app), " -- ", extra, " …");
+    return cat("`", path_of(app), "` does not know what to do with '", extra, "'");
+  }
+  if (!commands.empty() && error.get_name() == "RequiredError") {
+    return cat("`", path_of(app), "` needs a command: ", joined(commands));
+  }
+  return error.what();
+}
+
+}  // namespace
+
+int show_help(const CLI::App& root, const CLI::Success& asked, const Surroundings& io) {
+  if (asked.get_name() == "CallForVersion") {
+    io.out(cat(asked.what(), "\n"));
+    return kOk;
+  }
+  const CLI::App& app = chosen(root);
+  std::string text = app.help(app.get_parent() ? path_of(*app.get_parent()) : std::string());
+  if (&app != &root) text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
+  io.out(text);
+  return kOk;
+}
+
+int report_parse_error(const CLI::App& root, const std::vector<std::string>& args, const CLI::ParseError& error,
+                       const Surroundings& io) {
+  io.err(cat("hodei: error: ", describe(root, error), "\n  `", path_of(chosen(root)), " --help` says more\n"));
+  return !args.empty() && args[0] == "run" ? kPlatform : kUsage;
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,21 @@
+// A command line that makes no sense: what is wrong with it, and what was probably meant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/cli/surroundings.h"
+
+namespace CLI {
+class App;
+class ParseError;
+class Success;
+}  // namespace CLI
+
+namespace hodei::cli {
+
+int show_help(const CLI::App& root, const CLI::Success& asked, const Surroundings& io);
+int report_parse_error(const CLI::App& root, const std::vector<std::string>& args, const CLI::ParseError& error,
+                       const Surroundings& io);
+
+}  // namespace hodei::cli

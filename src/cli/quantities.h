@@ -1,0 +1,29 @@
+// Durations, sizes and ages the way people type and read them: 30s, 1h30m, 10GiB, "3m ago".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "src/base/time.h"
+
+namespace hodei::cli {
+
+// "500ms", "30s", "1h30m", "2d"; "0" needs no unit. Negative ones are refused.
+absl::StatusOr<Duration> parse_duration(std::string_view text);
+
+// "10GiB", "10G", "512m", "1024": bytes. Letters count in powers of 1024, with or without "iB".
+absl::StatusOr<int64_t> parse_bytes(std::string_view text);
+
+// A size for a field in MiB: "512" is 512 MiB, "2g" is 2048.
+absl::StatusOr<int64_t> parse_megabytes(std::string_view text);
+
+// A whole number in [low, high]; the error says so.
+absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t high);
+
+std::string human_duration(Duration d);  // 340ms, 12.4s, 3m05s, 2h10m, 5d3h
+std::string human_bytes(int64_t bytes);  // 512 B, 1.5 KiB
+std::string exact_duration(Duration d);  // reads back as the same value: 1m30s, 250ms
+
+}  // namespace hodei::cli

@@ -1,0 +1,55 @@
+#include "src/cli/run_notes.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "src/base/text.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr Duration kPatience = 2s;
+
+}  // namespace
+
+RunNotes::RunNotes(Client& client, std::string job_id, std::function<void(const std::string&)> note)
+    : client_(client), job_id_(std::move(job_id)), note_(std::move(note)) {}
+
+RunNotes::~RunNotes() = default;  // stops and joins the thread
+
+void RunNotes::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, stop, kPatience, [] { return false; });
+    if (!stop.stop_requested()) say_why_it_waits();
+    if (!stop.stop_requested()) say_progress(stop);
+  });
+}
+
+void RunNotes::say_why_it_waits() {
+  const absl::StatusOr<v1::Job> job = client_.get_job(job_id_);
+  if (!job.ok() || job->state() != v1::Job::Pending) return;
+  note_(cat(job_id_, " is waiting", job->reason().empty() ? "" : ": ", job->reason(), " (`hodei job explain ", job_id_,
+            "` says more; Ctrl-C cancels it)"));
+}
+
+// One stream, not renewed: progress is a courtesy.
+void RunNotes::say_progress(const std::stop_token& stop) {
+  v1::ExecutionEventStreamRequest request;
+  request.set_job_id(job_id_);
+  client_
+      .follow_events(
+          request,
+          [this](const v1::ExecutionEvent& event) {
+            if (event.has_progress()) {
+              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), event.progress().message()));
+            }
+            return !event.final();
+          },
+          stop)
+      .IgnoreError();
+}
+
+}  // namespace hodei::cli

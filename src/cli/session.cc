@@ -1,0 +1,85 @@
+#include "src/cli/session.h"
+
+#include "src/base/status.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/message_text.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr Duration kWatchInterval = 1s;
+constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+
+}  // namespace
+
+Client& Session::client() {
+  if (!client_) {
+    ClientOptions options;
+    options.servers = parse_addresses(settings.text("server")).value();  // checked when the settings were resolved
+    options.token = settings.text("token");
+    options.correlation_id = correlation_id;
+    options.request_timeout = settings.duration("request_timeout");
+    options.retry_for = asks_once ? Duration(0) : settings.duration("retry_for");
+    options.clock = io.clock;
+    options.pause = io.pause;
+    client_ = std::make_unique<Client>(std::move(options));
+  }
+  return *client_;
+}
+
+OutputForm Session::form() const {
+  const std::string name = settings.text("output");
+  if (name == "json") return OutputForm::Json;
+  if (name == "yaml") return OutputForm::Yaml;
+  if (name == "wide") return OutputForm::Wide;
+  return name == "name" ? OutputForm::Name : OutputForm::Table;
+}
+
+bool Session::colours() const {
+  const std::string choice = settings.text("color");
+  if (choice != "auto") return choice == "always";
+  return io.out_is_terminal && io.env_or("NO_COLOR", "").empty() && io.env_or("TERM", "") != "dumb";
+}
+
+void Session::note(std::string_view text) const { io.err(cat("hodei: ", text, "\n")); }
+
+int Session::fail(const absl::Status& status) const {
+  std::string message(status.message());
+  // A second line says what to do.
+  for (size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.insert(at + 1, "  ");
+  if (message.empty()) message = absl::StatusCodeToString(status.code());
+  io.err(cat("hodei: error: ", message, "\n"));
+  return is_run ? kPlatform : kRefused;
+}
+
+std::optional<std::string> Session::data_text(const google::protobuf::Message& message) const {
+  if (form() == OutputForm::Json) return message_text(message, TextForm::Json);
+  if (form() == OutputForm::Yaml) return message_text(message, TextForm::Yaml);
+  return std::nullopt;
+}
+
+std::optional<std::string> Session::data_text(const std::vector<const google::protobuf::Message*>& messages) const {
+  if (form() == OutputForm::Json) return message_list_text(messages, TextForm::Json);
+  if (form() == OutputForm::Yaml) return message_list_text(messages, TextForm::Yaml);
+  return std::nullopt;
+}
+
+int Session::show(const absl::StatusOr<std::string>& text) const {
+  if (!text.ok()) return fail(text.status());
+  return io.out(*text) ? kOk : kRefused;
+}
+
+int Session::show(bool watch, const std::function<absl::StatusOr<std::string>()>& make_text) const {
+  if (!watch) return show(make_text());
+  while (true) {
+    absl::StatusOr<std::string> text = make_text();
+    // Someone who watches wants to see the server come back, too.
+    if (!text.ok() && !absl::IsUnavailable(text.status())) return fail(text.status());
+    if (!text.ok()) text = cat(std::string(text.status().message()), "\n");
+    if (!io.out(io.out_is_terminal ? cat(kClearScreen, *text) : cat(*text, "\n"))) return kOk;
+    if (!io.pause(kWatchInterval)) return kOk;
+  }
+}
+
+}  // namespace hodei::cli

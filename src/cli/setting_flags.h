@@ -1,0 +1,18 @@
+// Settings of the table as flags of a command.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace hodei::cli {
+
+struct Session;
+
+// The flags of everything that concerns `audience` and is not a flag of every command anyway.
+void add_setting_flags(CLI::App& command, Session& session, unsigned audience);
+
+// The client's settings: flags of the root, understood behind every command.
+void add_client_flags(CLI::App& root, Session& session);
+
+}  // namespace hodei::cli

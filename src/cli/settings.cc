@@ -1,0 +1,179 @@
+#include "src/cli/settings.h"
+
+#include "src/base/ids.h"
+#include "src/base/status.h"
+#include "src/cli/address.h"
+#include "src/cli/label_rules.h"
+#include "src/cli/local_commands.h"
+#include "src/cli/quantities.h"
+#include "src/cli/suggestion.h"
+#include "src/cli/surroundings.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int64_t kMostSlots = 10'000;
+
+absl::Status check_servers(const std::string& v) { return parse_addresses(v).status(); }
+absl::Status check_listen(const std::string& v) { return parse_address(v).status(); }
+absl::Status check_duration(const std::string& v) { return parse_duration(v).status(); }
+absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
+absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
+absl::Status check_port(const std::string& v) { return parse_count(v, 0, 65535).status(); }
+absl::Status check_label(const std::string& v) { return parse_key_value("label", v).status(); }
+absl::Status check_taint(const std::string& v) { return parse_taint(v).status(); }
+absl::Status check_id(const std::string& v) { return v.empty() ? absl::OkStatus() : check_name("value", v); }
+
+absl::Status check_choice(const std::string& v, const std::vector<std::string>& choices) {
+  std::string all;
+  for (const std::string& choice : choices) {
+    if (v == choice) return absl::OkStatus();
+    all += (all.empty() ? "" : ", ") + choice;
+  }
+  return absl::InvalidArgumentError(cat("'", v, "' is not one of ", all, did_you_mean(v, choices)));
+}
+absl::Status check_output(const std::string& v) { return check_choice(v, {"table", "wide", "json", "yaml", "name"}); }
+absl::Status check_color(const std::string& v) { return check_choice(v, {"auto", "always", "never"}); }
+absl::Status check_level(const std::string& v) {
+  return check_choice(v, {"trace", "debug", "info", "warn", "error", "off"});
+}
+
+absl::Status check_database(const std::string& v) {
+  if (v.empty() || v.substr(0, 7) == "sqlite:") return absl::OkStatus();
+  if (v.substr(0, 8) == "postgres") {
+    return absl::UnimplementedError(
+        "PostgreSQL is not there yet; leave HODEI_DATABASE_URL and DATABASE_URL unset to use SQLite in the data "
+        "folder");
+  }
+  return absl::InvalidArgumentError(cat("'", v, "' is not known; leave it empty, or write sqlite:PATH"));
+}
+
+constexpr Setting kSettings[] = {
+    // name, flag, env, env_fallback, default, audience, check, description, list, secret
+    {"server", "-s,--server", "HODEI_SERVER", "", "http://localhost:50051", kClient | kAgent, check_servers,
+     "the server to talk to, host:port or http://host:port; several, comma-separated, are tried in order"},
+    {"token", "--token", "HODEI_TOKEN", "", "", kClient | kAgent, nullptr,
+     "what to authenticate with: an API token, or for `agent` the one-time token of `otp create`", false, true},
+    {"namespace", "-n,--namespace", "HODEI_NAMESPACE", "", "", kClient, check_id,
+     "where jobs and templates live (empty: `default` when writing, all when listing)"},
+    {"output", "-o,--output", "HODEI_OUTPUT", "", "table", kClient, check_output, "table, wide, json, yaml or name"},
+    {"color", "--color", "HODEI_COLOR", "", "auto", kClient, check_color,
+     "auto (on a terminal, unless NO_COLOR is set), always or never"},
+    {"request_timeout", "--request-timeout", "HODEI_REQUEST_TIMEOUT", "", "30s", kClient, check_duration,
+     "the deadline of one call"},
+    {"retry_for", "--retry-for", "HODEI_RETRY_FOR", "", "3s", kClient, check_duration,
+     "how long to try again when no server answers"},
+    {"reconnect_for", "--reconnect-for", "HODEI_RECONNECT_FOR", "", "10m", kClient, check_duration,
+     "how long `run` and `job logs --follow` try to come back to a server that went away"},
+    {"data_dir", "-d,--data-dir", "HODEI_DATA_DIR", "", "", kServer | kAgent, nullptr,
+     "the folder of everything durable (empty: ~/.local/share/hodei, or /var/lib/hodei for root)"},
+    {"listen", "--listen", "HODEI_LISTEN", "", "127.0.0.1:50051", kServer, check_listen,
+     "host:port to serve gRPC on; GRPC_PORT sets the port"},
+    {"http_port", "", "HTTP_PORT", "", "8080", kServer, check_port, "reserved for the HTTP API"},
+    {"database_url", "--database-url", "HODEI_DATABASE_URL", "DATABASE_URL", "", kServer, check_database,
+     "the store; empty: SQLite in the data folder", false, true},
+    {"log_retention_age", "--log-retention-age", "HODEI_LOG_RETENTION_AGE", "", "14d", kServer, check_duration,
+     "how long the output of jobs is kept"},
+    {"log_retention_size", "--log-retention-size", "HODEI_LOG_RETENTION_SIZE", "", "10GiB", kServer, check_bytes,
+     "how much output of jobs is kept, all together"},
+    {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
+     "trace, debug, info, warn, error or off"},
+    {"slots", "--slots", "HODEI_SLOTS", "", "0", kAgent, check_slots,
+     "executions at once on this worker; 0: one per CPU core"},
+    {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
+    {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
+     "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
+    {"pool", "--pool", "HODEI_POOL", "", "", kAgent, check_id, "the pool that this worker belongs to"},
+    {"worker_id", "--worker-id", "HODEI_WORKER_ID", "", "", kAgent, check_id,
+     "this worker's id (empty: made once and kept)"},
+    {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr,
+     "this worker's name for people (empty: host name)"},
+    {"state_dir", "--state-dir", "HODEI_STATE_DIR", "", "", kAgent, nullptr,
+     "where the worker keeps its session and working folders (empty: `worker` in the data folder)"},
+};
+
+absl::Status check_values(const Setting& setting, const SettingValue& value) {
+  if (!setting.check) return absl::OkStatus();
+  for (const std::string& one : value.values) {
+    if (absl::Status bad = setting.check(one); !bad.ok()) {
+      return absl::Status(bad.code(), cat(setting.name, " (", value.origin, "): ", std::string(bad.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<SettingValue> from_env(const Setting& setting, const Surroundings& surroundings) {
+  for (std::string_view name : {setting.env, setting.env_fallback}) {
+    if (name.empty()) continue;
+    const std::optional<std::string> found = surroundings.env(std::string(name));
+    // An empty variable is an unset one, as is usual.
+    if (!found || found->empty()) continue;
+    const std::string origin = cat("environment ", name);
+    return setting.is_list ? SettingValue{split_list(*found), origin} : SettingValue{{*found}, origin};
+  }
+  return std::nullopt;
+}
+
+// GRPC_PORT is a port without a host: it replaces the port of `listen`, and that of the server found by default. Asked
+// only where neither a flag nor the setting's own variable was given.
+absl::Status apply_grpc_port(const Surroundings& surroundings, const Setting& setting, SettingValue& value) {
+  const std::string text = surroundings.env_or("GRPC_PORT", "");
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> port = parse_count(text, 0, 65535);
+  if (!port.ok()) return bad_field("GRPC_PORT", std::string(port.status().message()));
+  if (setting.name == "server" && value.origin != "default") return absl::OkStatus();
+  ASSIGN_OR_RETURN(Address address, parse_address(value.values[0]));
+  address.port = static_cast<int>(*port);
+  value = {{cat(setting.name == "server" ? "http://" : "", to_string(address))}, "environment GRPC_PORT"};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::span<const Setting> all_settings() { return kSettings; }
+
+const Setting* find_setting(std::string_view name) {
+  for (const Setting& setting : kSettings) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Settings> Settings::resolve(const std::map<std::string, std::vector<std::string>>& flags,
+                                           const Surroundings& surroundings, const ConfigFile& file) {
+  Settings out;
+  out.config_path_ = file.path;
+  for (const Setting& setting : kSettings) {
+    SettingValue value{{std::string(setting.default_value)}, "default"};
+    if (setting.is_list) value.values.clear();
+    if (const auto given = flags.find(std::string(setting.name)); given != flags.end() && !given->second.empty()) {
+      value = {given->second, cat("flag ", setting.flag.substr(setting.flag.find("--")))};
+    } else if (const std::optional<SettingValue> found = from_env(setting, surroundings)) {
+      value = *found;
+    } else {
+      if (const auto kept = file.values.find(setting.name); kept != file.values.end()) value = kept->second;
+      const bool has_port = setting.name == "server" || setting.name == "listen";
+      if (has_port) RETURN_IF_ERROR(apply_grpc_port(surroundings, setting, value));
+    }
+    RETURN_IF_ERROR(check_values(setting, value));
+    out.values_.emplace(setting.name, std::move(value));
+  }
+  return out;
+}
+
+const SettingValue& Settings::get(std::string_view name) const {
+  const auto found = values_.find(name);
+  HODEI_CHECK(found != values_.end());
+  return found->second;
+}
+
+std::string Settings::text(std::string_view name) const {
+  const SettingValue& value = get(name);
+  return value.values.empty() ? std::string() : value.values[0];
+}
+
+Duration Settings::duration(std::string_view name) const { return parse_duration(text(name)).value(); }
+int64_t Settings::count(std::string_view name) const { return parse_count(text(name), INT64_MIN, INT64_MAX).value(); }
+int64_t Settings::bytes(std::string_view name) const { return parse_bytes(text(name)).value(); }
+
+}  // namespace hodei::cli

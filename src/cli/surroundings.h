@@ -1,0 +1,40 @@
+// Everything outside the process that a command touches: its streams, environment, clock. Tests give their own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "src/base/time.h"
+
+namespace hodei::cli {
+
+struct Surroundings {
+  // Data goes to out, everything else to err. False: nobody reads it any more.
+  std::function<bool(std::string_view)> out;
+  std::function<bool(std::string_view)> err;
+  std::function<std::optional<std::string>(const std::string&)> env;
+  std::function<absl::StatusOr<std::string>()> read_stdin;
+  // Waits that long; false: stop what you are repeating.
+  std::function<bool(Duration)> pause;
+  const Clock* clock = nullptr;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  bool handle_signals = false;  // Ctrl-C of `run` cancels the job
+
+  std::string env_or(const std::string& name, std::string_view otherwise) const {
+    return env(name).value_or(std::string(otherwise));
+  }
+};
+
+Surroundings real_surroundings();
+
+// A whole file, refused when it is larger than `limit`.
+absl::StatusOr<std::string> read_small_file(const std::string& path, size_t limit);
+
+// A random text of 128 bits in hex, for request ids and idempotency keys.
+std::string random_id();
+
+}  // namespace hodei::cli

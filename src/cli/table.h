@@ -1,0 +1,53 @@
+// Aligned columns for people, and the colours of words that matter.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hodei::cli {
+
+enum class Colour { None, Green, Red, Yellow, Blue, Grey, Bold };
+
+// Pending, Failed, Ready, … in the colour that people expect of them.
+Colour colour_of_state(std::string_view state);
+
+std::string paint(std::string_view text, Colour colour, bool enabled);
+
+// Text from outside may hold control characters that would move the cursor: they are shown as escapes.
+std::string printable(std::string_view text);
+
+class Table {
+ public:
+  struct Cell {
+    std::string text;
+    Colour colour = Colour::None;
+    Cell(std::string t, Colour c = Colour::None) : text(std::move(t)), colour(c) {}
+    Cell(const char* t) : text(t) {}
+  };
+
+  explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+  std::string text(bool colours, size_t indent = 0) const;
+
+ private:
+  std::vector<std::string> headers_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+// "  Name       build": the fields of one thing, one below the other; empty values are left out.
+class FieldList {
+ public:
+  void add(std::string name, std::string value, Colour colour = Colour::None);
+  std::string text(bool colours) const;
+
+ private:
+  struct Row {
+    std::string name;
+    Table::Cell value;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace hodei::cli

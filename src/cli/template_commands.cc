@@ -1,0 +1,149 @@
+// `hodei template …`: stored specs with parameters.
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/document.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/job_file.h"
+#include "src/cli/job_flags.h"
+#include "src/cli/job_view.h"
+#include "src/cli/run_command.h"
+#include "src/cli/session.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+std::string parameters(const v1::Template& t) {
+  std::string out;
+  for (const v1::TemplateParameter& p : t.parameters()) {
+    out += cat(out.empty() ? "" : ", ", p.name(), p.has_default_value() ? cat("=", p.default_value()) : std::string());
+  }
+  return out;
+}
+
+std::string template_page(const v1::Template& t, const Session& session) {
+  const WallTime now = session.io.clock->now().wall;
+  FieldList fields;
+  fields.add("Description", t.description());
+  fields.add("Command", command_line(t.spec().command()));
+  fields.add("Revision", cat(t.revision()));
+  fields.add("Updated", cat(age(t.updated_at(), now), " ago"));
+  std::string out =
+      cat(paint(cat("Template ", t.name()), Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+  if (t.parameters_size() == 0) return out;
+  Table table({"PARAMETER", "DEFAULT", "DESCRIPTION"});
+  for (const v1::TemplateParameter& p : t.parameters()) {
+    table.add({p.name(), p.has_default_value() ? cat("'", p.default_value(), "'") : std::string("must be given"),
+               p.description()});
+  }
+  return out + "\n" + table.text(session.colours(), 2);
+}
+
+absl::StatusOr<std::string> put_text(Session& session, const std::string& file, const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   file == "-" ? session.io.read_stdin() : read_small_file(file, kLargestDocument));
+  v1::PutTemplateRequest request;
+  RETURN_IF_ERROR(read_template(text, file == "-" ? "standard input" : file, *request.mutable_template_()));
+  if (!name.empty()) request.mutable_template_()->set_name(name);
+  request.set_namespace_(session.name_space());
+  ASSIGN_OR_RETURN(const v1::Template stored, session.client().put_template(request));
+  if (const auto data = session.data_text(stored)) return *data;
+  if (session.form() == OutputForm::Name) return stored.name() + "\n";
+  return cat("template ", stored.name(), " is stored, revision ", stored.revision(), "\n");
+}
+
+absl::StatusOr<std::string> get_text(Session& session, const std::string& name) {
+  v1::GetTemplateRequest request;
+  request.set_name(name);
+  request.set_namespace_(session.name_space());
+  ASSIGN_OR_RETURN(const v1::Template found, session.client().get_template(request));
+  if (const auto data = session.data_text(found)) return *data;
+  return session.form() == OutputForm::Name ? found.name() + "\n" : template_page(found, session);
+}
+
+absl::StatusOr<std::string> list_text(Session& session) {
+  v1::ListTemplatesRequest request;
+  request.set_namespace_(session.name_space());
+  ASSIGN_OR_RETURN(const v1::ListTemplatesResponse answer, session.client().list_templates(request));
+  std::vector<const google::protobuf::Message*> messages;
+  Table table({"NAME", "REVISION", "UPDATED", "PARAMETERS", "DESCRIPTION"});
+  std::string names;
+  for (const v1::Template& t : answer.templates()) {
+    messages.push_back(&t);
+    names += t.name() + "\n";
+    table.add({t.name(), cat(t.revision()), age(t.updated_at(), session.io.clock->now().wall), parameters(t),
+               t.description()});
+  }
+  if (const auto data = session.data_text(messages)) return *data;
+  if (session.form() == OutputForm::Name) return names;
+  if (table.empty()) session.note("no templates; `hodei template put FILE` stores one");
+  return table.text(session.colours());
+}
+
+absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+  v1::DeleteTemplateRequest request;
+  request.set_name(name);
+  request.set_namespace_(session.name_space());
+  RETURN_IF_ERROR(session.client().delete_template(request));
+  return session.form() == OutputForm::Name ? name + "\n" : cat("template ", name, " is removed\n");
+}
+
+void add_put(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("put", "store a template from a file in YAML or JSON");
+  auto file = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  command->add_option("file,-f,--file", *file, "the file (- for standard input)")->required()->type_name("FILE");
+  command->add_option("--name", *name, "store it under this name instead of the file's")->type_name("NAME");
+  command->footer(
+      "A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
+      "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
+  command->callback([&session, file, name] {
+    session.action = [&session, file, name] { return session.show(put_text(session, *file, *name)); };
+  });
+}
+
+using ByName = absl::StatusOr<std::string> (*)(Session&, const std::string&);
+
+CLI::App* add_by_name(CLI::App& group, Session& session, const std::string& verb, const std::string& description,
+                      ByName act) {
+  CLI::App* command = group.add_subcommand(verb, description);
+  auto name = std::make_shared<std::string>();
+  command->add_option("name", *name, "of the template")->required()->type_name("NAME");
+  command->callback(
+      [&session, name, act] { session.action = [&session, name, act] { return session.show(act(session, *name)); }; });
+  return command;
+}
+
+void add_template_run(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("run", "run a job from a template, as `hodei run --template` does");
+  auto flags = std::make_shared<JobFlags>();
+  auto name = std::make_shared<std::string>();
+  command->add_option("name", *name, "of the template")->required()->type_name("NAME");
+  add_job_flags(*command, *flags);
+  command->add_flag("--detach", flags->detach, "submit, print the id, leave");
+  command->callback([&session, flags, name] {
+    flags->template_name = *name;
+    choose_run(session, flags);
+  });
+}
+
+}  // namespace
+
+void add_template_commands(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("template", "store specs with parameters and make jobs from them");
+  group->require_subcommand(1);
+  add_put(*group, session);
+  add_by_name(*group, session, "get", "one template", get_text);
+  CLI::App* list = group->add_subcommand("list", "all templates");
+  list->alias("ls");
+  auto watch = std::make_shared<bool>(false);
+  list->add_flag("--watch", *watch, "show it again and again");
+  list->callback([&session, watch] {
+    session.action = [&session, watch] { return session.show(*watch, [&] { return list_text(session); }); };
+  });
+  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", remove_text)->alias("delete");
+  add_template_run(*group, session);
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,159 @@
+// `hodei worker …` and `hodei otp …`
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/session.h"
+#include "src/cli/worker_view.h"
+
+namespace hodei::cli {
+namespace {
+
+absl::StatusOr<std::string> list_text(Session& session, bool all) {
+  v1::ListWorkersRequest request;
+  request.set_include_terminated(all);
+  ASSIGN_OR_RETURN(const v1::ListWorkersResponse answer, session.client().list_workers(request));
+  std::vector<const google::protobuf::Message*> messages;
+  std::string names;
+  for (const v1::Worker& worker : answer.workers()) messages.push_back(&worker), names += worker.info().id() + "\n";
+  if (const auto data = session.data_text(messages)) return *data;
+  if (session.form() == OutputForm::Name) return names;
+  if (messages.empty())
+    session.note("no workers; `hodei dev` brings one, or start `hodei agent` with a token of `hodei otp create`");
+  return worker_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
+}
+
+// People type the beginning of an id; it must be the beginning of one only.
+absl::StatusOr<std::string> full_worker_id(Session& session, const std::string& typed) {
+  v1::ListWorkersRequest request;
+  request.set_include_terminated(true);
+  ASSIGN_OR_RETURN(const v1::ListWorkersResponse answer, session.client().list_workers(request));
+  std::vector<std::string> found;
+  for (const v1::Worker& worker : answer.workers()) {
+    const std::string& id = worker.info().id();
+    if (id == typed || worker.info().name() == typed) return id;
+    if (!typed.empty() && id.substr(0, typed.size()) == typed) found.push_back(id);
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty())
+    return absl::NotFoundError(cat("worker '", typed, "' is not known\n`hodei worker list --all` shows them"));
+  std::string all;
+  for (const std::string& id : found) all += (all.empty() ? "" : ", ") + id;
+  return absl::InvalidArgumentError(cat("worker '", typed, "' could be any of ", all, "\ntype more of its id"));
+}
+
+absl::StatusOr<std::string> get_text(Session& session, const std::string& typed) {
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, typed));
+  ASSIGN_OR_RETURN(const v1::Worker worker, session.client().get_worker(id));
+  if (const auto data = session.data_text(worker)) return *data;
+  if (session.form() == OutputForm::Name) return id + "\n";
+  return worker_page(worker, {session.colours(), true, session.io.clock->now().wall});
+}
+
+absl::StatusOr<std::string> drain_text(Session& session, v1::DrainWorkerRequest request) {
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  request.set_worker_id(id);
+  ASSIGN_OR_RETURN(const v1::DrainWorkerResponse answer, session.client().drain_worker(request));
+  if (const auto data = session.data_text(answer)) return *data;
+  if (session.form() == OutputForm::Name) return id + "\n";
+  return cat(id, " takes no new work; ", answer.executions_left(), " executions left\n");
+}
+
+absl::StatusOr<std::string> unregister_text(Session& session, v1::UnregisterWorkerRequest request) {
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  request.set_worker_id(id);
+  RETURN_IF_ERROR(session.client().unregister_worker(request));
+  return session.form() == OutputForm::Name ? id + "\n" : id + " is unregistered; what it still held is queued again\n";
+}
+
+absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker_id) {
+  v1::CreateOtpRequest request;
+  request.set_worker_id(worker_id);
+  ASSIGN_OR_RETURN(const v1::CreateOtpResponse otp, session.client().create_otp(request));
+  if (const auto data = session.data_text(otp)) return *data;
+  session.note(cat("for worker ", otp.worker_id(), ", once, until ", expiry(otp)));
+  session.note(cat("hodei agent --worker-id ", otp.worker_id(), " --token ", otp.token()));
+  return otp.token() + "\n";
+}
+
+void add_list(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("list", "all workers");
+  command->alias("ls");
+  auto all = std::make_shared<bool>(false);
+  auto watch = std::make_shared<bool>(false);
+  command->add_flag("--all", *all, "terminated ones too");
+  command->add_flag("--watch", *watch, "show it again and again");
+  command->callback([&session, all, watch] {
+    session.action = [&session, all, watch] { return session.show(*watch, [&] { return list_text(session, *all); }); };
+  });
+}
+
+void add_get(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("get", "one worker");
+  auto id = std::make_shared<std::string>();
+  auto watch = std::make_shared<bool>(false);
+  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_flag("--watch", *watch, "show it again and again");
+  command->callback([&session, id, watch] {
+    session.action = [&session, id, watch] { return session.show(*watch, [&] { return get_text(session, *id); }); };
+  });
+}
+
+struct LeaveFlags {
+  std::string id, reason;
+  bool stop = false;
+};
+
+void add_drain(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("drain", "give a worker no new work");
+  auto flags = std::make_shared<LeaveFlags>();
+  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
+  command->add_flag("--stop", flags->stop, "it leaves when it is empty");
+  command->callback([&session, flags] {
+    session.action = [&session, flags] {
+      v1::DrainWorkerRequest request;
+      request.set_worker_id(flags->id);
+      request.set_reason(flags->reason);
+      request.set_stop(flags->stop);
+      return session.show(drain_text(session, request));
+    };
+  });
+}
+
+void add_unregister(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("unregister", "send a worker away for good");
+  auto flags = std::make_shared<LeaveFlags>();
+  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
+  command->callback([&session, flags] {
+    session.action = [&session, flags] {
+      v1::UnregisterWorkerRequest request;
+      request.set_worker_id(flags->id);
+      request.set_reason(flags->reason);
+      return session.show(unregister_text(session, request));
+    };
+  });
+}
+
+}  // namespace
+
+void add_worker_commands(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("worker", "look at workers and send them away");
+  group->require_subcommand(1);
+  add_list(*group, session);
+  add_get(*group, session);
+  add_drain(*group, session);
+  add_unregister(*group, session);
+
+  CLI::App* otp = root.add_subcommand("otp", "one-time tokens that let a worker in");
+  otp->require_subcommand(1);
+  CLI::App* create = otp->add_subcommand("create", "make one and print it");
+  auto id = std::make_shared<std::string>();
+  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for (made when not given)")
+      ->type_name("ID");
+  create->callback(
+      [&session, id] { session.action = [&session, id] { return session.show(otp_text(session, *id)); }; });
+}
+
+}  // namespace hodei::cli

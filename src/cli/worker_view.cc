@@ -1,0 +1,111 @@
+#include "src/cli/worker_view.h"
+
+#include "src/base/text.h"
+#include "src/cli/quantities.h"
+#include "src/cli/table.h"
+
+namespace hodei::cli {
+namespace {
+
+std::string dash(std::string text) { return text.empty() ? std::string("-") : text; }
+
+// Health is a condition beside the state; people want the worse of the two.
+std::string condition(const v1::Worker& worker) {
+  const std::string state = v1::Worker::State_Name(worker.state());
+  if (worker.unhealthy()) return state + ", unhealthy";
+  const bool alive = worker.state() == v1::Worker::Ready || worker.state() == v1::Worker::Busy;
+  return alive && !worker.connected() ? state + ", away" : state;
+}
+
+Colour condition_colour(const v1::Worker& worker) {
+  return worker.unhealthy() ? Colour::Red : colour_of_state(v1::Worker::State_Name(worker.state()));
+}
+
+std::string labels(const v1::WorkerInfo& info) {
+  std::map<std::string, std::string> sorted(info.labels().begin(), info.labels().end());
+  std::string out;
+  for (const auto& [key, value] : sorted) out += cat(out.empty() ? "" : ", ", key, "=", value);
+  return out;
+}
+
+std::string taints(const v1::WorkerInfo& info) {
+  std::string out;
+  for (const v1::Taint& taint : info.taints()) {
+    out += cat(out.empty() ? "" : ", ", taint.key(), taint.value().empty() ? "" : "=", taint.value(), ":",
+               v1::Taint::Effect_Name(taint.effect()));
+  }
+  return out;
+}
+
+template <class List>
+std::string joined(const List& list) {
+  std::string out;
+  for (const std::string& one : list) out += (out.empty() ? "" : ", ") + one;
+  return out;
+}
+
+std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(), "/", worker.info().slots()); }
+
+}  // namespace
+
+std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
+  std::vector<std::string> headers = {"ID", "NAME", "STATE", "SLOTS", "LOAD", "DONE", "FAILED", "SEEN", "LABELS"};
+  if (options.wide) {
+    for (const char* more : {"HOST", "CPU", "MEMORY", "PROVIDER", "VERSION", "CAPABILITIES"})
+      headers.emplace_back(more);
+  }
+  Table table(headers);
+  for (const v1::Worker& worker : workers.workers()) {
+    const v1::WorkerInfo& info = worker.info();
+    std::vector<Table::Cell> row = {info.id(),
+                                    dash(info.name()),
+                                    {condition(worker), condition_colour(worker)},
+                                    usage(worker),
+                                    fmt::format("{:.0f} %", worker.cpu_load() * 100),
+                                    cat(worker.succeeded()),
+                                    cat(worker.failed()),
+                                    age(worker.last_seen_at(), options.now),
+                                    dash(labels(info))};
+    if (options.wide) {
+      row.emplace_back(dash(info.hostname()));
+      row.emplace_back(cat(info.capacity().cpu_cores()));
+      row.emplace_back(human_bytes(info.capacity().memory_mb() << 20));
+      row.emplace_back(dash(info.provider()));
+      row.emplace_back(dash(info.version()));
+      row.emplace_back(dash(joined(info.capabilities())));
+    }
+    table.add(std::move(row));
+  }
+  return table.text(options.colours);
+}
+
+std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
+  const v1::WorkerInfo& info = worker.info();
+  FieldList fields;
+  fields.add("Name", info.name());
+  fields.add("State", condition(worker), condition_colour(worker));
+  fields.add("Unhealthy", worker.unhealthy_reason(), Colour::Red);
+  fields.add("Slots", cat(usage(worker), " in use"));
+  fields.add("Executions", joined(worker.executions()));
+  fields.add("Load",
+             fmt::format("{:.0f} % of {} cores, {} of {}", worker.cpu_load() * 100, info.capacity().cpu_cores(),
+                         human_bytes(worker.memory_used_mb() << 20), human_bytes(info.capacity().memory_mb() << 20)));
+  fields.add("Done", cat(worker.succeeded(), " succeeded, ", worker.failed(), " failed"));
+  fields.add("Lost lines", worker.dropped_logs() > 0 ? cat(worker.dropped_logs()) : std::string());
+  fields.add("Labels", labels(info));
+  fields.add("Taints", taints(info));
+  fields.add("Capabilities", joined(info.capabilities()));
+  fields.add("Host", cat(info.hostname(), info.ip().empty() ? "" : " ", info.ip()));
+  fields.add("System", cat(info.os(), " ", info.architecture()));
+  fields.add("Provider", info.provider());
+  fields.add("Image", info.image());
+  fields.add("Version", info.version());
+  fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
+  fields.add("Seen",
+             cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
+  return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
+}
+
+std::string expiry(const v1::CreateOtpResponse& otp) { return format_utc(wall_time(otp.expires_at())); }
+
+}  // namespace hodei::cli

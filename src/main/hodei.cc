@@ -1,0 +1,40 @@
+// The `hodei` binary: wires the command line to the server and the worker.
+#include <string_view>
+
+#include "src/base/version.h"
+#include "src/cli/cli.h"
+#include "src/main/serve.h"
+#include "src/worker/worker.h"
+
+namespace {
+
+// Started by a supervisor, never by people.
+constexpr std::string_view kAttachedAgent = "attached-agent";
+
+hodei::worker::WorkerOptions worker_options(const hodei::cli::AgentOptions& in) {
+  hodei::worker::WorkerOptions out;
+  for (const hodei::cli::Address& server : in.servers) out.servers.push_back(to_string(server));
+  out.token = in.token;
+  out.worker_id = in.worker_id;
+  out.name = in.name;
+  if (!in.state_dir.empty()) out.state_dir = in.state_dir;
+  out.slots = static_cast<uint32_t>(in.slots);
+  out.labels = in.labels;
+  for (const hodei::cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
+  out.pool = in.pool;
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && argv[1] == kAttachedAgent) return hodei::worker::run_attached_agent();
+  hodei::cli::LocalCommands local;
+  local.version = hodei::kVersion;
+  local.server = hodei::run_server;
+  local.dev = hodei::run_dev;
+  local.agent = [](const hodei::cli::AgentOptions& options) {
+    return hodei::worker::run_worker(worker_options(options), {"hodei", std::string(kAttachedAgent)});
+  };
+  return hodei::cli::run_cli(argc, argv, local);
+}

@@ -1,0 +1,121 @@
+#include "src/main/serve.h"
+
+#include <unistd.h>
+
+#include <future>
+
+#include "src/api/grpc/host.h"
+#include "src/base/random.h"
+#include "src/base/sha256.h"
+#include "src/base/status.h"
+#include "src/base/version.h"
+#include "src/main/dev_worker.h"
+#include "src/main/process_signals.h"
+#include "src/server/server.h"
+
+namespace hodei {
+namespace {
+
+constexpr int kCannotStart = 1;
+
+void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
+
+int refuse(const absl::Status& why) {
+  say(cat("error: ", std::string(why.message())));
+  return kCannotStart;
+}
+
+server::ServerOptions server_options(const cli::ServerOptions& in) {
+  server::ServerOptions out;
+  out.data_dir = in.data_dir;
+  if (in.log_retention_age > Duration(0)) out.log_retention.max_age = in.log_retention_age;
+  if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
+  return out;
+}
+
+// Makes a one-time token from inside the server, as CreateOtp does from outside.
+absl::StatusOr<std::string> make_token(server::Server& server, const std::string& worker) {
+  std::promise<absl::Status> made;
+  const std::string token = random_uuid();
+  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker)},
+                     [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); });
+  RETURN_IF_ERROR(made.get_future().get());
+  return token;
+}
+
+struct Running {
+  std::unique_ptr<server::Server> server;
+  std::unique_ptr<api::GrpcHost> host;
+};
+
+absl::StatusOr<Running> open(const cli::ServerOptions& options, std::function<api::LocalWorker()> local_worker) {
+  Running out;
+  ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
+  RETURN_IF_ERROR(out.server->start());
+  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  if (!cli::is_loopback(options.listen)) {
+    say(cat("warning: listening on ", to_string(options.listen),
+            ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
+            "are not part of this version"));
+  }
+  return out;
+}
+
+// Once a second until a stop signal comes or the store is lost to another server.
+void run_until_stopped(Running& running, StopSignals& signals, const std::function<void()>& each_second) {
+  while (!signals.wait(1s)) {
+    running.server->tick();
+    const server::LoopHealth health = running.server->loop().health();
+    running.host->set_serving(health.loaded && health.trouble.ok());
+    if (health.deposed) {
+      say("error: another server has taken over this data folder; stopping");
+      return;
+    }
+    each_second();
+  }
+}
+
+void close(Running& running) {
+  running.host->set_serving(false);
+  running.server->links().close_all("the server is shutting down; come back in a moment");
+  running.host->stop();
+  running.server->stop();
+}
+
+}  // namespace
+
+int run_server(const cli::ServerOptions& options) {
+  StopSignals signals;
+  absl::StatusOr<Running> running = open(options, [] { return api::LocalWorker{}; });
+  if (!running.ok()) return refuse(running.status());
+  say(cat("server ", kVersion, " listens on ", to_string(options.listen), ", data in ", options.data_dir));
+  run_until_stopped(*running, signals, [] {});
+  say("shutting down");
+  close(*running);
+  return 0;
+}
+
+int run_dev(const cli::DevOptions& options) {
+  StopSignals signals;
+  const std::string address = to_string(options.server.listen);
+  std::unique_ptr<DevWorker> worker;
+  absl::StatusOr<Running> running = open(options.server, [&worker] {
+    return worker == nullptr ? api::LocalWorker{} : api::LocalWorker{worker->supervisor_pid(), worker->agent_pid()};
+  });
+  if (!running.ok()) return refuse(running.status());
+  server::Server& server = *running->server;
+  worker = std::make_unique<DevWorker>(options, address, [&server] { return make_token(server, kDevWorkerId); });
+  const auto keep_worker = [&worker] {
+    if (const absl::Status kept = worker->keep(); !kept.ok()) say(cat("warning: ", std::string(kept.message())));
+  };
+  keep_worker();
+  say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
+  say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
+  run_until_stopped(*running, signals, keep_worker);
+  say("shutting down: ending the worker and what it runs");
+  worker->stop();
+  close(*running);
+  return 0;
+}
+
+}  // namespace hodei

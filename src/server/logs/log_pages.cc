@@ -1,0 +1,84 @@
+// LogHub::get_logs: a page of entries, counted over one execution or all of them.
+#include "src/base/status.h"
+#include "src/server/logs/log_hub.h"
+
+namespace hodei::server {
+namespace {
+
+constexpr int64_t kDefaultEntries = 1000;
+
+// What still fits on the page.
+struct Room {
+  int64_t entries = 0;
+  int64_t bytes = 0;
+  bool is_full() const { return entries <= 0 || bytes <= 0; }
+};
+
+void keep_first_lines(LogChunk& chunk, int64_t count) {
+  if (static_cast<int64_t>(chunk.lines.size()) <= count) return;
+  size_t bytes = 0;
+  for (int64_t i = 0; i < count; ++i) bytes += chunk.lines[static_cast<size_t>(i)].length;
+  chunk.lines.resize(static_cast<size_t>(count));
+  chunk.data.resize(bytes);
+  chunk.next_offset = chunk.offset + static_cast<int64_t>(bytes);
+  chunk.end_of_execution = false;
+}
+
+// Adds entries from `offset` on until the page is full (true) or there are no more.
+absl::StatusOr<bool> add_entries(const store::NumberedLogStore& store, ExecutionId execution, int64_t offset,
+                                 Room& room, LogPage& page) {
+  for (;;) {
+    if (room.is_full()) return store.extent(execution).next_offset > offset;
+    ASSIGN_OR_RETURN(store::NumberedPiece piece,
+                     store.read_numbered(execution, offset, static_cast<size_t>(room.bytes)));
+    const bool is_end = piece.piece.end;
+    if (piece.piece.data.empty() && piece.piece.lost == 0) return false;
+    LogChunk chunk = to_chunk(std::move(piece), offset);
+    keep_first_lines(chunk, room.entries);
+    room.entries -= static_cast<int64_t>(chunk.lines.size());
+    room.bytes -= static_cast<int64_t>(chunk.data.size());
+    offset = chunk.next_offset;
+    page.chunks.push_back(std::move(chunk));
+    if (is_end && page.chunks.back().end_of_execution) return false;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
+  if (request.offset < 0) return bad_field("offset", "must not be negative");
+  if (request.limit < 0) return bad_field("limit", "must not be negative");
+  // Asked before the log is read: an end that comes later makes this page incomplete, not wrong.
+  ASSIGN_OR_RETURN(const JobEnd end, end_of(request.job));
+  std::vector<uint32_t> executions = store_.executions(request.job);
+  if (request.execution != 0) std::erase_if(executions, [&](uint32_t number) { return number != request.execution; });
+
+  LogPage page;
+  Room room{.entries = std::min(request.limit == 0 ? kDefaultEntries : request.limit, limits_.page_entries),
+            .bytes = static_cast<int64_t>(limits_.page_bytes)};
+  int64_t skip = request.offset;
+  bool all_ended = true;
+  for (const uint32_t number : executions) {
+    const ExecutionId execution{request.job, number};
+    const store::LogExtent extent = store_.extent(execution);
+    all_ended = all_ended && extent.ended;
+    if (skip > 0 && skip >= extent.entries) {
+      skip -= extent.entries;
+      continue;
+    }
+    int64_t offset = 0;
+    if (skip > 0) {
+      ASSIGN_OR_RETURN(offset, store_.offset_of_line(execution, skip));
+    }
+    skip = 0;
+    ASSIGN_OR_RETURN(page.more, add_entries(store_, execution, offset, room, page));
+    if (page.more) return page;
+  }
+  const uint32_t last = request.execution != 0 ? request.execution : end.last_execution;
+  const bool has_last = last == 0 || (!executions.empty() && executions.back() >= last);
+  const bool is_late = give_up_at(end) <= clock_.now().mono;
+  page.complete = end.finished && ((has_last && all_ended) || is_late);
+  return page;
+}
+
+}  // namespace hodei::server

@@ -1,0 +1,25 @@
+#include "src/server/logs/log_types.h"
+
+namespace hodei::server {
+
+LogChunk to_chunk(store::NumberedPiece numbered, int64_t from) {
+  store::LogPiece& piece = numbered.piece;
+  LogChunk out{.execution = piece.execution,
+               .offset = piece.offset,
+               .first_line = numbered.first_line,
+               .data = std::move(piece.data),
+               .lines = std::move(piece.lines),
+               .end_of_execution = piece.end};
+  out.next_offset = out.offset + static_cast<int64_t>(out.data.size());
+  const int64_t passed = std::max<int64_t>(piece.offset - from, 0);
+  if (piece.lost == store::kLostUnknown) {
+    out.gap = {.bytes = passed, .reason = kLost};
+  } else if (piece.lost > 0) {
+    out.gap = {.bytes = std::max(piece.lost, passed), .reason = passed > piece.lost ? kExpired : kDropped};
+  } else if (passed > 0) {
+    out.gap = {.bytes = passed, .reason = kExpired};
+  }
+  return out;
+}
+
+}  // namespace hodei::server

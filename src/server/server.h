@@ -1,0 +1,77 @@
+// A server without its doors: store, loop, logs, links and events, wired. The API adapters are built on this.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "src/base/time.h"
+#include "src/server/carrier.h"
+#include "src/server/event_hub.h"
+#include "src/server/logs/log_hub.h"
+#include "src/server/loop.h"
+#include "src/server/system_state.h"
+#include "src/server/worker_links.h"
+#include "src/store/segments/segment_log_store.h"
+#include "src/store/sqlite/sqlite_reader.h"
+#include "src/store/sqlite/sqlite_store.h"
+
+namespace hodei::server {
+
+struct ServerOptions {
+  std::string data_dir;
+  store::LogRetention log_retention;
+  core::EngineConfig engine;
+  // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
+  uint64_t disk_reserve = uint64_t{64} << 20;
+};
+
+class Server final : private LogEnds {
+ public:
+  static absl::StatusOr<std::unique_ptr<Server>> open(const ServerOptions& options);
+  ~Server();
+
+  absl::Status start();
+  void stop();
+
+  Loop& loop() { return *loop_; }
+  store::Reader& reader() { return *reader_; }
+  LogHub& logs() { return *hub_; }
+  WorkerLinks& links() { return links_; }
+  EventHub& events() { return events_; }
+  const Clock& clock() const { return clock_; }
+  const ServerOptions& options() const { return options_; }
+  WallTime started() const { return started_; }
+
+  // About once a second: logs, disk room.
+  void tick();
+
+  // RESOURCE_EXHAUSTED while the disk is nearly full.
+  absl::Status check_room() const;
+  SystemFacts facts(const core::SystemReport& report);
+
+ private:
+  explicit Server(const ServerOptions& options) : options_(options) {}
+  absl::Status build();
+
+  void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
+  void execution_lost(ExecutionId execution) override { hub_->execution_lost(execution); }
+  int64_t durable_offset(ExecutionId execution) override { return log_store_->extent(execution).next_offset; }
+
+  const ServerOptions options_;
+  SystemClock clock_;
+  WallTime started_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::SqliteReader> reader_;
+  std::unique_ptr<store::SegmentLogStore> log_store_;
+  std::unique_ptr<LogHub> hub_;
+  WorkerLinks links_;
+  EventHub events_;
+  std::unique_ptr<Carrier> carrier_;
+  std::unique_ptr<LoopCore> core_;
+  std::unique_ptr<Loop> loop_;
+  std::atomic<bool> disk_low_ = false;
+  std::atomic<bool> stopping_ = false;
+};
+
+}  // namespace hodei::server

@@ -1,0 +1,188 @@
+#include "src/store/segments/segment_log_store.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "src/base/status.h"
+#include "src/store/conformance/log_store_suite.h"
+#include "src/store/segments/power_cut_files.h"
+
+namespace hodei::store {
+namespace {
+
+class TempFolder {
+ public:
+  TempFolder() {
+    char name[] = "/tmp/hodei-segments-XXXXXX";
+    path_ = ::mkdtemp(name);
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class Harness final : public LogStoreHarness {
+ public:
+  Harness(SegmentOptions options, bool in_memory) : options_(options) {
+    options_.clock = &clock_;
+    if (in_memory) options_.files = &memory_;
+    reopen();
+  }
+  NumberedLogStore& store() override { return *store_; }
+  bool can_reopen() const override { return true; }
+  void reopen() override {
+    store_.reset();
+    auto opened = SegmentLogStore::open(folder_.path() + "/logs", options_);
+    HODEI_CHECK(opened.ok());
+    store_ = *std::move(opened);
+  }
+  HandClock& clock() override { return clock_; }
+
+ private:
+  TempFolder folder_;
+  HandClock clock_;
+  PowerCutFiles memory_{1};
+  SegmentOptions options_;
+  std::unique_ptr<SegmentLogStore> store_;
+};
+
+LogStoreKind kind(std::string name, SegmentOptions options, bool in_memory = false) {
+  return {std::move(name), [=] { return std::make_unique<Harness>(options, in_memory); }};
+}
+
+// Tiny segments spread every log over many of them; with one block each, all but the newest block is in a sealed one.
+INSTANTIATE_TEST_SUITE_P(Segments, LogStoreSuite,
+                         testing::Values(kind("on_disk", {.segment_bytes = 8000}),
+                                         kind("two_kilobytes", {.segment_bytes = 2000}, true),
+                                         kind("one_block", {.segment_blocks = 1}, true)),
+                         [](const auto& kind_info) { return kind_info.param.name; });
+
+constexpr ExecutionId kOne{JobId{7}, 1};
+
+std::vector<std::string> names_in(const std::string& folder, const std::string& suffix) {
+  std::vector<std::string> out;
+  const std::vector<FileEntry> entries = disk_files().list(folder).value();
+  for (const FileEntry& entry : entries) {
+    if (entry.name.ends_with(suffix)) out.push_back(folder + "/" + entry.name);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::unique_ptr<SegmentLogStore> open(const std::string& folder, SegmentOptions options = {}) {
+  return std::move(SegmentLogStore::open(folder, options)).value();
+}
+
+TEST(SegmentLogStore, ATornTailIsCutOffAtTheLastWholeBlock) {
+  const TempFolder folder;
+  {
+    const auto store = open(folder.path());
+    ASSERT_TRUE(store->append({piece_of(kOne, 0, "a\n")}).ok());
+    ASSERT_TRUE(store->append({piece_of(kOne, 2, "b\n")}).ok());
+  }
+  const std::string segment = names_in(folder.path(), ".log").at(0);
+  std::filesystem::resize_file(segment, std::filesystem::file_size(segment) - 1);
+  const auto store = open(folder.path());
+  EXPECT_EQ(read_all(*store, kOne), "a\n");
+  ASSERT_TRUE(store->append({piece_of(kOne, 0, "a\nb\nc\n")}).ok());
+  EXPECT_EQ(read_all(*store, kOne), "a\nb\nc\n");
+}
+
+TEST(SegmentLogStore, AMissingOrDamagedIndexIsMadeAgain) {
+  const TempFolder folder;
+  std::string text;
+  {
+    const auto store = open(folder.path(), {.segment_blocks = 5});
+    for (int i = 0; i < 23; ++i) {
+      ASSERT_TRUE(store->append({piece_of(kOne, static_cast<int64_t>(text.size()), std::to_string(i) + "\n")}).ok());
+      text += std::to_string(i) + "\n";
+    }
+  }
+  const std::vector<std::string> indexes = names_in(folder.path(), ".idx");
+  ASSERT_EQ(indexes.size(), 4u);
+  std::filesystem::remove(indexes[0]);
+  std::ofstream(indexes[1], std::ios::in | std::ios::out).seekp(100) << "rotten";
+  std::filesystem::resize_file(indexes[2], 10);
+  EXPECT_EQ(read_all(*open(folder.path()), kOne), text);
+}
+
+TEST(SegmentLogStore, ADamagedBlockIsSaidToBeLostAndTheRestIsRead) {
+  const TempFolder folder;
+  const auto store = open(folder.path());
+  ASSERT_TRUE(store->append({piece_of(kOne, 0, "first\n")}).ok());
+  ASSERT_TRUE(store->append({piece_of(kOne, 6, "second\n")}).ok());
+  std::ofstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(kBlockHeaderBytes + 2)
+      << '!';
+  const LogPiece gap = store->read(kOne, 0, 1000).value();
+  EXPECT_EQ(gap.data, "");
+  EXPECT_EQ(gap.offset, 6);
+  EXPECT_EQ(gap.lost, kLostUnknown);
+  EXPECT_EQ(store->read(kOne, 6, 1000)->data, "second\n");
+}
+
+TEST(SegmentLogStore, AClearedJobStaysClearedWhenItsTombstoneIsInAnotherSegment) {
+  const TempFolder folder;
+  {
+    const auto store = open(folder.path(), {.segment_blocks = 1});
+    ASSERT_TRUE(store->append({piece_of(kOne, 0, "a\n")}).ok());
+    ASSERT_TRUE(store->append({piece_of({JobId{9}, 1}, 0, "b\n")}).ok());
+    ASSERT_TRUE(store->clear(kOne.job).ok());
+    ASSERT_TRUE(store->append({piece_of({JobId{9}, 1}, 2, "b\n")}).ok());
+    EXPECT_FALSE(store->extent(kOne).exists);
+  }
+  EXPECT_FALSE(open(folder.path())->extent(kOne).exists);
+}
+
+TEST(SegmentLogStore, ALogWhoseBeginningHasExpiredSaysWhereItBegins) {
+  const TempFolder folder;
+  HandClock clock;
+  const auto store = open(folder.path(), {.segment_blocks = 1, .clock = &clock});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(store->append({piece_of(kOne, i * 2, std::to_string(i) + "\n")}).ok());
+    clock.advance(1s);
+  }
+  ASSERT_GT(store->expire({.max_age = 6s}, clock.now().wall).value(), 0);
+  const LogExtent extent = store->extent(kOne);
+  EXPECT_EQ(extent.first_offset, 8);
+  EXPECT_EQ(extent.entries, 10);
+  const NumberedPiece first = store->read_numbered(kOne, 0, 1000).value();
+  EXPECT_EQ(first.piece.offset, 8);
+  EXPECT_EQ(first.piece.data, "4\n");
+  EXPECT_EQ(first.first_line, 4);
+  EXPECT_EQ(store->offset_of_line(kOne, 1).value(), 8);
+}
+
+TEST(SegmentLogStore, ReadersSeeAGrowingLogWithoutGapsBesideTheWriter) {
+  const TempFolder folder;
+  const auto store = open(folder.path(), {.segment_blocks = 50});
+  constexpr int kPieces = 2000;
+  std::atomic<bool> failed = false;
+  const auto follow = [&] {
+    int64_t at = 0;
+    for (bool end = false; !end && !failed;) {
+      const LogPiece piece = store->read(kOne, at, 100'000).value();
+      if (piece.offset != at || piece.lost != 0) failed = true;
+      for (const char c : piece.data) failed = failed || c != static_cast<char>('a' + at++ % 26);
+      end = piece.end;
+    }
+    EXPECT_EQ(at, kPieces * 26);
+  };
+  std::thread one(follow);
+  std::thread two(follow);
+  for (int i = 0; i < kPieces; ++i) {
+    LogPiece piece = piece_of(kOne, i * 26, "abcdefghijklmnopqrstuvwxyz");
+    piece.end = i + 1 == kPieces;
+    ASSERT_TRUE(store->append({piece}).ok());
+  }
+  one.join();
+  two.join();
+  EXPECT_FALSE(failed);
+}
+
+}  // namespace
+}  // namespace hodei::store

@@ -1,0 +1,190 @@
+#include "src/worker/agent.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+
+#include <cstdlib>
+
+#include "src/base/hash.h"
+#include "src/worker/agent_launcher.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/journal.h"
+#include "src/worker/stream_messages.h"
+
+extern char** environ;
+
+namespace hodei::worker {
+namespace {
+
+void clear_event(int fd) {
+  uint64_t ignored = 0;
+  [[maybe_unused]] const ssize_t got = read(fd, &ignored, sizeof(ignored));
+}
+
+}  // namespace
+
+Agent::Agent(Fd socket, const Clock& clock)
+    : clock_(clock),
+      supervisor_(std::move(socket)),
+      inbox_(std::make_shared<LinkInbox>()),
+      link_(inbox_),
+      session_({}, mix64(static_cast<uint64_t>(clock.now().mono.us) ^ static_cast<uint64_t>(getpid()) << 40)),
+      pump_({}, [this] {
+        const uint64_t one = 1;
+        [[maybe_unused]] const ssize_t wrote = write(room_made_.get(), &one, sizeof(one));
+      }) {
+  for (char** pair = environ; *pair != nullptr; ++pair) environment_.emplace_back(*pair);
+}
+
+int Agent::run() {
+  if (!open()) return 1;
+  while (state_ == State::Running) {
+    wait();
+    const Now now = clock_.now();
+    hear_supervisor(now);
+    if (state_ == State::Orphaned) break;
+    hear_server(now);
+    if (attach_) {
+      clear_event(output_ready_.get());
+      pump_.look(now);
+    }
+    session_.tick(now);
+    guard_against_a_hung_supervisor(now);
+    settle(now);
+    send(now);
+    supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
+  }
+  link_.abandon();
+  return state_ == State::Left ? 0 : 1;
+}
+
+bool Agent::open() {
+  signal(SIGPIPE, SIG_IGN);
+  epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
+  for (const int fd : {supervisor_.fd(), inbox_->fd()}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
+  }
+  return true;
+}
+
+void Agent::wait() {
+  MonoTime next = session_.next_deadline();
+  if (link_.can_write() && session_.online()) next = std::min(next, pump_.next_due());
+  if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
+  const MonoTime now = clock_.now().mono;
+  timespec timeout{};
+  timespec* limit = nullptr;
+  if (next != kNever) {
+    const int64_t us = std::max<int64_t>((next - now).count(), 0);
+    timeout = {.tv_sec = us / 1'000'000, .tv_nsec = us % 1'000'000 * 1000};
+    limit = &timeout;
+  }
+  epoll_event events[8];
+  // Suspended time does not count in this time-out; that costs at most a late heartbeat after a suspend.
+  epoll_pwait2(epoll_.get(), events, 8, limit, nullptr);
+}
+
+void Agent::settle(Now now) {
+  while (true) {
+    std::vector<SessionAction> actions = session_.take_actions();
+    if (actions.empty()) return;
+    for (SessionAction& action : actions) {
+      std::visit([&](auto& each) { act(each, now); }, action);
+    }
+  }
+}
+
+void Agent::send(Now now) {
+  if (!link_.can_write()) return;
+  if (session_.online()) {
+    for (LogPart& part : pump_.take(now)) {
+      const ExecutionId execution = part.execution;
+      const bool end = part.end;
+      put_log(std::move(part), outgoing_);
+      has_outgoing_ = true;
+      if (!end) continue;
+      // The receiver reads logs before results: the result may go into the same message.
+      session_.log_flushed(execution);
+      if (pump_.all_acked(execution)) session_.log_durable(execution);
+    }
+    settle(now);
+  }
+  if (!has_outgoing_ || !link_.can_write()) return;
+  has_outgoing_ = false;
+  link_.write(std::exchange(outgoing_, {}));
+}
+
+void Agent::hear_supervisor(Now now) {
+  absl::StatusOr<std::vector<Channel::Received>> received = supervisor_.receive();
+  if (!received.ok()) {
+    // Without it nothing here is worth anything: jobs are its children, and its successor will start its own agent.
+    say("the supervisor is gone: ", std::string(received.status().message()));
+    state_ = State::Orphaned;
+    return;
+  }
+  for (Channel::Received& each : *received) on_message(each, now);
+}
+
+void Agent::on_message(Channel::Received& received, Now now) {
+  if (std::holds_alternative<protocol::Attach>(received.message)) {
+    on_attach(received, now);
+  } else if (auto* shared = std::get_if<protocol::RingShared>(&received.message)) {
+    absl::StatusOr<RingMemory> memory = RingMemory::open(std::move(received.descriptors[0]));
+    if (!memory.ok()) return say("a ring cannot be used: ", std::string(memory.status().message()));
+    memory->close_fd();
+    rings_.insert_or_assign(shared->ring, std::move(*memory));
+  } else if (auto* started = std::get_if<protocol::Started>(&received.message)) {
+    pump_.add(started->execution, ring(started->ring));
+    session_.started(started->execution, started->at, started->pid);
+  } else if (auto* exited = std::get_if<protocol::Exited>(&received.message)) {
+    if (!session_.holds(exited->exit.execution)) return;
+    pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
+    session_.exited(exited->exit);
+  } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
+    pongs_ = pong->number;
+  } else if (std::holds_alternative<protocol::Stop>(received.message)) {
+    session_.drain(true);
+  }
+}
+
+void Agent::on_attach(Channel::Received& received, Now now) {
+  attach_ = std::move(std::get<protocol::Attach>(received.message));
+  if (attach_->version != protocol::kVersion) {
+    say("the supervisor speaks version ", attach_->version, " of the protocol, this agent ", protocol::kVersion);
+    state_ = State::Orphaned;
+    return;
+  }
+  output_ready_ = std::move(received.descriptors[0]);
+  room_made_ = std::move(received.descriptors[1]);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, output_ready_.get(), &event);
+  session_id_ = attach_->session_id;
+  std::vector<Held> inventory;
+  for (const protocol::HeldRing& each : attach_->held) {
+    pump_.add(each.held.execution, ring(each.ring));
+    if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
+    inventory.push_back(each.held);
+  }
+  session_.attached(inventory, now);
+}
+
+RingMemory* Agent::ring(uint64_t number) {
+  const auto it = rings_.find(number);
+  return it == rings_.end() ? nullptr : &it->second;
+}
+
+// If the supervisor hangs it cannot end the jobs when the lease ends. Then nobody else can but us.
+void Agent::guard_against_a_hung_supervisor(Now now) {
+  if (pings_ == pongs_ || pings_ == killed_at_ping_) return;
+  if (now.mono < lease_until_ || now.mono < ping_sent_ + 1s) return;
+  killed_at_ping_ = pings_;
+  if (session_.held_count() == 0) return;
+  say("the supervisor does not answer and the lease has ended: killing all jobs");
+  if (!attach_->cgroup.empty()) kill_cgroup_tree(attach_->cgroup);
+  kill_marked(attach_->mark);
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,83 @@
+// The agent's loop: between the supervisor's socket and the server's stream. It decides nothing itself: the Session
+// does; it keeps nothing that must survive it: the supervisor does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "src/worker/channel.h"
+#include "src/worker/core/session.h"
+#include "src/worker/log_pump.h"
+#include "src/worker/server_link.h"
+#include "src/worker/worker_info.h"
+
+namespace hodei::worker {
+
+class Agent {
+ public:
+  Agent(Fd socket, const Clock& clock);
+  int run();                                   // until it has left, or the supervisor is gone
+
+ private:
+  enum class State : uint8_t { Running, Left, Orphaned };
+
+  bool open();
+  void wait();
+  void settle(Now now);                        // carry out what the Session wants until it wants nothing
+  void send(Now now);                          // one message with all that waits, if the stream takes one
+
+  // From the supervisor.
+  void hear_supervisor(Now now);
+  void on_message(Channel::Received& received, Now now);
+  void on_attach(Channel::Received& received, Now now);
+  RingMemory* ring(uint64_t number);
+  void guard_against_a_hung_supervisor(Now now);
+
+  // From the server.
+  void hear_server(Now now);
+  void on_registered(RegisterDone& done, Now now);
+  void on_arrived(v1::ServerMessage& message, Now now);
+  void on_ack(const v1::ServerAck& ack);
+  void after_logs_acked(ExecutionId execution);
+
+  // What the Session wants.
+  void act(Connect&, Now now);
+  void act(SendHello& hello, Now now);
+  void act(SendHeartbeat& beat, Now now);
+  void act(SendStarted& started, Now now);
+  void act(SendResult& result, Now now);
+  void act(StartExecution& start, Now now);
+  void act(KillExecution& kill, Now now);
+  void act(ExtendLease& lease, Now now);
+  void act(ForgetExecution& forget, Now now);
+  void act(Leave& leave, Now now);
+
+  const Clock& clock_;
+  Channel supervisor_;
+  std::shared_ptr<LinkInbox> inbox_;
+  ServerLink link_;
+  Session session_;
+  LogPump pump_;
+  LoadMeter load_;
+  State state_ = State::Running;
+
+  std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning
+  std::vector<std::string> environment_;
+  std::string session_id_;
+  bool session_refused_ = false;               // the next registration uses the token
+  bool turned_away_ = false;
+  size_t next_server_ = 0;
+  Fd epoll_, output_ready_, room_made_;
+  std::map<uint64_t, RingMemory> rings_;
+
+  v1::WorkerMessage outgoing_;                 // waits for the stream
+  bool has_outgoing_ = false;
+  MonoTime lease_until_{0};
+  uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered
+  uint64_t killed_at_ping_ = 0;
+  MonoTime ping_sent_{0};
+};
+
+}  // namespace hodei::worker

@@ -1,0 +1,184 @@
+// The agent's side of the server: what it hears on the stream, and what the Session makes it say.
+#include "src/worker/agent.h"
+#include "src/worker/journal.h"
+#include "src/worker/program_builder.h"
+#include "src/worker/stream_messages.h"
+
+namespace hodei::worker {
+namespace {
+
+// No server of the same installation would answer differently.
+bool is_final(grpc::StatusCode code) {
+  return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::PERMISSION_DENIED ||
+         code == grpc::StatusCode::INVALID_ARGUMENT || code == grpc::StatusCode::UNIMPLEMENTED;
+}
+
+}  // namespace
+
+void Agent::hear_server(Now now) {
+  for (LinkEvent& event : inbox_->take()) {
+    if (event.attempt != link_.attempt()) continue;   // of a connection that was given up
+    if (auto* done = std::get_if<RegisterDone>(&event.what)) {
+      on_registered(*done, now);
+    } else if (auto* arrived = std::get_if<Arrived>(&event.what)) {
+      on_arrived(arrived->message, now);
+    } else if (std::holds_alternative<Written>(event.what)) {
+      link_.written();
+    } else {
+      say("the stream ended; connecting again");
+      link_.abandon();
+      session_.stream_closed(now);
+    }
+  }
+}
+
+void Agent::on_registered(RegisterDone& done, Now now) {
+  const grpc::Status& status = done.status;
+  if (!status.ok()) {
+    link_.abandon();
+    const bool may_use_token = !session_id_.empty() && !session_refused_ && !attach_->options.token.empty();
+    if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED && may_use_token) {
+      session_refused_ = true;
+      return session_.stream_closed(now);
+    }
+    if (is_final(status.error_code())) {
+      turned_away_ = true;
+      return session_.turned_away("the server refused the registration: " + status.error_message());
+    }
+    say("cannot register: ", status.error_message());
+    return session_.stream_closed(now);
+  }
+  if (done.response.session_id() != session_id_) {
+    session_id_ = done.response.session_id();
+    supervisor_.put(protocol::Registered{session_id_});
+  }
+  session_refused_ = false;
+  session_.set_timing(std::chrono::milliseconds(done.response.heartbeat_ms()),
+                      std::chrono::milliseconds(done.response.lease_ms()));
+  outgoing_.Clear();
+  has_outgoing_ = false;
+  link_.open_stream(session_id_);
+  session_.stream_opened(now);
+}
+
+void Agent::on_arrived(v1::ServerMessage& message, Now now) {
+  if (message.has_welcome()) {
+    pump_.restart();
+    for (const v1::LogPosition& position : message.welcome().log_positions()) {
+      if (const auto id = read_execution(position.execution_id())) {
+        pump_.resume_at(*id, static_cast<uint64_t>(std::max<int64_t>(position.offset(), 0)));
+      }
+    }
+    std::vector<ExecutionId> unknown;
+    for (const std::string& text : message.welcome().unknown()) {
+      if (const auto id = read_execution(text)) unknown.push_back(*id);
+    }
+    session_.welcomed(unknown, now);
+    pump_.look(now);
+    say("online; ", session_.held_count(), " executions held");
+  }
+  for (v1::RunJob& run : *message.mutable_run()) {
+    if (std::optional<RunOrder> order = read_order(run)) session_.ordered(*order);
+  }
+  for (const v1::CancelExecution& cancel : message.cancel()) {
+    const auto id = read_execution(cancel.execution_id());
+    if (id) session_.cancel(*id, cancel.timed_out(), std::chrono::milliseconds(cancel.grace_ms()));
+  }
+  if (message.has_drain()) session_.drain(message.drain().stop());
+  if (message.has_ack()) on_ack(message.ack());
+}
+
+void Agent::on_ack(const v1::ServerAck& ack) {
+  if (ack.heartbeat_sent_us() != 0) session_.heartbeat_acked(MonoTime{ack.heartbeat_sent_us()});
+  for (const v1::LogPosition& position : ack.logs()) {
+    const auto id = read_execution(position.execution_id());
+    if (!id) continue;
+    pump_.acked(*id, static_cast<uint64_t>(std::max<int64_t>(position.offset(), 0)));
+    after_logs_acked(*id);
+  }
+  std::vector<ExecutionId> results;
+  for (const std::string& text : ack.results()) {
+    if (const auto id = read_execution(text)) results.push_back(*id);
+  }
+  if (!results.empty()) session_.results_acked(results);
+  for (const std::string& word : ack.instructions()) say("the server says: ", word);
+}
+
+void Agent::after_logs_acked(ExecutionId execution) {
+  if (pump_.all_acked(execution)) session_.log_durable(execution);
+}
+
+void Agent::act(Connect&, Now) {
+  v1::RegisterRequest request;
+  *request.mutable_info() = worker_info(attach_->options);
+  if (session_id_.empty() || session_refused_) {
+    request.set_auth_token(attach_->options.token);
+  } else {
+    request.set_session_id(session_id_);
+  }
+  request.set_incarnation(attach_->incarnation);
+  request.set_protocol_min(1);
+  request.set_protocol_max(1);
+  link_.connect(attach_->options.servers[next_server_++ % attach_->options.servers.size()], request);
+}
+
+void Agent::act(SendHello& hello, Now) {
+  put_hello(hello, session_id_, attach_->incarnation, outgoing_);
+  has_outgoing_ = true;
+}
+
+void Agent::act(SendHeartbeat& beat, Now now) {
+  // A worker whose supervisor hangs is not alive: let the lease run out.
+  if (pings_ != pongs_) return say("the supervisor does not answer: no heartbeat");
+  supervisor_.put(protocol::Ping{++pings_});
+  ping_sent_ = now.mono;
+  const MachineLoad load = load_.read();
+  v1::Heartbeat& message = *outgoing_.mutable_heartbeat();
+  message.set_sent_us(beat.sent.us);
+  message.set_cpu_load(load.cpu);
+  message.set_memory_used_mb(load.memory_used_mb);
+  message.set_status("ok");
+  for (const ExecutionId id : beat.active) message.add_active(to_string(id));
+  has_outgoing_ = true;
+}
+
+void Agent::act(SendStarted& started, Now) {
+  put_started(started, outgoing_);
+  has_outgoing_ = true;
+}
+
+void Agent::act(SendResult& result, Now) {
+  put_result(result.exit, outgoing_);
+  has_outgoing_ = true;
+}
+
+void Agent::act(StartExecution& start, Now) {
+  supervisor_.put(protocol::Start{start.order.execution, build_program(start.order, environment_)});
+}
+
+void Agent::act(KillExecution& kill, Now) {
+  supervisor_.put(protocol::Kill{kill.execution, kill.why, kill.grace});
+  // Nobody wants its output any more, and a full ring must not keep it from ending.
+  if (kill.why == KillReason::LeaseExpired) pump_.discard(kill.execution);
+}
+
+void Agent::act(ExtendLease& lease, Now) {
+  lease_until_ = lease.until;
+  supervisor_.put(protocol::ValidUntil{lease.until});
+}
+
+void Agent::act(ForgetExecution& forget, Now) {
+  pump_.forget(forget.execution);
+  supervisor_.put(protocol::Forget{forget.execution});
+}
+
+void Agent::act(Leave& leave, Now) {
+  if (!turned_away_) {
+    const grpc::Status told = link_.unregister(attach_->options.worker_id, session_id_, leave.reason);
+    if (!told.ok()) say("could not unregister: ", told.error_message());
+  }
+  supervisor_.put(protocol::Left{leave.reason, turned_away_});
+  state_ = State::Left;
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,217 @@
+// Enclosures made of cgroups, both versions.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "src/base/status.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/fd.h"
+
+namespace hodei::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool write_file(const std::string& path, std::string_view text) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return fd.is_open() && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+std::vector<pid_t> pids_in(const std::string& folder) {
+  std::string text;
+  const Fd fd(open((folder + "/cgroup.procs").c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  for (ssize_t got = 1; fd.is_open() && (got = read(fd.get(), buffer, sizeof(buffer))) > 0;) {
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  std::vector<pid_t> pids;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(at, end, pid);
+    if (parsed.ec != std::errc()) break;
+    if (pid > 0) pids.push_back(pid);   // 0: a process of another pid namespace
+    at = parsed.ptr + 1;
+  }
+  return pids;
+}
+
+// A job may have made cgroups of its own below the one it was born in.
+std::vector<std::string> with_subfolders(const std::string& folder) {
+  std::vector<std::string> all{folder};
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    if (it->is_directory(ignored)) all.push_back(it->path().string());
+  }
+  return all;
+}
+
+std::set<pid_t> pids_below(const std::string& folder) {
+  std::set<pid_t> pids;
+  for (const std::string& each : with_subfolders(folder)) {
+    for (const pid_t pid : pids_in(each)) pids.insert(pid);
+  }
+  return pids;
+}
+
+void signal_below(const std::string& folder, int signal) {
+  for (const pid_t pid : pids_below(folder)) ::kill(pid, signal);
+}
+
+// Frozen, a tree cannot have children faster than they are killed; the signal acts when it thaws.
+void freeze_and_kill(const std::string& folder) {
+  const bool frozen = write_file(folder + "/freezer.state", "FROZEN");
+  signal_below(folder, SIGKILL);
+  if (frozen) write_file(folder + "/freezer.state", "THAWED");
+}
+
+void remove_below(const std::string& folder) {
+  std::vector<std::string> all = with_subfolders(folder);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) rmdir(it->c_str());
+}
+
+class CgroupV2 final : public Enclosure {
+ public:
+  CgroupV2(std::string folder, Fd dir, Fd events)
+      : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)) {}
+
+  int birth_cgroup() const override { return dir_.get(); }
+  void terminate() override { signal_below(folder_, SIGTERM); }
+  void kill() override {
+    if (is_empty()) return;
+    if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
+  }
+  bool is_empty() override {
+    char text[256];
+    const ssize_t got = pread(events_.get(), text, sizeof(text), 0);
+    return got > 0 && std::string_view(text, static_cast<size_t>(got)).find("populated 0") != std::string_view::npos;
+  }
+
+ private:
+  std::string folder_;
+  Fd dir_;
+  Fd events_;
+};
+
+class CgroupV1 final : public Enclosure {
+ public:
+  CgroupV1(std::string folder, Fd join) : folder_(std::move(folder)), join_(std::move(join)) {}
+
+  int join_file() const override { return join_.get(); }
+  void terminate() override { signal_below(folder_, SIGTERM); }
+  void kill() override {
+    if (!is_empty()) freeze_and_kill(folder_);
+  }
+  bool is_empty() override { return pids_below(folder_).empty(); }
+
+ private:
+  std::string folder_;
+  Fd join_;
+};
+
+class CgroupFolder : public Enclosures {
+ public:
+  explicit CgroupFolder(std::string folder) : folder_(std::move(folder)) {}
+  ~CgroupFolder() override = default;
+
+  absl::StatusOr<int> kill_leftovers() override {
+    const int met = kill_cgroup_tree(folder_);
+    for (const std::string& each : with_subfolders(folder_)) {
+      if (each != folder_) remove_below(each);
+    }
+    if (!pids_below(folder_).empty()) return absl::InternalError(cat("processes in ", folder_, " do not die"));
+    return met;
+  }
+  std::string cgroup() const override { return folder_; }
+  void remove_all() override { remove_below(folder_); }
+
+ protected:
+  absl::StatusOr<std::string> next_folder() {
+    std::string folder = cat(folder_, "/", next_++);
+    if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "mkdir " + folder);
+    return folder;
+  }
+  std::string folder_;
+
+ private:
+  int next_ = 0;
+};
+
+class CgroupsV2 final : public CgroupFolder {
+ public:
+  using CgroupFolder::CgroupFolder;
+  std::string describe() const override { return "cgroup v2 at " + folder_; }
+  absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
+    ASSIGN_OR_RETURN(std::string folder, next_folder());
+    Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Fd events(open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+    if (!dir.is_open() || !events.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
+    return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events));
+  }
+};
+
+class CgroupsV1 final : public CgroupFolder {
+ public:
+  using CgroupFolder::CgroupFolder;
+  std::string describe() const override { return "cgroup v1 at " + folder_; }
+  absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
+    ASSIGN_OR_RETURN(std::string folder, next_folder());
+    Fd join(open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (!join.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
+    return std::make_unique<CgroupV1>(std::move(folder), std::move(join));
+  }
+};
+
+template <class Kind>
+std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& id) {
+  std::error_code failed;
+  const std::string folder = cat(hierarchy, "/hodei/", id);
+  fs::create_directories(folder, failed);
+  if (failed || access((folder + "/" + probe).c_str(), W_OK) != 0) return nullptr;
+  return std::make_unique<Kind>(folder);
+}
+
+}  // namespace
+
+std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options) {
+  for (const std::string& hierarchy : {options.cgroup_root, options.cgroup_root + "/unified"}) {
+    if (access((hierarchy + "/cgroup.controllers").c_str(), R_OK) != 0) continue;
+    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.worker_id)) return found;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options) {
+  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.worker_id);
+}
+
+std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {
+  std::unique_ptr<Enclosures> chosen;
+  if (options.cgroups) chosen = make_cgroup_v2(options);
+  if (options.cgroups && !chosen) chosen = make_cgroup_v1(options);
+  if (!chosen) chosen = make_marked_trees(options);
+  return chosen;
+}
+
+int kill_cgroup_tree(const std::string& folder) {
+  std::set<pid_t> met;
+  // Each round kills all that are there; a process that dies slowly (core dump, disk) needs more than one look.
+  for (int round = 0; round < 500; ++round) {
+    const std::set<pid_t> now = pids_below(folder);
+    if (now.empty()) break;
+    met.insert(now.begin(), now.end());
+    if (!write_file(folder + "/cgroup.kill", "1")) freeze_and_kill(folder);
+    usleep(round < 10 ? 1000 : 10'000);
+  }
+  return static_cast<int>(met.size());
+}
+
+}  // namespace hodei::worker

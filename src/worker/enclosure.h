@@ -1,0 +1,72 @@
+// What holds the whole process tree of one execution, so that nothing of it can escape a kill.
+//
+// Three kinds, the best that the machine allows: a cgroup v2 (killed by one write, entered at birth), a cgroup v1 of the
+// freezer hierarchy, or no cgroup at all: then the tree is found through its process group, its parents and a mark in
+// its environment. Enclosures are pooled: making a cgroup costs as much as starting a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/base/ids.h"
+
+namespace hodei::worker {
+
+inline constexpr const char* kMarkVariable = "HODEI_WORKER_MARK";
+inline constexpr const char* kExecutionVariable = "HODEI_EXECUTION_ID";
+
+class Enclosure {
+ public:
+  virtual ~Enclosure() = default;
+
+  // Prepared for one execution; `main` is given once it is known.
+  virtual void assign(ExecutionId) {}
+  virtual void entered(pid_t main) { main_ = main; }
+
+  virtual int birth_cgroup() const { return -1; }   // a folder's descriptor: the process is made inside (v2)
+  virtual int join_file() const { return -1; }      // the child writes "0" there before it becomes the program (v1)
+
+  virtual void terminate() = 0;                     // SIGTERM to every process
+  virtual void kill() = 0;                          // SIGKILL to every process, also to those just being born
+  virtual bool is_empty() = 0;                      // nothing is alive; zombies do not count
+
+ protected:
+  pid_t main_ = 0;
+};
+
+class Enclosures {
+ public:
+  virtual ~Enclosures() = default;
+  // Kills whatever an earlier supervisor of this worker left alive. Returns how many processes it met.
+  virtual absl::StatusOr<int> kill_leftovers() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Enclosure>> make() = 0;
+  virtual std::string describe() const = 0;
+  virtual std::string cgroup() const { return {}; } // the folder that holds all of them
+  virtual void remove_all() {}                      // at the end, when all are empty
+};
+
+struct EnclosureOptions {
+  bool cgroups = true;
+  std::string cgroup_root = "/sys/fs/cgroup";
+  std::string worker_id;
+  std::string mark;                                 // value of kMarkVariable in every process of this worker
+};
+
+// The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken.
+std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options);
+
+std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options);   // null: not possible here
+std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options);   // null: not possible here
+std::unique_ptr<Enclosures> make_marked_trees(const EnclosureOptions& options);
+
+// SIGKILL to all processes in a cgroup of either version until it is empty, its sub-folders included. For those who
+// know only the folder: a successor, or an agent whose supervisor hangs. Returns how many were met.
+int kill_cgroup_tree(const std::string& folder);
+// The same for all processes with this mark in their environment, except the caller.
+int kill_marked(const std::string& mark);
+
+}  // namespace hodei::worker

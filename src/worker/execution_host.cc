@@ -1,0 +1,262 @@
+#include "src/worker/execution_host.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "src/base/status.h"
+#include "src/worker/journal.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr size_t kMaxFreePlaces = 256;
+constexpr int kReadsPerTurn = 8;          // of one pipe, so that a flood does not starve the others
+constexpr int kAllReads = 1 << 30;
+
+int64_t milliseconds(const timeval& t) { return int64_t{t.tv_sec} * 1000 + t.tv_usec / 1000; }
+
+}  // namespace
+
+void ExecutionHost::offer(ExecutionId execution, Program program) { offered_.emplace(execution, std::move(program)); }
+
+void ExecutionHost::spawn(ExecutionId execution, Now now) {
+  HODEI_CHECK(offered_.has_value() && offered_->first == execution);
+  auto owned = std::make_unique<Running>();
+  Running& running = *owned;
+  running_[execution] = std::move(owned);
+  running.execution = execution;
+  running.pipes[1].stream = OutputStream::Stderr;
+  if (free_indexes_.empty()) {
+    free_indexes_.push_back(static_cast<uint32_t>(by_index_.size()));
+    by_index_.push_back(nullptr);
+  }
+  running.index = free_indexes_.back();
+  free_indexes_.pop_back();
+  by_index_[running.index] = &running;
+
+  const auto give_up = [&](const absl::Status& why) {
+    fail_to_spawn(running,
+                  {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed",
+                   .message = std::string(why.message())},
+                  now);
+  };
+  auto place = take_place();
+  if (!place.ok()) return give_up(place.status());
+  running.place = std::move(*place);
+  running.place->enclosure->assign(execution);
+  auto ring = parts_.rings.take();
+  if (!ring.ok()) return give_up(ring.status());
+  running.ring = *ring;
+  running.writer = std::make_unique<RingWriter>(parts_.rings.memory(*ring));
+  running.spawn_number = ++spawns_ordered_;
+  parts_.spawns.submit({.number = running.spawn_number,
+                        .execution = execution,
+                        .program = std::move(offered_->second),
+                        .place = running.place.get()});
+  offered_.reset();
+}
+
+void ExecutionHost::take_spawned(Now now) {
+  SpawnPool::Finished finished = parts_.spawns.take();
+  for (std::unique_ptr<Place>& place : finished.cleaned) {
+    if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
+  }
+  for (SpawnDone& done : finished.spawned) {
+    ++spawns_done_;
+    Running* running = find(done.execution);
+    if (running == nullptr) continue;
+    if (const Exit* failure = std::get_if<Exit>(&done.result)) {
+      fail_to_spawn(*running, *failure, now);
+      continue;
+    }
+    auto& spawned = std::get<Spawned>(done.result);
+    running->pid = spawned.pid;
+    running->pipes[0].fd = std::move(spawned.out);
+    running->pipes[1].fd = std::move(spawned.err);
+    running->place->enclosure->entered(spawned.pid);
+    ring_of_[done.execution] = running->ring;
+    parts_.keeper.spawned(done.execution, spawned.pid, now);
+    const auto early = early_exits_.find(spawned.pid);
+    if (early != early_exits_.end() && done.number <= early->second.spawns_ordered) {
+      const EarlyExit exit = early->second;
+      early_exits_.erase(early);
+      main_is_gone(*running, exit.code, exit.status, exit.usage, now);
+    } else {
+      by_pid_[spawned.pid] = running;
+      for (Pipe& pipe : running->pipes) watch(*running, pipe);
+    }
+  }
+  if (spawns_done_ == spawns_ordered_) early_exits_.clear();
+}
+
+void ExecutionHost::reaped(pid_t pid, int code, int status, const rusage& usage, Now now) {
+  const auto it = by_pid_.find(pid);
+  if (it != by_pid_.end()) {
+    Running& running = *it->second;
+    by_pid_.erase(it);
+    return main_is_gone(running, code, status, usage, now);
+  }
+  // An orphan of a job, or a job whose start the loop has not been told yet.
+  if (spawns_done_ != spawns_ordered_) early_exits_[pid] = {spawns_ordered_, code, status, usage};
+}
+
+void ExecutionHost::main_is_gone(Running& running, int code, int status, const rusage& usage, Now now) {
+  running.main_gone = true;
+  running.usage.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  running.usage.max_memory_kb = usage.ru_maxrss;
+  const int signal = code == CLD_EXITED ? 0 : status;
+  parts_.keeper.main_exited(running.execution, code == CLD_EXITED ? status : 128 + signal, signal, now);
+}
+
+void ExecutionHost::signal(ExecutionId execution, bool kill) {
+  Running* running = find(execution);
+  if (running == nullptr || running->tree_gone) return;
+  Enclosure& enclosure = *running->place->enclosure;
+  if (!kill) return enclosure.terminate();
+  enclosure.kill();
+  if (!running->main_gone) return;
+  dying_.insert(execution);
+  next_check_ = MonoTime{0};   // look at once, in this turn
+}
+
+void ExecutionHost::check_dying(Now now) {
+  if (now.mono < next_check_) return;
+  next_check_ = kNever;
+  for (const ExecutionId execution : std::exchange(dying_, {})) {
+    if (Running* running = find(execution)) look_after_dying(*running, now);
+  }
+}
+
+void ExecutionHost::look_after_dying(Running& running, Now now) {
+  Enclosure& enclosure = *running.place->enclosure;
+  if (!enclosure.is_empty()) {
+    // Killed but not gone yet, or born meanwhile: kill again, look again, less and less often.
+    if (running.checks > 0) enclosure.kill();
+    const Duration wait = std::min<Duration>(100ms, 500us * (1 << std::min(running.checks++, 10)));
+    next_check_ = std::min(next_check_, now.mono + wait);
+    dying_.insert(running.execution);
+    return;
+  }
+  running.tree_gone = true;
+  give_back(std::move(running.place));
+  for (Pipe& pipe : running.pipes) drain(running, pipe, kAllReads, now);
+  finish_if_drained(running, now);
+}
+
+// The tree is dead: what the pipes hold now is all there will ever be, even if a stranger keeps them open.
+void ExecutionHost::finish_if_drained(Running& running, Now now) {
+  if (!running.tree_gone) return;
+  for (const Pipe& pipe : running.pipes) {
+    if (pipe.blocked) return;
+  }
+  running.usage.log_bytes = static_cast<int64_t>(running.writer->log_bytes());
+  const ExecutionId execution = running.execution;
+  const Exit usage = running.usage;
+  forget(running);
+  parts_.keeper.tree_dead(execution, usage, now);
+}
+
+void ExecutionHost::readable(uint64_t key, Now now) {
+  const uint64_t index = (key - kPipeKeys) / 2;
+  if (index >= by_index_.size() || by_index_[index] == nullptr) return;
+  Running& running = *by_index_[index];
+  drain(running, running.pipes[key % 2], kReadsPerTurn, now);
+}
+
+void ExecutionHost::room_was_made(Now now) {
+  for (auto it = running_.begin(); it != running_.end();) {
+    Running& running = *(it++)->second;
+    for (Pipe& pipe : running.pipes) {
+      if (!pipe.blocked) continue;
+      pipe.blocked = false;
+      drain(running, pipe, running.tree_gone ? kAllReads : kReadsPerTurn, now);
+      if (!pipe.blocked && !running.tree_gone) watch(running, pipe);
+    }
+    finish_if_drained(running, now);
+  }
+}
+
+void ExecutionHost::drain(Running& running, Pipe& pipe, int most_reads, Now now) {
+  for (int i = 0; i < most_reads && pipe.fd.is_open(); ++i) {
+    switch (running.writer->fill_from(pipe.fd.get(), pipe.stream, now.wall)) {
+      case RingWriter::Fill::More: output_written_ = true; break;
+      case RingWriter::Fill::Drained: return;
+      case RingWriter::Fill::Closed:
+        unwatch(pipe);
+        pipe.fd.reset();
+        return;
+      case RingWriter::Fill::Full:
+        pipe.blocked = true;
+        unwatch(pipe);
+        return;
+    }
+  }
+}
+
+void ExecutionHost::watch(Running& running, Pipe& pipe) {
+  if (!pipe.fd.is_open() || pipe.watched) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kPipeKeys + running.index * 2 + static_cast<uint64_t>(pipe.stream);
+  pipe.watched = epoll_ctl(parts_.epoll, EPOLL_CTL_ADD, pipe.fd.get(), &event) == 0;
+}
+
+void ExecutionHost::unwatch(Pipe& pipe) {
+  if (pipe.watched) epoll_ctl(parts_.epoll, EPOLL_CTL_DEL, pipe.fd.get(), nullptr);
+  pipe.watched = false;
+}
+
+void ExecutionHost::fail_to_spawn(Running& running, const Exit& how, Now now) {
+  const ExecutionId execution = running.execution;
+  if (running.ring != 0) parts_.rings.give_back(running.ring);
+  if (running.place) give_back(std::move(running.place));
+  forget(running);
+  parts_.keeper.spawn_failed(execution, how, now);
+}
+
+void ExecutionHost::forget(Running& running) {
+  // The number may already belong to a newer process.
+  if (const auto it = by_pid_.find(running.pid); it != by_pid_.end() && it->second == &running) by_pid_.erase(it);
+  by_index_[running.index] = nullptr;
+  free_indexes_.push_back(running.index);
+  running_.erase(running.execution);   // closes the pipes, which takes them out of epoll
+}
+
+void ExecutionHost::release(ExecutionId execution) {
+  const auto it = ring_of_.find(execution);
+  if (it == ring_of_.end()) return;
+  parts_.rings.give_back(it->second);
+  ring_of_.erase(it);
+}
+
+uint64_t ExecutionHost::ring_of(ExecutionId execution) const {
+  const auto it = ring_of_.find(execution);
+  return it == ring_of_.end() ? 0 : it->second;
+}
+
+ExecutionHost::Running* ExecutionHost::find(ExecutionId execution) {
+  const auto it = running_.find(execution);
+  return it == running_.end() ? nullptr : it->second.get();
+}
+
+absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place() {
+  if (!places_.empty()) {
+    std::unique_ptr<Place> place = std::move(places_.back());
+    places_.pop_back();
+    return place;
+  }
+  auto place = std::make_unique<Place>();
+  ASSIGN_OR_RETURN(place->enclosure, parts_.enclosures.make());
+  ASSIGN_OR_RETURN(place->folder, WorkFolder::make(cat(parts_.work_folder, "/", places_made_++)));
+  return place;
+}
+
+void ExecutionHost::give_back(std::unique_ptr<Place> place) {
+  if (!place->folder->is_untouched()) return parts_.spawns.clean(std::move(place));
+  if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
+}
+
+}  // namespace hodei::worker

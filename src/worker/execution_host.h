@@ -1,0 +1,110 @@
+// Carries out what the Keeper decides about executions, and tells it what became of them: processes are started, their
+// pipes read into rings, their trees killed, their ends noticed. Lives on the supervisor's loop.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "src/worker/core/keeper.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/ring_pool.h"
+#include "src/worker/spawn_pool.h"
+
+namespace hodei::worker {
+
+class ExecutionHost {
+ public:
+  struct Parts {
+    Keeper& keeper;
+    Enclosures& enclosures;
+    SpawnPool& spawns;
+    RingPool& rings;
+    std::string work_folder;
+    int epoll = -1;
+  };
+  explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
+
+  // What will be run when the Keeper says Spawn; dropped if it does not.
+  void offer(ExecutionId execution, Program program);
+  void withdraw_offer() { offered_.reset(); }
+
+  // The Keeper's wishes.
+  void spawn(ExecutionId execution, Now now);
+  void signal(ExecutionId execution, bool kill);
+  void release(ExecutionId execution);
+
+  // Events of the operating system. `key` is what epoll was given for the pipe.
+  void take_spawned(Now now);
+  void reaped(pid_t pid, int code, int status, const rusage& usage, Now now);
+  void readable(uint64_t key, Now now);
+  void room_was_made(Now now);          // in some ring
+  void check_dying(Now now);            // trees that were killed but not yet gone
+
+  MonoTime next_check() const { return next_check_; }
+  uint64_t ring_of(ExecutionId execution) const;
+  bool empty() const { return running_.empty(); }
+  bool take_output_flag() { return std::exchange(output_written_, false); }
+
+  static constexpr uint64_t kPipeKeys = 1ull << 32;   // keys of pipes are above
+
+ private:
+  struct Pipe {
+    Fd fd;
+    OutputStream stream = OutputStream::Stdout;
+    bool watched = false;
+    bool blocked = false;               // the ring is full
+  };
+  struct Running {
+    ExecutionId execution;
+    uint64_t spawn_number = 0;
+    uint32_t index = 0;
+    pid_t pid = 0;
+    std::unique_ptr<Place> place;
+    uint64_t ring = 0;
+    std::unique_ptr<RingWriter> writer;
+    Pipe pipes[2];
+    bool main_gone = false;
+    bool tree_gone = false;
+    int checks = 0;
+    Exit usage;
+  };
+  struct EarlyExit {
+    uint64_t spawns_ordered;            // it can only belong to one of these
+    int code, status;
+    rusage usage;
+  };
+
+  absl::StatusOr<std::unique_ptr<Place>> take_place();
+  void give_back(std::unique_ptr<Place> place);
+  Running* find(ExecutionId execution);
+  void fail_to_spawn(Running& running, const Exit& how, Now now);
+  void main_is_gone(Running& running, int code, int status, const rusage& usage, Now now);
+  void look_after_dying(Running& running, Now now);
+  void finish_if_drained(Running& running, Now now);
+  void drain(Running& running, Pipe& pipe, int most_reads, Now now);
+  void watch(Running& running, Pipe& pipe);
+  void unwatch(Pipe& pipe);
+  void forget(Running& running);
+
+  Parts parts_;
+  std::optional<std::pair<ExecutionId, Program>> offered_;
+  std::map<ExecutionId, std::unique_ptr<Running>> running_;
+  std::map<pid_t, Running*> by_pid_;
+  std::vector<Running*> by_index_;
+  std::vector<uint32_t> free_indexes_;
+  std::map<ExecutionId, uint64_t> ring_of_;           // until released
+  std::vector<std::unique_ptr<Place>> places_;        // free ones
+  std::map<pid_t, EarlyExit> early_exits_;            // of processes that the loop has not heard of yet
+  std::set<ExecutionId> dying_;                       // main process gone, tree not yet
+  uint64_t spawns_ordered_ = 0;
+  uint64_t spawns_done_ = 0;
+  uint64_t places_made_ = 0;
+  MonoTime next_check_ = kNever;
+  bool output_written_ = false;
+};
+
+}  // namespace hodei::worker

@@ -1,0 +1,165 @@
+#include "src/worker/log_pump.h"
+
+#include <algorithm>
+
+namespace hodei::worker {
+
+void LogPump::add(ExecutionId execution, RingMemory* ring) {
+  Log& log = logs_[execution];
+  if (ring == nullptr || log.ring != nullptr) return;
+  log.ring = ring;
+  log.reader.emplace(ring);
+}
+
+void LogPump::ended(ExecutionId execution, uint64_t log_bytes) {
+  Log& log = logs_[execution];
+  log.total = log_bytes;
+  // Only what is durable is freed: an empty ring means that the server has everything.
+  if (!log.reader || log.reader->all_freed()) log.acked = std::max(log.acked, log_bytes);
+}
+
+void LogPump::discard(ExecutionId execution) {
+  Log& log = logs_[execution];
+  log.discarding = true;
+  free_until(log, UINT64_MAX);
+}
+
+void LogPump::forget(ExecutionId execution) { logs_.erase(execution); }
+
+void LogPump::restart() {
+  for (auto& [id, log] : logs_) {
+    log.end_sent = false;
+    log.next.reset();
+    if (log.acked > 0) log.next = log.acked;
+    if (log.reader) log.reader->rewind();
+    log.last_sent = {INT64_MIN / 2};
+  }
+}
+
+void LogPump::resume_at(ExecutionId execution, uint64_t offset) {
+  const auto it = logs_.find(execution);
+  if (it == logs_.end()) return;
+  it->second.next = offset;
+  acked(execution, offset);
+}
+
+void LogPump::acked(ExecutionId execution, uint64_t offset) {
+  const auto it = logs_.find(execution);
+  if (it == logs_.end()) return;
+  it->second.acked = std::max(it->second.acked, offset);
+  free_until(it->second, offset);
+}
+
+bool LogPump::all_acked(ExecutionId execution) const {
+  const auto it = logs_.find(execution);
+  return it != logs_.end() && it->second.end_sent && it->second.total && it->second.acked >= *it->second.total;
+}
+
+void LogPump::free_until(Log& log, uint64_t offset) {
+  if (log.reader && log.reader->free_until(offset)) room_made_();
+}
+
+bool LogPump::has_work(const Log& log) const {
+  return !log.discarding && ((log.reader && log.reader->has_more()) || (log.total && !log.end_sent));
+}
+
+MonoTime LogPump::due(const Log& log) const {
+  if (log.total && !log.end_sent) return {0};
+  if (log.reader->head() == log.held_head) return log.hold_until;
+  if (log.reader->unread() >= config_.hurry_bytes) return {0};
+  return std::max(log.unread_since + config_.settle, log.last_sent + config_.interval);
+}
+
+void LogPump::look(Now now) {
+  for (auto& [id, log] : logs_) {
+    if (log.discarding) {
+      free_until(log, UINT64_MAX);
+    } else if (!has_work(log)) {
+      log.unread_since = kNever;
+    } else if (log.unread_since == kNever) {
+      log.unread_since = now.mono;
+    }
+  }
+}
+
+MonoTime LogPump::next_due() const {
+  MonoTime next = kNever;
+  for (const auto& [id, log] : logs_) {
+    if (has_work(log) && log.unread_since != kNever) next = std::min(next, due(log));
+  }
+  return next;
+}
+
+std::vector<LogPart> LogPump::take(Now now) {
+  std::vector<LogPart> parts;
+  size_t left = config_.message_bytes;
+  // In turn, beginning behind the one served last, so that a flood does not starve the others.
+  auto it = logs_.upper_bound(last_served_);
+  const size_t enough = std::min(config_.message_bytes, LineCutter::kMaxLine);   // room for one line of any length
+  for (size_t n = logs_.size(); n > 0 && left >= enough; --n, ++it) {
+    if (it == logs_.end()) it = logs_.begin();
+    auto& [id, log] = *it;
+    if (!has_work(log) || now.mono < due(log)) continue;
+    std::optional<LogPart> part = cut(id, log, left, now);
+    if (!part) continue;
+    last_served_ = id;
+    left -= std::min(left, part->data.size());
+    bytes_sent_ += part->data.size();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
+  LineCutter cutter(part);
+  uint64_t open_at = 0;   // the record in which the open line begins
+  bool begun = false;
+  while (log.reader && part.data.size() < limit) {
+    const auto chunk = log.reader->peek();
+    if (!chunk) break;
+    if (!log.next) log.next = chunk->offset;
+    if (chunk->offset + chunk->bytes.size() <= *log.next) {   // the server has it already
+      log.reader->next();
+      continue;
+    }
+    if (!std::exchange(begun, true)) {
+      part.offset = std::max(*log.next, chunk->offset);
+      part.lost = part.offset - *log.next;
+    }
+    const std::string_view unsent = chunk->bytes.substr(part.offset + part.data.size() - chunk->offset);
+    const std::string_view bytes = unsent.substr(0, limit - part.data.size());
+    cutter.add(bytes, chunk->stream, chunk->time);
+    if (cutter.open_length() > 0 && cutter.open_length() <= bytes.size()) open_at = log.reader->cursor();
+    if (bytes.size() < unsent.size()) break;
+    log.reader->next();
+  }
+  if (cutter.open_length() == 0) return;
+  const bool full = part.data.size() >= limit;
+  const bool final = log.total && !log.reader->has_more();
+  if (final || now.wall - cutter.open_since() >= config_.hold_open || (full && part.lines.empty())) {
+    return cutter.close_open(!final);
+  }
+  cutter.drop_open();
+  log.reader->seek(open_at);
+  if (full) return;
+  log.held_head = log.reader->head();
+  log.hold_until = now.mono + config_.hold_open;
+}
+
+std::optional<LogPart> LogPump::cut(ExecutionId execution, Log& log, size_t limit, Now now) {
+  LogPart part{.execution = execution};
+  fill(log, part, limit, now);
+  part.end = log.total && (!log.reader || !log.reader->has_more());
+  if (part.data.empty() && !part.end) return std::nullopt;
+  if (part.data.empty()) {
+    part.offset = *log.total;
+    part.lost = *log.total - std::min(log.next.value_or(*log.total), *log.total);
+  }
+  log.next = part.offset + part.data.size();
+  log.end_sent = part.end;
+  log.last_sent = now.mono;
+  log.unread_since = log.reader && log.reader->has_more() ? now.mono : kNever;
+  return part;
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,77 @@
+// Takes output from the rings to the stream: decides whose turn it is, cuts it into batches, remembers how far the
+// server has it, and frees what is durable there. Plain values; the agent turns them into messages.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "src/worker/core/execution.h"
+#include "src/worker/line_cutter.h"
+#include "src/worker/ring.h"
+
+namespace hodei::worker {
+
+struct LogPumpConfig {
+  size_t message_bytes = 256 << 10;      // most output in one message
+  size_t hurry_bytes = 8 << 10;          // this much is sent without waiting
+  Duration interval = 100ms;             // otherwise at most this often per execution
+  Duration settle = 2ms;                 // and not before this: more is likely to follow
+  Duration hold_open = 100ms;            // how long a line without its end is held back
+};
+
+class LogPump {
+ public:
+  // `room_made` is called when the supervisor waits for room in a ring.
+  LogPump(LogPumpConfig config, std::function<void()> room_made)
+      : config_(config), room_made_(std::move(room_made)) {}
+
+  // `ring` null: it has no output. The memory outlives the log.
+  void add(ExecutionId execution, RingMemory* ring);
+  void ended(ExecutionId execution, uint64_t log_bytes);
+  void discard(ExecutionId execution);                   // nobody wants it: free whatever comes
+  void forget(ExecutionId execution);
+
+  // A new stream: everything that the server does not have is sent again.
+  void restart();
+  void resume_at(ExecutionId execution, uint64_t offset);   // the server has it up to there
+  void acked(ExecutionId execution, uint64_t offset);
+  bool all_acked(ExecutionId execution) const;           // its end was sent, and every byte of it is durable
+
+  void look(Now now);                                    // new output may be there
+  // What is due, for one message. A part with `end` is the last of its execution.
+  std::vector<LogPart> take(Now now);
+  MonoTime next_due() const;
+  uint64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  struct Log {
+    RingMemory* ring = nullptr;
+    std::optional<RingReader> reader;
+    std::optional<uint64_t> next;        // offset of the next byte to send; none: wherever the ring begins
+    uint64_t acked = 0;
+    std::optional<uint64_t> total;       // known once it has ended
+    bool end_sent = false;
+    bool discarding = false;
+    MonoTime unread_since = kNever;
+    MonoTime last_sent{INT64_MIN / 2};
+    uint64_t held_head = 0;              // with nothing but an open line up to here, wait until hold_until
+    MonoTime hold_until{0};
+  };
+
+  bool has_work(const Log& log) const;
+  MonoTime due(const Log& log) const;
+  // Fills `part` up to `limit` bytes; an open line at its end is left in the ring for a while.
+  void fill(Log& log, LogPart& part, size_t limit, Now now);
+  std::optional<LogPart> cut(ExecutionId execution, Log& log, size_t limit, Now now);
+  void free_until(Log& log, uint64_t offset);
+
+  LogPumpConfig config_;
+  std::function<void()> room_made_;
+  std::map<ExecutionId, Log> logs_;
+  ExecutionId last_served_;              // the next message begins behind it
+  uint64_t bytes_sent_ = 0;
+};
+
+}  // namespace hodei::worker

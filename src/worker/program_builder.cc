@@ -1,0 +1,103 @@
+#include "src/worker/program_builder.h"
+
+#include <map>
+
+#include "hodei/v1/job.pb.h"
+#include "src/base/ids.h"
+#include "src/base/status.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/script_header.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr std::string_view kScriptName = "script";
+constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> out;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (text.empty()) return out;
+    const size_t end = std::min(text.find_first_of(" \t"), text.size());
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& spec,
+                                     const std::vector<std::string>& inherited) {
+  std::map<std::string, std::string> env{{"PATH", std::string(kDefaultPath)}};
+  for (const std::string& pair : inherited) {
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || pair.starts_with("HODEI_")) continue;
+    env[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  for (const auto& [name, value] : spec.env()) env[name] = value;
+  env["HODEI_JOB_ID"] = public_id(order.execution.job);
+  env[kExecutionVariable] = to_string(order.execution);
+  env["HODEI_ATTEMPT"] = std::to_string(order.attempt);
+  env["HODEI_EPOCH"] = std::to_string(order.epoch);
+  std::vector<std::string> out;
+  out.reserve(env.size());
+  for (const auto& [name, value] : env) out.push_back(cat(name, "=", value));
+  return out;
+}
+
+void add_script(const v1::ScriptCommand& script, Program& program) {
+  std::string interpreter = script.interpreter();
+  if (interpreter.empty()) interpreter = shebang_interpreter(script.content());
+  if (interpreter.empty()) interpreter = "bash";
+  program.argv = words(interpreter);
+  program.argv.push_back(cat(kFolderMark, "/", kScriptName));
+  program.argv.insert(program.argv.end(), script.args().begin(), script.args().end());
+  program.files.push_back({std::string(kScriptName), script.no_safety_header()
+                                                         ? script.content()
+                                                         : with_safety_header(interpreter, script.content())});
+}
+
+bool has_nul(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (text.find('\0') != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::string what_is_wrong(const Program& program, const v1::JobSpec& spec) {
+  for (const auto& [name, value] : spec.env()) {
+    if (name.empty() || name.find('=') != std::string::npos) return cat("env: '", name, "' is not a name");
+  }
+  if (has_nul(program.argv) || has_nul(program.env)) return "command or env: contains a NUL character";
+  if (!program.working_dir.empty() && (program.working_dir[0] != '/' || has_nul({program.working_dir}))) {
+    return cat("working_dir: '", program.working_dir, "' is not an absolute path");
+  }
+  return {};
+}
+
+}  // namespace
+
+Program build_program(const RunOrder& order, const std::vector<std::string>& inherited) {
+  Program program;
+  v1::JobSpec spec;
+  if (!spec.ParseFromString(order.spec)) {
+    program.impossible = "the job's spec cannot be read by this worker";
+    return program;
+  }
+  program.env = environment(order, spec, inherited);
+  program.working_dir = spec.working_dir();
+  program.timeout = std::chrono::milliseconds(std::max<int64_t>(spec.timeout_ms(), 0));
+  program.grace = std::chrono::milliseconds(std::max<int64_t>(spec.kill_grace_ms(), 0));
+  switch (spec.command().kind_case()) {
+    case v1::Command::kShell:
+      program.argv.push_back(spec.command().shell().cmd());
+      program.argv.insert(program.argv.end(), spec.command().shell().args().begin(),
+                          spec.command().shell().args().end());
+      break;
+    case v1::Command::kScript: add_script(spec.command().script(), program); break;
+    default: program.impossible = "this worker does not know this kind of command"; return program;
+  }
+  program.impossible = what_is_wrong(program, spec);
+  return program;
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,16 @@
+// From the server's order to a Program: the one place that knows how a JobSpec becomes argv, environment and files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/worker/core/execution.h"
+#include "src/worker/program.h"
+
+namespace hodei::worker {
+
+// `inherited` is the worker's own environment (NAME=value); its HODEI_ variables are not passed on. An order that makes
+// no sense gives a Program that says so in `impossible`: it is reported like any other failed start.
+Program build_program(const RunOrder& order, const std::vector<std::string>& inherited);
+
+}  // namespace hodei::worker

@@ -1,0 +1,229 @@
+#include "src/worker/protocol.h"
+
+#include "src/base/codec.h"
+#include "src/base/status.h"
+
+namespace hodei::worker::protocol {
+namespace {
+
+void put(Encoder& out, ExecutionId id) { out.u64(number(id.job)).u64(id.number); }
+ExecutionId get_execution(Decoder& in) {
+  const JobId job{in.u64()};
+  return {job, static_cast<uint32_t>(in.u64())};
+}
+
+void put(Encoder& out, const std::vector<std::string>& list) {
+  out.u64(list.size());
+  for (const std::string& text : list) out.text(text);
+}
+std::vector<std::string> get_list(Decoder& in) {
+  std::vector<std::string> list(in.count());
+  for (std::string& text : list) text = in.text();
+  return list;
+}
+
+void put(Encoder& out, const Exit& exit) {
+  put(out, exit.execution);
+  out.u64(static_cast<uint64_t>(exit.outcome)).i64(exit.exit_code).i64(exit.signal);
+  out.text(exit.failure).text(exit.message).i64(exit.started.us).i64(exit.ended.us);
+  out.i64(exit.cpu_ms).i64(exit.max_memory_kb).i64(exit.log_bytes);
+}
+Exit get_exit(Decoder& in) {
+  Exit exit;
+  exit.execution = get_execution(in);
+  exit.outcome = static_cast<Outcome>(in.u64());
+  exit.exit_code = static_cast<int>(in.i64());
+  exit.signal = static_cast<int>(in.i64());
+  exit.failure = in.text();
+  exit.message = in.text();
+  exit.started.us = in.i64();
+  exit.ended.us = in.i64();
+  exit.cpu_ms = in.i64();
+  exit.max_memory_kb = in.i64();
+  exit.log_bytes = in.i64();
+  return exit;
+}
+
+void put(Encoder& out, const WorkerOptions& o) {
+  put(out, o.servers);
+  out.text(o.token).text(o.worker_id).text(o.name).text(o.state_dir).u64(o.slots);
+  out.u64(o.labels.size());
+  for (const auto& [key, value] : o.labels) out.text(key).text(value);
+  out.u64(o.taints.size());
+  for (const TaintOption& taint : o.taints) out.text(taint.key).text(taint.value).text(taint.effect);
+  put(out, o.tolerations);
+  put(out, o.capabilities);
+  out.text(o.pool).text(o.provider).text(o.isolation).text(o.image);
+}
+WorkerOptions get_options(Decoder& in) {
+  WorkerOptions o;
+  o.servers = get_list(in);
+  o.token = in.text();
+  o.worker_id = in.text();
+  o.name = in.text();
+  o.state_dir = in.text();
+  o.slots = static_cast<uint32_t>(in.u64());
+  for (uint64_t n = in.count(); n > 0; --n) {
+    const std::string_view key = in.text();
+    o.labels.emplace(key, in.text());
+  }
+  for (uint64_t n = in.count(); n > 0; --n) {
+    TaintOption taint;
+    taint.key = in.text();
+    taint.value = in.text();
+    taint.effect = in.text();
+    o.taints.push_back(std::move(taint));
+  }
+  o.tolerations = get_list(in);
+  o.capabilities = get_list(in);
+  o.pool = in.text();
+  o.provider = in.text();
+  o.isolation = in.text();
+  o.image = in.text();
+  return o;
+}
+
+void put(Encoder& out, const Program& program) {
+  put(out, program.argv);
+  put(out, program.env);
+  out.text(program.working_dir).u64(program.files.size());
+  for (const Program::File& file : program.files) out.text(file.name).text(file.content);
+  out.i64(program.timeout.count()).i64(program.grace.count()).text(program.impossible);
+}
+Program get_program(Decoder& in) {
+  Program program;
+  program.argv = get_list(in);
+  program.env = get_list(in);
+  program.working_dir = in.text();
+  for (uint64_t n = in.count(); n > 0; --n) {
+    Program::File file;
+    file.name = in.text();
+    file.content = in.text();
+    program.files.push_back(std::move(file));
+  }
+  program.timeout = Duration(in.i64());
+  program.grace = Duration(in.i64());
+  program.impossible = in.text();
+  return program;
+}
+
+// One overload pair per message; the index in the variant is its number on the wire, so new ones go to the end.
+void body(Encoder& out, const Attach& m) {
+  out.u64(m.version).text(m.incarnation).text(m.session_id).text(m.cgroup).text(m.mark);
+  put(out, m.options);
+  out.u64(m.held.size());
+  for (const HeldRing& h : m.held) {
+    put(out, h.held.execution);
+    out.u64(h.held.started).u64(h.held.ended).i64(h.held.pid).u64(h.ring);
+    put(out, h.held.exit);
+  }
+}
+void body(Encoder& out, const RingShared& m) { out.u64(m.ring); }
+void body(Encoder& out, const Started& m) {
+  put(out, m.execution);
+  out.i64(m.at.us).i64(m.pid).u64(m.ring);
+}
+void body(Encoder& out, const Exited& m) { put(out, m.exit); }
+void body(Encoder& out, const Pong& m) { out.u64(m.number); }
+void body(Encoder&, const Stop&) {}
+void body(Encoder& out, const Start& m) {
+  put(out, m.execution);
+  put(out, m.program);
+}
+void body(Encoder& out, const Kill& m) {
+  put(out, m.execution);
+  out.u64(static_cast<uint64_t>(m.why)).i64(m.grace.count());
+}
+void body(Encoder& out, const ValidUntil& m) { out.i64(m.until.us); }
+void body(Encoder& out, const Forget& m) { put(out, m.execution); }
+void body(Encoder& out, const Ping& m) { out.u64(m.number); }
+void body(Encoder& out, const Registered& m) { out.text(m.session_id); }
+void body(Encoder& out, const Left& m) { out.text(m.reason).u64(m.turned_away); }
+
+Attach get_attach(Decoder& in) {
+  Attach m;
+  m.version = static_cast<uint32_t>(in.u64());
+  if (m.version != kVersion) return m;   // the rest is not ours to read; the caller refuses it by its version
+  m.incarnation = in.text();
+  m.session_id = in.text();
+  m.cgroup = in.text();
+  m.mark = in.text();
+  m.options = get_options(in);
+  for (uint64_t n = in.count(); n > 0; --n) {
+    HeldRing h;
+    h.held.execution = get_execution(in);
+    h.held.started = in.u64() != 0;
+    h.held.ended = in.u64() != 0;
+    h.held.pid = in.i64();
+    h.ring = in.u64();
+    h.held.exit = get_exit(in);
+    m.held.push_back(std::move(h));
+  }
+  return m;
+}
+
+Started get_started(Decoder& in) {
+  Started m{.execution = get_execution(in)};
+  m.at.us = in.i64();
+  m.pid = in.i64();
+  m.ring = in.u64();
+  return m;
+}
+
+Kill get_kill(Decoder& in) {
+  Kill m{.execution = get_execution(in)};
+  m.why = static_cast<KillReason>(in.u64());
+  m.grace = Duration(in.i64());
+  return m;
+}
+
+absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
+  switch (kind) {
+    case 0: return get_attach(in);
+    case 1: return RingShared{in.u64()};
+    case 2: return get_started(in);
+    case 3: return Exited{get_exit(in)};
+    case 4: return Pong{in.u64()};
+    case 5: return Stop{};
+    case 6: {
+      Start m{.execution = get_execution(in)};
+      m.program = get_program(in);
+      return m;
+    }
+    case 7: return get_kill(in);
+    case 8: return ValidUntil{MonoTime{in.i64()}};
+    case 9: return Forget{get_execution(in)};
+    case 10: return Ping{in.u64()};
+    case 11: return Registered{std::string(in.text())};
+    case 12: {
+      Left m{.reason = std::string(in.text())};
+      m.turned_away = in.u64() != 0;
+      return m;
+    }
+    default: return absl::InvalidArgumentError(cat("message of unknown kind ", kind));
+  }
+}
+
+}  // namespace
+
+std::string encode(const Message& message) {
+  Encoder out;
+  out.u64(message.index());
+  std::visit([&out](const auto& m) { body(out, m); }, message);
+  return out.take();
+}
+
+absl::StatusOr<Message> decode(std::string_view bytes) {
+  Decoder in(bytes);
+  const uint64_t kind = in.u64();
+  absl::StatusOr<Message> message = read_body(kind, in);
+  if (message.ok() && !in.ok()) return absl::InvalidArgumentError(cat("message of kind ", kind, " is cut short"));
+  return message;
+}
+
+size_t descriptors_of(const Message& message) {
+  if (std::holds_alternative<Attach>(message)) return 2;
+  return std::holds_alternative<RingShared>(message) ? 1 : 0;
+}
+
+}  // namespace hodei::worker::protocol

@@ -1,0 +1,58 @@
+// What supervisor and agent say to each other. Versioned: the two may come from different binaries, because the
+// supervisor outlives an upgrade of the agent. Every message is decoded with bounds checked; unknown ones are an error.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/worker/core/execution.h"
+#include "src/worker/core/keeper.h"
+#include "src/worker/program.h"
+#include "src/worker/worker.h"
+
+namespace hodei::worker::protocol {
+
+inline constexpr uint32_t kVersion = 1;
+
+// Supervisor → agent. Attach is the first, and brings two descriptors: "output is there", "room was made".
+struct HeldRing {
+  Held held;
+  uint64_t ring = 0;                 // 0: it has no output
+};
+struct Attach {
+  uint32_t version = kVersion;
+  std::string incarnation;
+  std::string session_id;            // of an earlier registration; may be empty
+  std::string cgroup;                // what holds all trees of this worker; empty: none
+  std::string mark;                  // HODEI_WORKER_MARK of all its processes
+  WorkerOptions options;
+  std::vector<HeldRing> held;
+};
+struct RingShared { uint64_t ring = 0; };                          // brings the ring's descriptor; before its first use
+struct Started { ExecutionId execution; WallTime at; int64_t pid = 0; uint64_t ring = 0; };
+struct Exited { Exit exit; };
+struct Pong { uint64_t number = 0; };
+struct Stop {};                                                    // deliver what is left, unregister, end
+
+// Agent → supervisor.
+struct Start { ExecutionId execution; Program program; };
+struct Kill { ExecutionId execution; KillReason why = KillReason::Cancelled; Duration grace{0}; };
+struct ValidUntil { MonoTime until; };
+struct Forget { ExecutionId execution; };
+struct Ping { uint64_t number = 0; };
+struct Registered { std::string session_id; };
+struct Left { std::string reason; bool turned_away = false; };     // the agent has nothing more to do, ever
+
+using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,
+                             Registered, Left>;
+
+std::string encode(const Message& message);
+absl::StatusOr<Message> decode(std::string_view bytes);
+
+// How many descriptors come with it.
+size_t descriptors_of(const Message& message);
+
+}  // namespace hodei::worker::protocol

@@ -1,0 +1,133 @@
+#include "src/worker/protocol.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include "gtest/gtest.h"
+#include "src/worker/channel.h"
+#include "src/worker/ring.h"
+
+namespace hodei::worker {
+namespace {
+
+const ExecutionId kA{JobId{7}, 2};
+
+protocol::Start a_start() {
+  protocol::Start start{.execution = kA};
+  start.program = {.argv = {"sh", "-c", "exit 3"},
+                   .env = {"A=1", "B="},
+                   .working_dir = "/tmp",
+                   .files = {{"script", std::string("a\0b", 3)}},
+                   .timeout = 5s,
+                   .grace = 2s};
+  return start;
+}
+
+protocol::Attach an_attach() {
+  protocol::Attach attach;
+  attach.incarnation = "i";
+  attach.session_id = "s";
+  attach.options.servers = {"a:1", "b:2"};
+  attach.options.labels = {{"zone", "z1"}};
+  attach.options.taints = {{"gpu", "", "NoSchedule"}};
+  attach.options.slots = 9;
+  attach.held = {{{.execution = kA, .started = true, .ended = true, .pid = 5, .exit = {.execution = kA, .exit_code = 3}}, 4}};
+  return attach;
+}
+
+TEST(Protocol, ReadsBackWhatItWrote) {
+  const auto start = std::get<protocol::Start>(protocol::decode(protocol::encode(a_start())).value());
+  EXPECT_EQ(start.execution, kA);
+  EXPECT_EQ(start.program.argv[2], "exit 3");
+  EXPECT_EQ(start.program.env[1], "B=");
+  EXPECT_EQ(start.program.files[0].content.size(), 3u);
+  EXPECT_EQ(start.program.timeout, 5s);
+  const auto attach = std::get<protocol::Attach>(protocol::decode(protocol::encode(an_attach())).value());
+  EXPECT_EQ(attach.options.servers[1], "b:2");
+  EXPECT_EQ(attach.options.labels.at("zone"), "z1");
+  EXPECT_EQ(attach.options.taints[0].effect, "NoSchedule");
+  EXPECT_EQ(attach.held[0].held.exit.exit_code, 3);
+  EXPECT_EQ(attach.held[0].ring, 4u);
+  const Exit exit{.execution = kA, .outcome = Outcome::TimedOut, .exit_code = -1, .signal = 9, .failure = "timeout",
+                  .message = "m", .started = {5}, .ended = {6}, .cpu_ms = 7, .max_memory_kb = 8, .log_bytes = 9};
+  const auto exited = std::get<protocol::Exited>(protocol::decode(protocol::encode(protocol::Exited{exit})).value());
+  EXPECT_EQ(exited.exit.outcome, Outcome::TimedOut);
+  EXPECT_EQ(exited.exit.exit_code, -1);
+  EXPECT_EQ(exited.exit.log_bytes, 9);
+}
+
+TEST(Protocol, EveryCutIsRefusedOrReadWithoutGoingOutOfBounds) {
+  for (const std::string& whole : {protocol::encode(a_start()), protocol::encode(an_attach())}) {
+    for (size_t n = 0; n < whole.size(); ++n) EXPECT_FALSE(protocol::decode(whole.substr(0, n)).ok()) << n;
+  }
+  EXPECT_FALSE(protocol::decode("\x63").ok());
+  EXPECT_FALSE(protocol::decode("").ok());
+}
+
+TEST(Protocol, AnAttachOfAnotherVersionIsRecognised) {
+  protocol::Attach attach;
+  attach.version = 99;
+  EXPECT_EQ(std::get<protocol::Attach>(protocol::decode(protocol::encode(attach)).value()).version, 99u);
+}
+
+class ChannelTest : public testing::Test {
+ protected:
+  ChannelTest() : ends_(Channel::make_pair().value()), a_(std::move(ends_.first)), b_(std::move(ends_.second)) {}
+
+  std::vector<Channel::Received> pump(size_t wanted) {
+    std::vector<Channel::Received> all;
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (all.size() < wanted && std::chrono::steady_clock::now() < deadline) {
+      EXPECT_TRUE(a_.flush().ok());
+      pollfd ready{b_.fd(), POLLIN, 0};
+      poll(&ready, 1, 1000);
+      auto received = b_.receive();
+      if (!received.ok()) break;
+      for (auto& each : *received) all.push_back(std::move(each));
+    }
+    return all;
+  }
+
+  std::pair<Fd, Fd> ends_;
+  Channel a_, b_;
+};
+
+TEST_F(ChannelTest, CarriesManySmallAndOneHugeMessageInOrder) {
+  for (uint64_t i = 0; i < 1000; ++i) a_.put(protocol::Ping{i});
+  protocol::Start huge = a_start();
+  huge.program.files[0].content = std::string(3 << 20, 'x');
+  a_.put(huge);
+  a_.put(protocol::Ping{1000});
+  const auto received = pump(1002);
+  ASSERT_EQ(received.size(), 1002u);
+  EXPECT_EQ(std::get<protocol::Ping>(received[999].message).number, 999u);
+  EXPECT_EQ(std::get<protocol::Start>(received[1000].message).program.files[0].content.size(), size_t{3} << 20);
+  EXPECT_EQ(std::get<protocol::Ping>(received[1001].message).number, 1000u);
+}
+
+TEST_F(ChannelTest, DescriptorsArriveWithTheirMessages) {
+  constexpr uint64_t kRings = 500;
+  for (uint64_t i = 0; i < kRings; ++i) {
+    RingMemory ring = RingMemory::create(4096).value();
+    RingWriter(&ring).append(OutputStream::Stdout, {}, std::to_string(i));
+    a_.put(protocol::RingShared{i}, {ring.fd()});
+    a_.put(protocol::Ping{i});
+  }
+  auto received = pump(2 * kRings);
+  ASSERT_EQ(received.size(), 2 * kRings);
+  for (auto& each : received) {
+    const auto* shared = std::get_if<protocol::RingShared>(&each.message);
+    if (shared == nullptr) continue;
+    ASSERT_EQ(each.descriptors.size(), 1u);
+    RingMemory ring = RingMemory::open(std::move(each.descriptors[0])).value();
+    EXPECT_EQ(RingReader(&ring).peek()->bytes, std::to_string(shared->ring));
+  }
+}
+
+TEST_F(ChannelTest, TheDeathOfTheOtherSideIsAnError) {
+  { const Channel gone = std::move(a_); }
+  EXPECT_FALSE(b_.receive().ok());
+}
+
+}  // namespace
+}  // namespace hodei::worker

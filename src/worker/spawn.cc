@@ -1,0 +1,252 @@
+#include "src/worker/spawn.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "src/base/status.h"
+
+namespace hodei::worker {
+namespace {
+
+enum class Stage : uint8_t { None, Clone, Join, Folder, Exec };
+
+// All that the child needs, prepared before it exists: it may not allocate.
+struct Child {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* env = nullptr;
+  const char* working_dir = nullptr;
+  int in = -1, out = -1, err = -1;
+  int join_file = -1;       // cgroup v1
+  int cgroup = -1;          // cgroup v2 that it was not born in
+  // Written by the child, read by the parent: they share memory.
+  volatile Stage failed = Stage::None;
+  volatile int error = 0;
+};
+
+[[noreturn]] void fail(Child& child, Stage stage) {
+  child.error = errno;
+  child.failed = stage;
+  _exit(127);
+}
+
+// Runs in the child, on the parent's memory. System calls only.
+[[noreturn]] void become_program(Child& child) {
+  // The parent's threads are permanent, so this fires only when the supervisor itself is gone.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (child.join_file >= 0 && write(child.join_file, "0", 1) != 1) fail(child, Stage::Join);
+  if (child.cgroup >= 0) {
+    const int procs = openat(child.cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (procs < 0 || write(procs, "0", 1) != 1) fail(child, Stage::Join);
+  }
+  setsid();
+  if (chdir(child.working_dir) != 0) fail(child, Stage::Folder);
+  dup2(child.in, STDIN_FILENO);
+  dup2(child.out, STDOUT_FILENO);
+  dup2(child.err, STDERR_FILENO);
+  struct sigaction defaults {};
+  defaults.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &defaults, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(child.path, child.argv, child.env);
+  fail(child, Stage::Exec);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+// The system call is inlined: parent and child share the stack, so the child must not return from the frame it was
+// born in, not even from a wrapper.
+inline __attribute__((always_inline)) long clone3(clone_args* args) {
+#if defined(__x86_64__)
+  long result = SYS_clone3;
+  asm volatile("syscall" : "+a"(result) : "D"(args), "S"(sizeof(*args)) : "rcx", "r11", "memory");
+  return result;
+#else
+  register long x8 asm("x8") = SYS_clone3;
+  register long x0 asm("x0") = reinterpret_cast<long>(args);
+  register long x1 asm("x1") = sizeof(*args);
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+  return x0;
+#endif
+}
+
+// Born inside the cgroup: moving there afterwards takes a lock that all forks of the machine wait for.
+__attribute__((noinline)) long clone_into(Child& child, int cgroup) {
+  clone_args args{};
+  args.flags = CLONE_VM | CLONE_VFORK | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0);
+  args.exit_signal = SIGCHLD;
+  args.cgroup = cgroup >= 0 ? static_cast<uint64_t>(cgroup) : 0;
+  const long pid = clone3(&args);
+  if (pid == 0) become_program(child);
+  return pid;
+}
+#else
+long clone_into(Child&, int) { return -ENOSYS; }
+#endif
+
+__attribute__((noinline)) pid_t plain_vfork(Child& child) {
+  const pid_t pid = vfork();
+  if (pid == 0) become_program(child);
+  return pid;
+}
+
+pid_t start(Child& child, int cgroup) {
+  // No signal may run a handler in the child while it shares our memory.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  long pid = clone_into(child, cgroup);
+  if (pid == -ENOSYS || pid == -EPERM || pid == -EINVAL) {   // an old kernel, or a filter such as Docker's
+    child.cgroup = cgroup;
+    pid = plain_vfork(child);
+    if (pid < 0) pid = -errno;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    child.failed = Stage::Clone;
+    child.error = static_cast<int>(-pid);
+    return 0;
+  }
+  return static_cast<pid_t>(pid);
+}
+
+Exit spawn_failed(std::string message) {
+  return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed", .message = std::move(message)};
+}
+
+Exit not_found(std::string message) {
+  return {.outcome = Outcome::Failed, .exit_code = 127, .failure = "command_not_found", .message = std::move(message)};
+}
+
+Exit not_permitted(std::string message) {
+  return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "permission_denied", .message = std::move(message)};
+}
+
+Exit explain(const Child& child, const std::string& name, const std::string& working_dir) {
+  const int error = child.error;
+  const std::string why = strerror(error);
+  switch (child.failed) {
+    case Stage::Folder: return spawn_failed(cat("working_dir ", working_dir, ": ", why));
+    case Stage::Exec:
+      if (error == ENOENT) return not_found(cat(name, ": not found, or the interpreter in its first line is missing"));
+      if (error == EACCES || error == EPERM) return not_permitted(cat(name, ": ", why));
+      return spawn_failed(cat(name, ": ", why));
+    case Stage::Join: return spawn_failed(cat("could not enter the execution's cgroup: ", why));
+    default: return spawn_failed(cat("could not start a process: ", why));
+  }
+}
+
+std::string with_folder(std::string text, const std::string& folder) {
+  for (size_t at = text.find(kFolderMark); at != std::string::npos; at = text.find(kFolderMark, at)) {
+    text.replace(at, kFolderMark.size(), folder);
+    at += folder.size();
+  }
+  return text;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  out.reserve(texts.size() + 1);
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+absl::Status write_files(const Program& program, const SpawnPlace& place) {
+  for (const Program::File& file : program.files) {
+    const std::string path = cat(place.folder, "/", file.name);
+    const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0700));
+    size_t done = 0;
+    while (fd.is_open() && done < file.content.size()) {
+      const ssize_t wrote = write(fd.get(), file.content.data() + done, file.content.size() - done);
+      if (wrote <= 0) break;
+      done += static_cast<size_t>(wrote);
+    }
+    if (!fd.is_open() || done < file.content.size()) return absl::ErrnoToStatus(errno, "writing " + path);
+  }
+  return absl::OkStatus();
+}
+
+int null_input() {
+  static const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return fd;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> find_program(const std::string& name, std::string_view path) {
+  if (name.empty()) return absl::NotFoundError("no program is named");
+  if (name.find('/') != std::string::npos) return name;
+  bool seen = false;
+  while (!path.empty()) {
+    const size_t colon = path.find(':');
+    const std::string_view folder = path.substr(0, colon);
+    path.remove_prefix(colon == std::string_view::npos ? path.size() : colon + 1);
+    if (folder.empty()) continue;   // an empty entry means the current folder: not followed
+    std::string candidate = cat(folder, "/", name);
+    struct stat info {};
+    if (stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    seen = true;
+  }
+  if (seen) return absl::PermissionDeniedError(cat(name, ": found in PATH, but may not be executed"));
+  return absl::NotFoundError(cat(name, ": not found in PATH"));
+}
+
+SpawnResult spawn(const Program& program, const SpawnPlace& place) {
+  if (!program.impossible.empty()) return spawn_failed(program.impossible);
+  if (program.argv.empty()) return spawn_failed("there is no command to run");
+
+  std::vector<std::string> argv = program.argv;
+  for (std::string& text : argv) text = with_folder(std::move(text), place.folder);
+  std::vector<std::string> env = program.env;
+  env.push_back(cat(kMarkVariable, "=", place.mark));
+  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& pair : env) {
+    if (pair.starts_with("PATH=")) path = std::string_view(pair).substr(5);
+  }
+  const absl::StatusOr<std::string> found = find_program(argv[0], path);
+  if (absl::IsPermissionDenied(found.status())) return not_permitted(std::string(found.status().message()));
+  if (!found.ok()) return not_found(std::string(found.status().message()));
+  if (absl::Status written = write_files(program, place); !written.ok()) {
+    return spawn_failed(std::string(written.message()));
+  }
+
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
+  Spawned spawned{.pid = 0, .out = Fd(out[0]), .err = {}};
+  const Fd child_out(out[1]);
+  if (pipe2(err, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
+  spawned.err = Fd(err[0]);
+  const Fd child_err(err[1]);
+  fcntl(out[0], F_SETFL, O_NONBLOCK);
+  fcntl(err[0], F_SETFL, O_NONBLOCK);
+
+  const std::vector<char*> argv_pointers = pointers(argv);
+  const std::vector<char*> env_pointers = pointers(env);
+  const std::string& working_dir = program.working_dir.empty() ? place.working_dir : program.working_dir;
+  Child child;
+  child.path = found->c_str();
+  child.argv = argv_pointers.data();
+  child.env = env_pointers.data();
+  child.working_dir = working_dir.c_str();
+  child.in = null_input();
+  child.out = child_out.get();
+  child.err = child_err.get();
+  child.join_file = place.enclosure->join_file();
+  spawned.pid = start(child, place.enclosure->birth_cgroup());
+  // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
+  if (child.failed != Stage::None) return explain(child, argv[0], working_dir);
+  return spawned;
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,40 @@
+// Starts one process: its own session, its pipes, its enclosure. The calling thread waits until the program is running
+// or has failed to; other threads go on. Memory is shared with the child until then (as in vfork), never copied.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "src/worker/core/execution.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/fd.h"
+#include "src/worker/program.h"
+
+namespace hodei::worker {
+
+struct SpawnPlace {
+  std::string folder;                 // stands for kFolderMark
+  std::string working_dir;            // used when the program names none
+  const Enclosure* enclosure = nullptr;
+  std::string mark;                   // value of kMarkVariable
+};
+
+struct Spawned {
+  pid_t pid = 0;
+  Fd out;                             // read ends, non-blocking
+  Fd err;
+};
+
+// How the start failed; execution and times are for the caller to fill in.
+using SpawnResult = std::variant<Spawned, Exit>;
+
+SpawnResult spawn(const Program& program, const SpawnPlace& place);
+
+// Where execve will find the program: `name` itself if it has a slash, else through PATH. The error's code says whether
+// nothing was found (NOT_FOUND) or nothing that may be executed (PERMISSION_DENIED).
+absl::StatusOr<std::string> find_program(const std::string& name, std::string_view path);
+
+}  // namespace hodei::worker

@@ -1,0 +1,103 @@
+#include "src/worker/spawn_pool.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "src/worker/journal.h"
+
+namespace hodei::worker {
+
+SpawnPool::SpawnPool(size_t threads, std::string mark)
+    : thread_count_(std::max<size_t>(threads, 2)), mark_(std::move(mark)) {}
+
+absl::Status SpawnPool::start() {
+  ready_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!ready_.is_open()) return absl::ErrnoToStatus(errno, "eventfd");
+  for (size_t i = 0; i < thread_count_; ++i) threads_.emplace_back([this] { run(); });
+  return absl::OkStatus();
+}
+
+void SpawnPool::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void SpawnPool::submit(SpawnOrder order) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.emplace_back(std::move(order));
+  }
+  wake_.notify_one();
+}
+
+void SpawnPool::clean(std::unique_ptr<Place> place) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.emplace_back(std::move(place));
+  }
+  wake_.notify_one();
+}
+
+SpawnPool::Finished SpawnPool::take() {
+  uint64_t ignored = 0;
+  [[maybe_unused]] const ssize_t got = read(ready_.get(), &ignored, sizeof(ignored));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
+void SpawnPool::run() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+    if (stopping_) return;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    carry_out(std::move(task));
+    lock.lock();
+  }
+}
+
+void SpawnPool::carry_out(Task task) {
+  if (auto* order = std::get_if<SpawnOrder>(&task)) {
+    if (!order->program.files.empty()) order->place->folder->note_files();
+    SpawnPlace place{.folder = order->place->folder->path(),
+                     .working_dir = order->place->folder->cwd(),
+                     .enclosure = order->place->enclosure.get(),
+                     .mark = mark_};
+    SpawnDone done{order->number, order->execution, spawn(order->program, place)};
+    return announce([&] { finished_.spawned.push_back(std::move(done)); });
+  }
+  auto& place = std::get<std::unique_ptr<Place>>(task);
+  if (absl::Status cleaned = place->folder->clean(); !cleaned.ok()) {
+    say("a working folder is set aside: ", std::string(cleaned.message()));
+    return;
+  }
+  announce([&] { finished_.cleaned.push_back(std::move(place)); });
+}
+
+template <class Add>
+void SpawnPool::announce(const Add& add) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = finished_.spawned.empty() && finished_.cleaned.empty();
+    add();
+  }
+  if (!first) return;   // the loop has been woken and will find this one too
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t wrote = write(ready_.get(), &one, sizeof(one));
+}
+
+}  // namespace hodei::worker

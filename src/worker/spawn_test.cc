@@ -1,0 +1,197 @@
+#include "src/worker/spawn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "src/worker/enclosure.h"
+#include "src/worker/work_folder.h"
+
+namespace hodei::worker {
+namespace {
+
+std::string temp_folder() {
+  char name[] = "/tmp/hodei-spawn-XXXXXX";
+  return mkdtemp(name);
+}
+
+// Reads until the end of the pipe.
+std::string drain(int fd) {
+  std::string all;
+  char buffer[4096];
+  pollfd ready{fd, POLLIN, 0};
+  while (poll(&ready, 1, 10'000) == 1) {
+    const ssize_t got = read(fd, buffer, sizeof(buffer));
+    if (got <= 0) break;
+    all.append(buffer, static_cast<size_t>(got));
+  }
+  return all;
+}
+
+enum class Kind { V2, V1, Marks };
+
+// Each test runs once per kind of enclosure that this machine has.
+class SpawnTest : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const EnclosureOptions options{.worker_id = "spawn-test-" + std::to_string(getpid()), .mark = mark};
+    switch (GetParam()) {
+      case Kind::V2: enclosures = make_cgroup_v2(options); break;
+      case Kind::V1: enclosures = make_cgroup_v1(options); break;
+      case Kind::Marks: enclosures = make_marked_trees(options); break;
+    }
+    if (!enclosures) GTEST_SKIP() << "this machine has no such cgroups";
+    enclosure = enclosures->make().value();
+    enclosure->assign(execution);
+    work = WorkFolder::make(folder + "/0").value();
+  }
+  void TearDown() override {
+    if (enclosures) enclosures->remove_all();
+    std::filesystem::remove_all(folder);
+  }
+
+  Program a_program(std::vector<std::string> argv) {
+    return {.argv = std::move(argv),
+            .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(execution))}};
+  }
+  SpawnResult run(const Program& program) {
+    SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(),
+                                         .enclosure = enclosure.get(), .mark = mark});
+    if (auto* spawned = std::get_if<Spawned>(&result)) enclosure->entered(spawned->pid);
+    return result;
+  }
+  void reap_all() {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+  bool becomes_empty() {
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (std::chrono::steady_clock::now() < deadline) {
+      reap_all();
+      if (enclosure->is_empty()) return true;
+      enclosure->kill();
+      poll(nullptr, 0, 1);
+    }
+    return false;
+  }
+
+  const ExecutionId execution{JobId{77}, 1};
+  const std::string mark = "test" + std::to_string(getpid());
+  const std::string folder = temp_folder();
+  std::unique_ptr<Enclosures> enclosures;
+  std::unique_ptr<Enclosure> enclosure;
+  std::unique_ptr<WorkFolder> work;
+};
+
+TEST_P(SpawnTest, RunsAProgramWithItsEnvironmentFolderAndPipes) {
+  Program program = a_program({"sh", "-c", "pwd; echo $A $HODEI_WORKER_MARK; cat; echo bad >&2; exit 3"});
+  program.env.push_back("A=hello");
+  SpawnResult result = run(program);
+  auto& spawned = std::get<Spawned>(result);
+  EXPECT_EQ(drain(spawned.out.get()), work->cwd() + "\nhello " + mark + "\n");
+  EXPECT_EQ(drain(spawned.err.get()), "bad\n");
+  int status = 0;
+  ASSERT_EQ(waitpid(spawned.pid, &status, 0), spawned.pid);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_TRUE(becomes_empty());
+  EXPECT_TRUE(work->is_untouched());
+}
+
+TEST_P(SpawnTest, NothingOfATreeThatHidesSurvives) {
+  // A daemon in its own session, one that ignores SIGTERM, one with a wiped environment but living parents.
+  const Program program = a_program({"sh", "-c",
+                                     "setsid sh -c 'trap \"\" TERM; sleep 1000 & sleep 1000' & "
+                                     "(setsid sh -c 'setsid sleep 1000 & exit 0' &) ; "
+                                     "sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1000; done' & exit 0"});
+  SpawnResult result = run(program);
+  auto& spawned = std::get<Spawned>(result);
+  char ready[16];
+  pollfd output{spawned.out.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&output, 1, 10'000), 1);
+  ASSERT_GT(read(spawned.out.get(), ready, sizeof(ready)), 0);
+  ASSERT_EQ(waitpid(spawned.pid, nullptr, 0), spawned.pid);
+  enclosure->terminate();
+  EXPECT_FALSE(enclosure->is_empty());
+  enclosure->kill();
+  EXPECT_TRUE(becomes_empty());
+  EXPECT_EQ(kill_marked(mark), 0);
+}
+
+TEST_P(SpawnTest, ASuccessorKillsWhatItsPredecessorLeft) {
+  SpawnResult result = run(a_program({"sh", "-c", "setsid sleep 1000 & echo ready; sleep 1000"}));
+  auto& spawned = std::get<Spawned>(result);
+  char ready[16];
+  pollfd output{spawned.out.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&output, 1, 10'000), 1);
+  ASSERT_GT(read(spawned.out.get(), ready, sizeof(ready)), 0);
+  const auto killed = enclosures->kill_leftovers();
+  ASSERT_TRUE(killed.ok()) << killed.status();
+  EXPECT_GE(*killed, 2);
+  reap_all();
+  EXPECT_EQ(kill_marked(mark), 0);
+}
+
+TEST_P(SpawnTest, SaysWhyAProgramCannotBeStarted) {
+  const Exit missing = std::get<Exit>(run(a_program({"no-such-program-here"})));
+  EXPECT_EQ(missing.failure, "command_not_found");
+  EXPECT_EQ(missing.exit_code, 127);
+  EXPECT_NE(missing.message.find("no-such-program-here"), std::string::npos);
+
+  EXPECT_EQ(std::get<Exit>(run(a_program({"/no/such/path"}))).failure, "command_not_found");
+
+  const std::string plain = folder + "/plain";
+  std::ofstream(plain) << "text";
+  const Exit forbidden = std::get<Exit>(run(a_program({plain})));
+  EXPECT_EQ(forbidden.failure, "permission_denied");
+  EXPECT_EQ(forbidden.exit_code, 126);
+
+  Program nowhere = a_program({"true"});
+  nowhere.working_dir = "/no/such/folder";
+  const Exit lost = std::get<Exit>(run(nowhere));
+  EXPECT_EQ(lost.failure, "spawn_failed");
+  EXPECT_NE(lost.message.find("/no/such/folder"), std::string::npos);
+
+  Program impossible = a_program({"true"});
+  impossible.impossible = "the spec makes no sense";
+  EXPECT_EQ(std::get<Exit>(run(impossible)).message, "the spec makes no sense");
+  reap_all();
+}
+
+TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
+  Program program = a_program({"sh", cat(kFolderMark, "/script"), "x"});
+  program.files = {{"script", "echo script $1; ls"}};
+  SpawnResult result = run(program);
+  auto& spawned = std::get<Spawned>(result);
+  EXPECT_EQ(drain(spawned.out.get()), "script x\n");
+  waitpid(spawned.pid, nullptr, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, Kind::Marks),
+                         [](const auto& kind) {
+                           return kind.param == Kind::V2 ? "CgroupV2" : kind.param == Kind::V1 ? "CgroupV1" : "Marks";
+                         });
+
+TEST(WorkFolder, NoticesWhatAJobLeftAndEmptiesIt) {
+  const std::string root = temp_folder();
+  auto folder = WorkFolder::make(root + "/0").value();
+  EXPECT_TRUE(folder->is_untouched());
+  std::filesystem::create_directories(folder->cwd() + "/a/b");
+  std::ofstream(folder->cwd() + "/a/b/c") << "x";
+  EXPECT_FALSE(folder->is_untouched());
+  ASSERT_TRUE(folder->clean().ok());
+  EXPECT_TRUE(folder->is_untouched());
+  EXPECT_TRUE(std::filesystem::is_empty(folder->cwd()));
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace hodei::worker

@@ -1,0 +1,113 @@
+#include "src/worker/state_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "src/base/ids.h"
+#include "src/base/status.h"
+
+namespace hodei::worker {
+namespace {
+
+std::string random_hex() {
+  unsigned char bytes[16] = {};
+  HODEI_CHECK(getrandom(bytes, sizeof(bytes), 0) == sizeof(bytes));
+  std::string out;
+  for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+std::string from_host_name() {
+  char host[256] = "worker";
+  gethostname(host, sizeof(host) - 1);
+  std::string id;
+  for (const char* c = host; *c != '\0' && id.size() < 60; ++c) {
+    const bool plain = isalnum(static_cast<unsigned char>(*c)) != 0 || ((*c == '-' || *c == '.') && !id.empty());
+    if (plain) id.push_back(*c);
+  }
+  return cat(id.empty() ? "worker" : id, "-", random_hex().substr(0, 6));
+}
+
+}  // namespace
+
+absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) return absl::InvalidArgumentError(cat("state folder ", path, ": ", failed.message()));
+  chmod(path.c_str(), 0700);
+  StateFolder state(path);
+  const std::string lock = path + "/lock";
+  state.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!state.lock_.is_open()) return absl::ErrnoToStatus(errno, "opening " + lock);
+  if (flock(state.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(cat("another worker (pid ", state.read("lock"), ") runs in ", path,
+                                             "; stop it, or give this one its own state folder"));
+  }
+  const std::string pid = std::to_string(getpid());
+  if (ftruncate(state.lock_.get(), 0) != 0 ||
+      pwrite(state.lock_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return absl::ErrnoToStatus(errno, "writing " + lock);
+  }
+  state.mark_ = state.read("mark");
+  if (state.mark_.empty()) {
+    state.mark_ = random_hex();
+    RETURN_IF_ERROR(state.write("mark", state.mark_));
+  }
+  state.incarnation_ = random_hex();
+  RETURN_IF_ERROR(state.write("incarnation", state.incarnation_));
+  RETURN_IF_ERROR(state.write("supervisor.pid", pid));
+  return state;
+}
+
+absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wanted) {
+  std::string id = wanted.empty() ? read("worker_id") : wanted;
+  if (id.empty()) id = from_host_name();
+  RETURN_IF_ERROR(check_name("worker_id", id));
+  // A session belongs to one worker id.
+  if (const std::string stored = read("worker_id"); stored != id) {
+    unlink((path_ + "/session").c_str());
+    RETURN_IF_ERROR(write("worker_id", id));
+  }
+  return id;
+}
+
+void StateFolder::note_agent(int64_t pid) {
+  if (pid == 0) {
+    unlink((path_ + "/agent.pid").c_str());
+  } else {
+    write("agent.pid", std::to_string(pid)).IgnoreError();
+  }
+}
+
+void StateFolder::leave() {
+  note_agent(0);
+  unlink((path_ + "/supervisor.pid").c_str());
+}
+
+std::string StateFolder::read(const std::string& name) const {
+  const Fd fd(::open((path_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  const ssize_t got = fd.is_open() ? ::read(fd.get(), buffer, sizeof(buffer)) : 0;
+  std::string text(buffer, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  while (!text.empty() && isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  return text;
+}
+
+absl::Status StateFolder::write(const std::string& name, const std::string& text) const {
+  const std::string path = path_ + "/" + name;
+  const std::string fresh = path + ".new";
+  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.is_open() || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      rename(fresh.c_str(), path.c_str()) != 0) {
+    return absl::ErrnoToStatus(errno, "writing " + path);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hodei::worker

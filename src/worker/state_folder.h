@@ -1,0 +1,45 @@
+// The worker's folder on disk: who runs here, under which id and session. One supervisor at a time, by a lock.
+//
+//   lock             held by the living supervisor; contains its pid
+//   supervisor.pid   agent.pid
+//   worker_id        chosen once when none was given
+//   mark             random, made once: HODEI_WORKER_MARK of every process of this worker
+//   incarnation      random, new at each start of a supervisor
+//   session          the session id from the last registration (0600)
+//   work/            private folders of executions
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "src/worker/fd.h"
+
+namespace hodei::worker {
+
+class StateFolder {
+ public:
+  // Makes it if needed and takes the lock. FAILED_PRECONDITION names the pid that holds it.
+  static absl::StatusOr<StateFolder> open(const std::string& path);
+
+  // The stored worker id, or `wanted`, or one made from the host name; stored for the next start.
+  absl::StatusOr<std::string> settle_worker_id(const std::string& wanted);
+  const std::string& mark() const { return mark_; }
+  const std::string& incarnation() const { return incarnation_; }
+  std::string session() const { return read("session"); }
+  absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
+  void note_agent(int64_t pid);        // 0: none
+  std::string work() const { return path_ + "/work"; }
+  void leave();                        // removes the pid files
+
+ private:
+  explicit StateFolder(std::string path) : path_(std::move(path)) {}
+  std::string read(const std::string& name) const;
+  absl::Status write(const std::string& name, const std::string& text) const;   // whole or not at all; 0600
+
+  std::string path_;
+  std::string mark_;
+  std::string incarnation_;
+  Fd lock_;
+};
+
+}  // namespace hodei::worker

@@ -1,0 +1,22 @@
+// Between the plain structs of the worker and the messages of the stream: translation only.
+#pragma once
+
+#include <optional>
+
+#include "hodei/v1/worker_service.pb.h"
+#include "src/worker/core/session.h"
+#include "src/worker/line_cutter.h"
+
+namespace hodei::worker {
+
+void put_hello(const SendHello& hello, const std::string& session_id, const std::string& incarnation,
+               v1::WorkerMessage& out);
+void put_started(const SendStarted& started, v1::WorkerMessage& out);
+void put_result(const Exit& exit, v1::WorkerMessage& out);
+void put_log(LogPart part, v1::WorkerMessage& out);
+
+// None: the id or the spec makes no sense; said in the journal.
+std::optional<RunOrder> read_order(v1::RunJob& run);
+std::optional<ExecutionId> read_execution(const std::string& text);
+
+}  // namespace hodei::worker

@@ -1,0 +1,324 @@
+// Supervisor and agent together against a small server that speaks the real protocol.
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "src/worker/agent.h"
+#include "src/worker/supervisor.h"
+
+namespace hodei::worker {
+namespace {
+
+using v1::ServerMessage;
+using v1::WorkerMessage;
+using Stream = grpc::ServerReaderWriter<ServerMessage, WorkerMessage>;
+
+// Remembers what workers say, acknowledges it, and can break their streams.
+class FakeServer final : public v1::WorkerAgentService::Service {
+ public:
+  grpc::Status Register(grpc::ServerContext*, const v1::RegisterRequest* request, v1::RegisterResponse* response) override {
+    const std::lock_guard lock(mutex);
+    registrations.push_back(*request);
+    if (request->auth_token() != "otp" && request->session_id() != "session-1") {
+      return {grpc::StatusCode::UNAUTHENTICATED, "no such token"};
+    }
+    response->set_session_id("session-1");
+    response->set_protocol(1);
+    response->set_heartbeat_ms(50);
+    response->set_lease_ms(5000);
+    return grpc::Status::OK;
+  }
+  grpc::Status WorkerStream(grpc::ServerContext* context, Stream* stream) override {
+    WorkerMessage message;
+    while (stream->Read(&message)) {
+      const std::lock_guard lock(mutex);
+      if (message.has_hello()) {
+        current = stream;
+        current_context = context;
+        ++hellos;
+        last_hello = message.hello();
+        ServerMessage welcome;
+        welcome.mutable_welcome()->set_epoch(1);
+        for (const auto& held : message.hello().held()) {
+          v1::LogPosition& position = *welcome.mutable_welcome()->add_log_positions();
+          position.set_execution_id(held.execution_id());
+          position.set_offset(static_cast<int64_t>(logs[held.execution_id()].size()));
+        }
+        for (const std::string& id : unknown) welcome.mutable_welcome()->add_unknown(id);
+        stream->Write(welcome);
+      }
+      take(message, *stream);
+    }
+    const std::lock_guard lock(mutex);
+    if (current == stream) current = nullptr;
+    return grpc::Status::OK;
+  }
+  grpc::Status UnregisterWorker(grpc::ServerContext*, const v1::UnregisterWorkerRequest*,
+                                v1::UnregisterWorkerResponse*) override {
+    const std::lock_guard lock(mutex);
+    unregistered = true;
+    return grpc::Status::OK;
+  }
+
+  void take(const WorkerMessage& message, Stream& stream) {
+    ServerMessage ack;
+    if (message.has_heartbeat()) {
+      ++heartbeats;
+      ack.mutable_ack()->set_heartbeat_sent_us(message.heartbeat().sent_us());
+    }
+    for (const auto& started : message.started()) starts.push_back(started.execution_id());
+    for (const auto& batch : message.logs()) {
+      std::string& log = logs[batch.execution_id()];
+      const auto offset = static_cast<size_t>(batch.offset());
+      EXPECT_LE(offset, log.size()) << "a gap";
+      EXPECT_FALSE(results.contains(batch.execution_id()) && !seen_before(batch)) << "output after the result";
+      if (offset + batch.data().size() > log.size()) log += batch.data().substr(log.size() - offset);
+      if (batch.end()) ended.insert(batch.execution_id());
+      largest_batch = std::max(largest_batch, batch.data().size());
+      ++batches;
+      v1::LogPosition& position = *ack.mutable_ack()->add_logs();
+      position.set_execution_id(batch.execution_id());
+      position.set_offset(static_cast<int64_t>(log.size()));
+    }
+    for (const auto& result : message.results()) {
+      EXPECT_TRUE(ended.contains(result.execution_id())) << "a result before the end of the log";
+      results[result.execution_id()] = result;
+      if (ack_results) ack.mutable_ack()->add_results(result.execution_id());
+    }
+    if (ack.has_ack()) stream.Write(ack);
+  }
+  bool seen_before(const v1::LogBatch& batch) {
+    return static_cast<size_t>(batch.offset()) + batch.data().size() <= logs[batch.execution_id()].size();
+  }
+
+  void run_job(const std::string& id, const v1::JobSpec& spec) {
+    ServerMessage message;
+    v1::RunJob& run = *message.add_run();
+    run.set_execution_id(id);
+    run.set_attempt(1);
+    run.set_epoch(1);
+    run.set_spec(spec.SerializeAsString());
+    say(message);
+  }
+  void say(const ServerMessage& message) {
+    const std::lock_guard lock(mutex);
+    ASSERT_NE(current, nullptr);
+    current->Write(message);
+  }
+  void break_stream() {
+    const std::lock_guard lock(mutex);
+    if (current != nullptr) current_context->TryCancel();
+  }
+
+  std::mutex mutex;
+  Stream* current = nullptr;
+  grpc::ServerContext* current_context = nullptr;
+  std::vector<v1::RegisterRequest> registrations;
+  v1::Hello last_hello;
+  int hellos = 0, heartbeats = 0, batches = 0;
+  size_t largest_batch = 0;
+  bool unregistered = false;
+  bool ack_results = true;
+  std::vector<std::string> starts, unknown;
+  std::map<std::string, std::string> logs;
+  std::set<std::string> ended;
+  std::map<std::string, v1::JobResult> results;
+};
+
+// The agent as a thread of this process: everything but its death is real.
+class ThreadLauncher final : public AgentLauncher {
+ public:
+  ~ThreadLauncher() override { join(); }
+  absl::StatusOr<LaunchedAgent> launch() override {
+    join();
+    auto ends = Channel::make_pair();
+    if (!ends.ok()) return ends.status();
+    thread_ = std::thread([socket = std::move(ends->second), this]() mutable {
+      Agent agent(std::move(socket), clock_);
+      agent.run();
+    });
+    return LaunchedAgent{.pid = 0, .socket = std::move(ends->first)};
+  }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  SystemClock clock_;
+  std::thread thread_;
+};
+
+class StreamTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/hodei-stream-XXXXXX";
+    options.state_dir = mkdtemp(name);
+    options.worker_id = "stream-test-" + std::to_string(getpid());
+    options.token = "otp";
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&server);
+    running = builder.BuildAndStart();
+    options.servers = {cat("http://127.0.0.1:", port)};
+  }
+  void TearDown() override {
+    supervisor.reset();
+    launcher.join();
+    running->Shutdown(std::chrono::system_clock::now());
+    std::filesystem::remove_all(options.state_dir);
+  }
+  void start() {
+    state.emplace(StateFolder::open(options.state_dir).value());
+    supervisor.emplace(options, *state, launcher, clock);
+    ASSERT_TRUE(supervisor->start().ok());
+  }
+  void start_and_wait() {
+    start();
+    ASSERT_TRUE(until([&] { return server.current != nullptr; }));
+  }
+  bool until(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + 30s;
+    while (std::chrono::steady_clock::now() < deadline) {
+      {
+        const std::lock_guard lock(server.mutex);
+        if (condition()) return true;
+      }
+      if (!supervisor->turn(5)) over = true;
+    }
+    return false;
+  }
+  static v1::JobSpec script(const std::string& content) {
+    v1::JobSpec spec;
+    spec.mutable_command()->mutable_script()->set_interpreter("sh");
+    spec.mutable_command()->mutable_script()->set_content(content);
+    return spec;
+  }
+
+  FakeServer server;
+  std::unique_ptr<grpc::Server> running;
+  WorkerOptions options;
+  SystemClock clock;
+  ThreadLauncher launcher;
+  std::optional<StateFolder> state;
+  std::optional<Supervisor> supervisor;
+  bool over = false;
+};
+
+TEST_F(StreamTest, AJobGoesFromTheOrderToItsResult) {
+  start_and_wait();
+  server.run_job("j5.1", script("echo hello; echo $HODEI_EXECUTION_ID >&2; false | true; echo end; exit 7"));
+  ASSERT_TRUE(until([&] { return server.results.contains("j5.1"); }));
+  EXPECT_EQ(server.results["j5.1"].exit_code(), 7);
+  EXPECT_EQ(server.results["j5.1"].outcome(), v1::JobResult::Failed);
+  EXPECT_THAT(server.logs["j5.1"], testing::HasSubstr("hello\n"));
+  EXPECT_THAT(server.logs["j5.1"], testing::HasSubstr("j5.1\n"));
+  EXPECT_THAT(server.starts, testing::ElementsAre("j5.1"));
+  EXPECT_EQ(server.registrations[0].info().id(), options.worker_id);
+  ASSERT_TRUE(until([&] { return server.heartbeats >= 3; }));
+}
+
+TEST_F(StreamTest, ABrokenStreamLosesAndRepeatsNothing) {
+  start_and_wait();
+  server.run_job("j6.1", script("i=0; while [ $i -lt 30000 ]; do echo line $i; i=$((i+1)); done"));
+  for (int n = 1; n <= 5; ++n) {
+    ASSERT_TRUE(until([&] { return server.hellos >= n && (server.logs["j6.1"].size() > 20'000u * static_cast<size_t>(n) || server.ended.contains("j6.1")); }));
+    server.break_stream();
+    ASSERT_TRUE(until([&] { return server.hellos > n; }));
+  }
+  ASSERT_TRUE(until([&] { return server.results.contains("j6.1"); }));
+  std::string expected;
+  for (int i = 0; i < 30'000; ++i) expected += cat("line ", i, "\n");
+  EXPECT_TRUE(server.logs["j6.1"] == expected) << server.logs["j6.1"].size() << " of " << expected.size();
+  EXPECT_EQ(server.registrations.back().session_id(), "session-1") << "comes back without its token";
+}
+
+TEST_F(StreamTest, AResultIsRepeatedUntilItIsAcknowledgedThenForgotten) {
+  server.ack_results = false;
+  start_and_wait();
+  server.run_job("j7.1", script("echo x"));
+  ASSERT_TRUE(until([&] { return server.results.contains("j7.1"); }));
+  {
+    const std::lock_guard lock(server.mutex);
+    server.results.clear();
+    server.ack_results = true;
+  }
+  server.break_stream();
+  ASSERT_TRUE(until([&] { return server.results.contains("j7.1"); }));
+  EXPECT_EQ(server.last_hello.held_size(), 1);
+  const int before = server.hellos;
+  ASSERT_TRUE(until([&, beats = server.heartbeats] { return server.heartbeats > beats + 1; }));
+  server.break_stream();
+  ASSERT_TRUE(until([&] { return server.hellos > before; }));
+  EXPECT_EQ(server.last_hello.held_size(), 0);
+}
+
+TEST_F(StreamTest, WhatTheServerDoesNotKnowIsStopped) {
+  start_and_wait();
+  server.run_job("j8.1", script("echo ready; yes"));
+  ASSERT_TRUE(until([&] { return server.logs["j8.1"].size() > 100; }));
+  {
+    const std::lock_guard lock(server.mutex);
+    server.unknown = {"j8.1"};
+  }
+  server.break_stream();
+  ASSERT_TRUE(until([&] { return server.hellos >= 2; }));
+  ASSERT_TRUE(until([&, beats = server.heartbeats] { return server.heartbeats > beats + 5; }));
+  server.break_stream();
+  ASSERT_TRUE(until([&] { return server.hellos >= 3; }));
+  EXPECT_EQ(server.last_hello.held_size(), 0);
+  EXPECT_TRUE(server.results.empty());
+}
+
+TEST_F(StreamTest, CancelAndSpawnErrorsAreReported) {
+  start_and_wait();
+  server.run_job("j9.1", script("sleep 1000"));
+  v1::JobSpec missing;
+  missing.mutable_command()->mutable_shell()->set_cmd("no-such-program");
+  server.run_job("j9.2", missing);
+  ASSERT_TRUE(until([&] { return server.starts.size() == 1 && server.results.contains("j9.2"); }));
+  ServerMessage cancel;
+  cancel.add_cancel()->set_execution_id("j9.1");
+  server.say(cancel);
+  ASSERT_TRUE(until([&] { return server.results.contains("j9.1"); }));
+  EXPECT_EQ(server.results["j9.1"].outcome(), v1::JobResult::Cancelled);
+  EXPECT_EQ(server.results["j9.2"].failure(), "command_not_found");
+  EXPECT_EQ(server.results["j9.2"].exit_code(), 127);
+}
+
+TEST_F(StreamTest, MuchOutputTravelsInLargeBatches) {
+  start_and_wait();
+  server.run_job("j10.1", script("head -c 30000000 /dev/zero | tr '\\0' 'x'; echo"));
+  ASSERT_TRUE(until([&] { return server.results.contains("j10.1"); }));
+  EXPECT_EQ(server.logs["j10.1"].size(), 30'000'001u);
+  EXPECT_GT(server.largest_batch, 60'000u);
+  EXPECT_LT(server.batches, 1500);
+}
+
+TEST_F(StreamTest, DrainedItUnregistersAndEnds) {
+  start_and_wait();
+  ServerMessage drain;
+  drain.mutable_drain()->set_stop(true);
+  server.run_job("j11.1", script("echo last"));
+  server.say(drain);
+  ASSERT_TRUE(until([&] { return over; }));
+  EXPECT_TRUE(server.unregistered);
+  EXPECT_TRUE(server.results.contains("j11.1"));
+}
+
+TEST_F(StreamTest, AWrongTokenEndsTheWorker) {
+  options.token = "wrong";
+  start();
+  ASSERT_TRUE(until([&] { return over; }));
+  EXPECT_FALSE(server.unregistered);
+}
+
+}  // namespace
+}  // namespace hodei::worker

@@ -1,0 +1,241 @@
+#include "src/worker/supervisor.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "src/base/status.h"
+#include "src/worker/journal.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr Duration kDeliveryTime = 5s;
+
+uint64_t clear_event(int fd) {
+  uint64_t count = 0;
+  return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
+// Every running execution needs two pipes and every held one a ring.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(WorkerOptions options, StateFolder& state, AgentLauncher& launcher, const Clock& clock)
+    : options_(std::move(options)),
+      state_(state),
+      launcher_(launcher),
+      clock_(clock),
+      keeper_(KeeperConfig{.default_grace = options_.grace}),
+      rings_(options_.ring_bytes) {}
+
+Supervisor::~Supervisor() {
+  if (spawns_) spawns_->stop();
+}
+
+absl::Status Supervisor::start() {
+  // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
+  enclosures_ = choose_enclosures({.cgroups = options_.cgroups,
+                                   .cgroup_root = options_.cgroup_root,
+                                   .worker_id = options_.worker_id,
+                                   .mark = state_.mark()});
+  ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
+  killed += kill_marked(state_.mark());
+  if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  std::error_code ignored;
+  std::filesystem::remove_all(state_.work(), ignored);
+
+  raise_descriptor_limit();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  for (const int each : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&wanted, each);
+  pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+  epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
+  signals_ = Fd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  timer_ = Fd(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  output_ready_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  room_made_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  for (const Fd* fd : {&epoll_, &signals_, &timer_, &output_ready_, &room_made_}) {
+    if (!fd->is_open()) return absl::ErrnoToStatus(errno, "opening the supervisor's descriptors");
+  }
+  spawns_ = std::make_unique<SpawnPool>(options_.spawn_threads, state_.mark());
+  RETURN_IF_ERROR(spawns_->start());
+  host_ = std::make_unique<ExecutionHost>(ExecutionHost::Parts{.keeper = keeper_,
+                                                               .enclosures = *enclosures_,
+                                                               .spawns = *spawns_,
+                                                               .rings = rings_,
+                                                               .work_folder = state_.work(),
+                                                               .epoll = epoll_.get()});
+  listen(signals_.get(), kSignals);
+  listen(timer_.get(), kTimer);
+  listen(spawns_->ready_fd(), kSpawns);
+  listen(room_made_.get(), kRoom);
+  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe());
+  launch_agent(clock_.now());
+  return absl::OkStatus();
+}
+
+void Supervisor::listen(int fd, uint64_t key, uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = key;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+int Supervisor::run() {
+  while (turn()) {
+  }
+  return exit_code_;
+}
+
+bool Supervisor::turn(int timeout_ms) {
+  set_timer();
+  epoll_event events[128];
+  const int count = epoll_wait(epoll_.get(), events, 128, timeout_ms);
+  const Now now = clock_.now();
+  if (now.mono >= keeper_.next_deadline()) {
+    // After a stall: first hear whether the lease was extended, then judge by it, then look at who died. Otherwise
+    // what was killed because the lease had ended would pass for a crash of its own.
+    on_agent(now);
+    keeper_.tick(now);
+    settle(now);
+  }
+  for (int i = 0; i < count; ++i) handle(events[i].data.u64, events[i].events, now);
+  keeper_.tick(now);
+  settle(now);
+  if (host_->take_output_flag() && agent_) {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t wrote = write(output_ready_.get(), &one, sizeof(one));
+  }
+  flush(now);
+  if (!agent_ && agent_pid_ == 0 && !agent_left_ && now.mono >= launch_at_) launch_agent(now);
+  return !is_over(now);
+}
+
+void Supervisor::handle(uint64_t key, uint32_t, Now now) {
+  if (key >= ExecutionHost::kPipeKeys) return host_->readable(key, now);
+  switch (key) {
+    case kSignals: return on_signals(now);
+    case kTimer:
+      clear_event(timer_.get());
+      timer_set_ = kNever;
+      return;
+    case kSpawns: return host_->take_spawned(now);
+    case kAgent: return on_agent(now);
+    case kRoom:
+      clear_event(room_made_.get());
+      return host_->room_was_made(now);
+    default: return;
+  }
+}
+
+void Supervisor::on_signals(Now now) {
+  signalfd_siginfo info[16];
+  ssize_t got = 0;
+  bool child = false;
+  while ((got = read(signals_.get(), info, sizeof(info))) > 0) {
+    for (size_t i = 0; i < static_cast<size_t>(got) / sizeof(info[0]); ++i) {
+      if (info[i].ssi_signo == SIGCHLD) {
+        child = true;
+      } else {
+        begin_stop(0, now);
+      }
+    }
+  }
+  if (child) reap(now);
+}
+
+void Supervisor::reap(Now now) {
+  while (true) {
+    siginfo_t info{};
+    rusage usage{};
+    // The system call itself: the C library's waitid() has no rusage.
+    if (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0 || info.si_pid == 0) return;
+    if (info.si_pid == agent_pid_) {
+      say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was ended by signal ",
+          info.si_status);
+      agent_pid_ = 0;
+      agent_is_gone(now);
+      continue;
+    }
+    host_->reaped(info.si_pid, info.si_code, info.si_status, usage, now);
+  }
+}
+
+void Supervisor::settle(Now now) {
+  while (true) {
+    const std::vector<KeeperAction> actions = keeper_.take_actions();
+    for (const KeeperAction& action : actions) carry_out(action, now);
+    host_->check_dying(now);
+    if (actions.empty()) return;
+  }
+}
+
+void Supervisor::carry_out(const KeeperAction& action, Now now) {
+  if (const auto* spawn = std::get_if<Spawn>(&action)) {
+    host_->spawn(spawn->execution, now);
+  } else if (const auto* signal = std::get_if<SignalTree>(&action)) {
+    host_->signal(signal->execution, signal->kill);
+  } else if (const auto* started = std::get_if<TellStarted>(&action)) {
+    if (!agent_) return;   // the next one finds it in the inventory
+    const uint64_t ring = host_->ring_of(started->execution);
+    share_ring(ring);
+    agent_->put(protocol::Started{started->execution, started->at, started->pid, ring});
+  } else if (const auto* exited = std::get_if<TellExited>(&action)) {
+    if (agent_) agent_->put(protocol::Exited{exited->exit});
+  } else if (const auto* release = std::get_if<Release>(&action)) {
+    host_->release(release->execution);
+  }
+}
+
+void Supervisor::set_timer() {
+  MonoTime next = std::min(keeper_.next_deadline(), host_->next_check());
+  if (!agent_ && agent_pid_ == 0 && !agent_left_) next = std::min(next, launch_at_);
+  next = std::min(next, deliver_until_);
+  if (next == timer_set_) return;
+  timer_set_ = next;
+  itimerspec when{};
+  if (next != kNever) {
+    const int64_t us = std::max<int64_t>(next.us, 1);   // 0 would switch it off
+    when.it_value = {.tv_sec = us / 1'000'000, .tv_nsec = us % 1'000'000 * 1000};
+  }
+  timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+void Supervisor::begin_stop(int exit_code, Now now) {
+  if (stopping_) return;
+  say("stopping");
+  stopping_ = true;
+  exit_code_ = exit_code;
+  keeper_.stop(now);
+  if (agent_) agent_->put(protocol::Stop{});
+}
+
+bool Supervisor::is_over(Now now) {
+  if (!stopping_ || !host_->empty()) return false;
+  if (deliver_until_ == kNever) deliver_until_ = now.mono + kDeliveryTime;
+  if (now.mono < deliver_until_ && !agent_left_) return false;
+  if (agent_pid_ != 0) kill(agent_pid_, SIGKILL);
+  enclosures_->remove_all();
+  state_.leave();
+  return true;
+}
+
+}  // namespace hodei::worker

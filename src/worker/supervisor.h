@@ -1,0 +1,78 @@
+// The supervisor's loop: one thread that owns the Keeper, the executions and the socket to the agent.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "src/worker/agent_launcher.h"
+#include "src/worker/channel.h"
+#include "src/worker/core/keeper.h"
+#include "src/worker/execution_host.h"
+#include "src/worker/state_folder.h"
+#include "src/worker/worker.h"
+
+namespace hodei::worker {
+
+class Supervisor {
+ public:
+  // `options.worker_id` is settled. `launcher` outlives it.
+  Supervisor(WorkerOptions options, StateFolder& state, AgentLauncher& launcher, const Clock& clock);
+  ~Supervisor();
+
+  // Kills what an earlier supervisor left, then opens what the loop needs. Blocks the signals it listens to.
+  absl::Status start();
+  int run();                             // until it is stopped; the process's exit code
+  bool turn(int timeout_ms = -1);        // one turn of the loop; false: the end
+
+ private:
+  enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom };
+
+  void listen(int fd, uint64_t key, uint32_t events = 1 /* EPOLLIN */);
+  void handle(uint64_t key, uint32_t events, Now now);
+  void on_signals(Now now);
+  void reap(Now now);
+  void settle(Now now);                  // carry out what the Keeper wants until it wants nothing
+  void carry_out(const KeeperAction& action, Now now);
+  void set_timer();
+  bool is_over(Now now);
+
+  void launch_agent(Now now);
+  void agent_is_gone(Now now);
+  void drop_channel(Now now);
+  void attach(Now now);
+  void share_ring(uint64_t ring);
+  void on_agent(Now now);
+  void on_message(protocol::Message& message, Now now);
+  void flush(Now now);
+  void begin_stop(int exit_code, Now now);
+
+  WorkerOptions options_;
+  StateFolder& state_;
+  AgentLauncher& launcher_;
+  const Clock& clock_;
+
+  Fd epoll_, signals_, timer_;
+  Fd output_ready_;                      // eventfds shared with the agent
+  Fd room_made_;
+  MonoTime timer_set_ = kNever;
+
+  Keeper keeper_;
+  std::unique_ptr<Enclosures> enclosures_;
+  RingPool rings_;
+  std::unique_ptr<SpawnPool> spawns_;
+  std::unique_ptr<ExecutionHost> host_;
+
+  std::optional<Channel> agent_;
+  bool agent_writable_watched_ = false;
+  pid_t agent_pid_ = 0;
+  MonoTime launch_at_{0};
+  MonoTime launched_at_{0};
+  int quick_deaths_ = 0;
+
+  bool stopping_ = false;
+  bool agent_left_ = false;              // it said goodbye: no new one is started
+  int exit_code_ = 0;
+  MonoTime deliver_until_ = kNever;      // once nothing runs: how long the agent may still deliver
+};
+
+}  // namespace hodei::worker

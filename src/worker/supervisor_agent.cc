@@ -1,0 +1,124 @@
+// The supervisor's side of the agent: starting it, attaching it, hearing it, replacing it.
+#include <signal.h>
+#include <sys/epoll.h>
+
+#include "src/worker/journal.h"
+#include "src/worker/supervisor.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr Duration kLongLife = 10s;           // an agent that lived this long is replaced at once
+constexpr Duration kMaxRelaunchWait = 5s;
+
+}  // namespace
+
+void Supervisor::launch_agent(Now now) {
+  launched_at_ = now.mono;
+  absl::StatusOr<LaunchedAgent> launched = launcher_.launch();
+  if (!launched.ok()) {
+    say(std::string(launched.status().message()));
+    return agent_is_gone(now);
+  }
+  agent_pid_ = launched->pid;
+  agent_.emplace(std::move(launched->socket));
+  listen(agent_->fd(), kAgent);
+  state_.note_agent(agent_pid_);
+  attach(now);
+}
+
+// Everything that the new agent must know: what is held, and the rings that its predecessor had not finished.
+void Supervisor::attach(Now now) {
+  rings_.new_agent();
+  protocol::Attach hello;
+  hello.incarnation = state_.incarnation();
+  hello.session_id = state_.session();
+  hello.cgroup = enclosures_->cgroup();
+  hello.mark = state_.mark();
+  hello.options = options_;
+  for (Held& held : keeper_.inventory()) {
+    const uint64_t ring = host_->ring_of(held.execution);
+    hello.held.push_back({std::move(held), ring});
+  }
+  for (const protocol::HeldRing& held : hello.held) share_ring(held.ring);
+  agent_->put(hello, {output_ready_.get(), room_made_.get()});
+  if (stopping_) agent_->put(protocol::Stop{});
+  flush(now);
+}
+
+void Supervisor::share_ring(uint64_t ring) {
+  if (ring == 0 || !rings_.note_shared(ring)) return;
+  agent_->put(protocol::RingShared{ring}, {rings_.memory(ring)->fd()});
+}
+
+// A child is replaced once it is reaped; one that closed its socket but lives on is of no use.
+void Supervisor::drop_channel(Now now) {
+  agent_.reset();   // closing it takes it out of epoll
+  agent_writable_watched_ = false;
+  if (agent_pid_ != 0) {
+    kill(agent_pid_, SIGKILL);
+  } else {
+    agent_is_gone(now);
+  }
+}
+
+void Supervisor::agent_is_gone(Now now) {
+  agent_.reset();
+  agent_writable_watched_ = false;
+  state_.note_agent(0);
+  const bool lived_long = now.mono - launched_at_ >= kLongLife;
+  quick_deaths_ = lived_long ? 0 : quick_deaths_ + 1;
+  const Duration wait = std::min<Duration>(kMaxRelaunchWait, 50ms * (1 << std::min(quick_deaths_, 10)));
+  launch_at_ = now.mono + (quick_deaths_ <= 1 ? Duration::zero() : wait);
+}
+
+void Supervisor::on_agent(Now now) {
+  if (!agent_) return;
+  absl::StatusOr<std::vector<Channel::Received>> received = agent_->receive();
+  if (!received.ok()) return drop_channel(now);
+  for (Channel::Received& each : *received) on_message(each.message, now);
+}
+
+void Supervisor::on_message(protocol::Message& message, Now now) {
+  if (auto* start = std::get_if<protocol::Start>(&message)) {
+    const StartOrder order{.execution = start->execution,
+                           .timeout = start->program.timeout,
+                           .grace = start->program.grace};
+    host_->offer(start->execution, std::move(start->program));
+    keeper_.start(order, now);
+    settle(now);
+    host_->withdraw_offer();
+  } else if (const auto* kill = std::get_if<protocol::Kill>(&message)) {
+    keeper_.kill(kill->execution, kill->why, kill->grace, now);
+  } else if (const auto* lease = std::get_if<protocol::ValidUntil>(&message)) {
+    keeper_.extend_lease(lease->until);
+  } else if (const auto* forget = std::get_if<protocol::Forget>(&message)) {
+    keeper_.forget(forget->execution);
+  } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {
+    if (agent_) agent_->put(protocol::Pong{ping->number});
+  } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {
+    if (absl::Status stored = state_.store_session(registered->session_id); !stored.ok()) {
+      say("the session is not stored: ", std::string(stored.message()));
+    }
+  } else if (const auto* left = std::get_if<protocol::Left>(&message)) {
+    say("the agent left: ", left->reason);
+    agent_left_ = true;
+    begin_stop(left->turned_away ? 3 : 0, now);
+  }
+}
+
+void Supervisor::flush(Now now) {
+  if (!agent_) return;
+  if (absl::Status sent = agent_->flush(); !sent.ok()) {
+    say("the agent does not listen: ", std::string(sent.message()));
+    return drop_channel(now);
+  }
+  if (agent_->wants_to_write() == agent_writable_watched_) return;
+  agent_writable_watched_ = !agent_writable_watched_;
+  epoll_event event{};
+  event.events = EPOLLIN | (agent_writable_watched_ ? static_cast<uint32_t>(EPOLLOUT) : 0);
+  event.data.u64 = kAgent;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, agent_->fd(), &event);
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,324 @@
+// The supervisor as a whole, with real processes; the test plays the agent at the other end of the socket.
+#include "src/worker/supervisor.h"
+
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+
+namespace hodei::worker {
+namespace {
+
+class TestLauncher final : public AgentLauncher {
+ public:
+  absl::StatusOr<LaunchedAgent> launch() override {
+    auto ends = Channel::make_pair();
+    if (!ends.ok()) return ends.status();
+    agent_end = std::move(ends->second);
+    ++launches;
+    return LaunchedAgent{.pid = 0, .socket = std::move(ends->first)};
+  }
+  Fd agent_end;
+  int launches = 0;
+};
+
+// What an agent knows after it attached.
+struct FakeAgent {
+  explicit FakeAgent(Fd socket) : channel(std::move(socket)) {}
+
+  void listen() {
+    ASSERT_TRUE(channel.flush().ok());
+    auto received = channel.receive();
+    ASSERT_TRUE(received.ok());
+    for (auto& each : *received) {
+      if (auto* m = std::get_if<protocol::Attach>(&each.message)) {
+        attach = *m;
+        room = std::move(each.descriptors[1]);
+        for (const auto& held : m->held) {
+          ring_of[held.held.execution] = held.ring;
+          if (held.held.ended) exits[held.held.execution] = held.held.exit;
+        }
+      } else if (auto* shared = std::get_if<protocol::RingShared>(&each.message)) {
+        rings.emplace(shared->ring, RingMemory::open(std::move(each.descriptors[0])).value());
+        readers.emplace(shared->ring, RingReader(&rings.at(shared->ring)));
+      } else if (auto* started = std::get_if<protocol::Started>(&each.message)) {
+        ring_of[started->execution] = started->ring;
+        pids[started->execution] = started->pid;
+      } else if (auto* exited = std::get_if<protocol::Exited>(&each.message)) {
+        exits[exited->exit.execution] = exited->exit;
+      }
+    }
+  }
+
+  // Takes and frees at most `limit` bytes of output (whole records).
+  std::string read_output(ExecutionId id, size_t limit = SIZE_MAX) {
+    std::string text;
+    if (!ring_of.contains(id) || ring_of[id] == 0) return text;
+    RingReader& reader = readers.at(ring_of[id]);
+    while (text.size() < limit) {
+      const auto chunk = reader.peek();
+      if (!chunk) break;
+      text += chunk->bytes;
+      const uint64_t end = chunk->offset + chunk->bytes.size();
+      reader.next();
+      if (reader.free_until(end)) {
+        const uint64_t one = 1;
+        EXPECT_EQ(write(room.get(), &one, sizeof(one)), 8);
+      }
+    }
+    return text;
+  }
+
+  Channel channel;
+  std::optional<protocol::Attach> attach;
+  Fd room;
+  std::map<uint64_t, RingMemory> rings;
+  std::map<uint64_t, RingReader> readers;
+  std::map<ExecutionId, uint64_t> ring_of;
+  std::map<ExecutionId, int64_t> pids;
+  std::map<ExecutionId, Exit> exits;
+};
+
+class SupervisorTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/hodei-supervisor-XXXXXX";
+    options.state_dir = mkdtemp(name);
+    options.worker_id = "supervisor-test-" + std::to_string(getpid());
+    options.cgroups = GetParam();
+    options.ring_bytes = 64 << 10;
+    start();
+  }
+  void TearDown() override {
+    if (supervisor) stop();
+    std::filesystem::remove_all(options.state_dir);
+  }
+  void start() {
+    state.emplace(StateFolder::open(options.state_dir).value());
+    supervisor.emplace(options, *state, launcher, clock);
+    ASSERT_TRUE(supervisor->start().ok());
+    attach();
+  }
+  void attach() {
+    ASSERT_TRUE(until([&] { return launcher.agent_end.is_open(); }, false));
+    agent.emplace(std::move(launcher.agent_end));
+    ASSERT_TRUE(until([&] { return agent->attach.has_value(); }));
+  }
+  void extend_lease(Duration by) { agent->channel.put(protocol::ValidUntil{clock.now().mono + by}); }
+  void stop() {
+    agent->channel.put(protocol::Left{"done"});
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (std::chrono::steady_clock::now() < deadline) {
+      agent->channel.flush().IgnoreError();
+      if (!supervisor->turn(5)) break;
+    }
+    supervisor.reset();
+    state.reset();
+  }
+  bool until(const std::function<bool()>& condition, bool listen = true) {
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (listen) agent->listen();
+      if (condition()) return true;
+      supervisor->turn(5);
+    }
+    return false;
+  }
+  void run(ExecutionId id, const std::string& script, Duration timeout = 0s) {
+    protocol::Start order{.execution = id};
+    order.program = {.argv = {"sh", "-c", script},
+                     .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(id))},
+                     .timeout = timeout,
+                     .grace = 200ms};
+    agent->channel.put(order);
+  }
+  const Exit& end_of(ExecutionId id) {
+    EXPECT_TRUE(until([&] { return agent->exits.contains(id); }));
+    return agent->exits[id];
+  }
+  // A zombie that nobody has reaped yet is not alive.
+  static bool alive(int64_t pid) {
+    std::ifstream stat(cat("/proc/", pid, "/stat"));
+    std::string number, name, letter;
+    return (stat >> number >> name >> letter) && letter != "Z";
+  }
+
+  const ExecutionId a{JobId{1}, 1}, b{JobId{2}, 1};
+  WorkerOptions options;
+  SystemClock clock;
+  TestLauncher launcher;
+  std::optional<StateFolder> state;
+  std::optional<Supervisor> supervisor;
+  std::optional<FakeAgent> agent;
+};
+
+TEST_P(SupervisorTest, RunsAProgramAndTellsItsOutputAndEnd) {
+  extend_lease(30s);
+  run(a, "echo out; echo err >&2; exit 4");
+  const Exit& exit = end_of(a);
+  EXPECT_EQ(exit.outcome, Outcome::Failed);
+  EXPECT_EQ(exit.exit_code, 4);
+  EXPECT_EQ(exit.log_bytes, 8);
+  EXPECT_TRUE(exit.started.is_set());
+  const std::string output = agent->read_output(a);
+  EXPECT_EQ(output.size(), 8u);
+}
+
+TEST_P(SupervisorTest, AKilledAgentCostsNoByteOfOutput) {
+  extend_lease(30s);
+  run(a, "i=0; while [ $i -lt 60000 ]; do echo line $i; i=$((i+1)); done");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a, 1)).size() > 20'000; }));
+  agent.reset();   // as kill -9 would: the socket closes, nothing is said
+  attach();
+  ASSERT_EQ(launcher.launches, 2);
+  ASSERT_EQ(agent->attach->held.size(), 1u);
+  EXPECT_TRUE(agent->attach->held[0].held.started);
+  ASSERT_TRUE(until([&] {
+    output += agent->read_output(a);
+    return agent->exits.contains(a) && static_cast<int64_t>(output.size()) >= agent->exits[a].log_bytes;
+  }));
+  std::string expected;
+  for (int i = 0; i < 60'000; ++i) expected += "line " + std::to_string(i) + "\n";
+  EXPECT_TRUE(output == expected) << output.size() << " of " << expected.size() << " bytes";
+}
+
+TEST_P(SupervisorTest, AFullRingStopsTheJobUntilThereIsRoom) {
+  extend_lease(30s);
+  run(a, "head -c 1000000 /dev/zero; echo done >&2");
+  ASSERT_TRUE(until([&] { return agent->ring_of.contains(a); }));
+  for (int i = 0; i < 50; ++i) supervisor->turn(2);
+  EXPECT_FALSE(agent->exits.contains(a));
+  size_t bytes = 0;
+  ASSERT_TRUE(until([&] {
+    bytes += agent->read_output(a).size();
+    return agent->exits.contains(a);
+  }));
+  bytes += agent->read_output(a).size();
+  EXPECT_EQ(bytes, 1'000'005u);
+}
+
+TEST_P(SupervisorTest, TheEndOfTheLeaseKillsTheTree) {
+  extend_lease(300ms);
+  run(a, "trap '' TERM; setsid sleep 1000 & echo $!; sleep 1000");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a)).ends_with("\n"); }));
+  const Exit& exit = end_of(a);
+  EXPECT_EQ(exit.outcome, Outcome::Lost);
+  EXPECT_EQ(exit.failure, "lease_expired");
+  EXPECT_FALSE(alive(agent->pids[a]));
+  EXPECT_FALSE(alive(std::stoi(output)));
+}
+
+TEST_P(SupervisorTest, ATimeoutEndsAJobThatIgnoresTheRequest) {
+  extend_lease(30s);
+  run(a, "trap '' TERM; sleep 1000", 100ms);
+  EXPECT_EQ(end_of(a).outcome, Outcome::TimedOut);
+}
+
+TEST_P(SupervisorTest, ACancelReachesTheJobAsARequestFirst) {
+  extend_lease(30s);
+  run(a, "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a)) == "ready\n"; }));
+  agent->channel.put(protocol::Kill{a, KillReason::Cancelled, 5s});
+  const Exit& exit = end_of(a);
+  EXPECT_EQ(exit.outcome, Outcome::Cancelled);
+  EXPECT_EQ(agent->read_output(a), "bye\n");
+}
+
+TEST_P(SupervisorTest, ARepeatedStartRunsNothingTwice) {
+  extend_lease(30s);
+  for (int i = 0; i < 3; ++i) run(a, "echo once");
+  end_of(a);
+  run(a, "echo once");
+  run(b, "true");
+  end_of(b);
+  EXPECT_EQ(agent->read_output(a), "once\n");
+}
+
+TEST_P(SupervisorTest, StartsNothingWithoutALease) {
+  run(a, "echo never");
+  const Exit& exit = end_of(a);
+  EXPECT_EQ(exit.outcome, Outcome::Lost);
+  EXPECT_FALSE(exit.started.is_set());
+}
+
+TEST_P(SupervisorTest, ManyShortJobsAllEndAndTheirPlacesAreReused) {
+  extend_lease(60s);
+  constexpr uint64_t kJobs = 400;
+  for (uint64_t n = 1; n <= kJobs; ++n) run({JobId{n}, 1}, "echo " + std::to_string(n));
+  ASSERT_TRUE(until([&] { return agent->exits.size() == kJobs; }));
+  for (uint64_t n = 1; n <= kJobs; ++n) {
+    const ExecutionId id{JobId{n}, 1};
+    EXPECT_EQ(agent->exits[id].outcome, Outcome::Succeeded);
+    EXPECT_EQ(agent->read_output(id), std::to_string(n) + "\n");
+    agent->channel.put(protocol::Forget{id});
+  }
+  const size_t rings = agent->rings.size();
+  for (uint64_t n = 1001; n <= 1010; ++n) run({JobId{n}, 1}, "echo again");
+  ASSERT_TRUE(until([&] { return agent->exits.size() == kJobs + 10; }));
+  EXPECT_EQ(agent->rings.size(), rings);
+}
+
+TEST_P(SupervisorTest, WhatAJobWroteIsGoneForTheNext) {
+  extend_lease(30s);
+  run(a, "echo secret > file; mkdir -p d/e; pwd");
+  end_of(a);
+  const std::string folder = agent->read_output(a);
+  // The folder is emptied beside the loop; with more and more jobs at once one of them gets it, and finds nothing.
+  uint64_t next = 2, at_once = 1;
+  std::string seen;
+  ASSERT_TRUE(until([&] {
+    const uint64_t first = next;
+    for (; next < first + at_once; ++next) run({JobId{next}, 1}, "pwd; ls -A; sleep 0.05");
+    ++at_once;
+    for (uint64_t n = first; n < next; ++n) {
+      end_of({JobId{n}, 1});
+      if (const std::string text = agent->read_output({JobId{n}, 1}); text.starts_with(folder)) seen = text;
+    }
+    return !seen.empty();
+  }));
+  EXPECT_EQ(seen, folder);
+}
+
+TEST_P(SupervisorTest, StoppingEndsTheJobsAndLeavesNothing) {
+  extend_lease(30s);
+  run(a, "trap '' TERM; echo ready; sleep 1000");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a)) == "ready\n"; }));
+  const int64_t pid = agent->pids[a];
+  stop();
+  EXPECT_FALSE(alive(pid));
+  EXPECT_FALSE(std::filesystem::exists(options.state_dir + "/supervisor.pid"));
+}
+
+TEST_P(SupervisorTest, ASecondSupervisorIsKeptAwayAndToldWhoIsThere) {
+  const auto second = StateFolder::open(options.state_dir);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(std::string(second.status().message()).find(std::to_string(getpid())), std::string::npos);
+}
+
+TEST_P(SupervisorTest, TheSessionIsKeptForTheNextAgentAndTheNextSupervisor) {
+  agent->channel.put(protocol::Registered{"session-1"});
+  agent->channel.put(protocol::Ping{1});
+  const std::string incarnation = agent->attach->incarnation;
+  ASSERT_TRUE(until([&] { return std::filesystem::exists(options.state_dir + "/session"); }));
+  agent.reset();
+  attach();
+  EXPECT_EQ(agent->attach->session_id, "session-1");
+  EXPECT_EQ(agent->attach->incarnation, incarnation);
+  stop();
+  start();
+  EXPECT_EQ(agent->attach->session_id, "session-1");
+  EXPECT_NE(agent->attach->incarnation, incarnation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SupervisorTest, testing::Bool(),
+                         [](const auto& kind) { return kind.param ? "Cgroups" : "Marks"; });
+
+}  // namespace
+}  // namespace hodei::worker

@@ -1,0 +1,61 @@
+#include "src/worker/worker.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/base/text.h"
+#include "src/worker/agent.h"
+#include "src/worker/agent_launcher.h"
+#include "src/worker/state_folder.h"
+#include "src/worker/supervisor.h"
+
+namespace hodei::worker {
+namespace {
+
+int refuse(const absl::Status& why) {
+  fmt::print(stderr, "hodei: the worker cannot start: {}\n", std::string(why.message()));
+  return 1;
+}
+
+}  // namespace
+
+void apply_environment(WorkerOptions& options) {
+  if (const char* servers = std::getenv("HODEI_SERVER"); options.servers.empty() && servers != nullptr) {
+    std::string_view rest = servers;
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      if (comma != 0) options.servers.emplace_back(rest.substr(0, comma));
+      rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+    }
+  }
+  if (options.servers.empty()) options.servers.emplace_back("http://localhost:50051");
+  if (const char* token = std::getenv("HODEI_TOKEN"); options.token.empty() && token != nullptr) options.token = token;
+}
+
+int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent_argv) {
+  WorkerOptions options = given;
+  apply_environment(options);
+  absl::StatusOr<StateFolder> state = StateFolder::open(options.state_dir);
+  if (!state.ok()) return refuse(state.status());
+  absl::StatusOr<std::string> id = state->settle_worker_id(options.worker_id);
+  if (!id.ok()) return refuse(id.status());
+  options.worker_id = *id;
+  ProcessLauncher launcher(agent_argv, state->mark());
+  const SystemClock clock;
+  Supervisor supervisor(options, *state, launcher, clock);
+  if (absl::Status started = supervisor.start(); !started.ok()) return refuse(started);
+  return supervisor.run();
+}
+
+int run_attached_agent() {
+  const char* number = std::getenv(kAttachVariable);
+  if (number == nullptr) {
+    fmt::print(stderr, "hodei: this command is started by the worker itself; use `hodei agent`\n");
+    return 2;
+  }
+  const SystemClock clock;
+  Agent agent(Fd(std::atoi(number)), clock);
+  return agent.run();
+}
+
+}  // namespace hodei::worker

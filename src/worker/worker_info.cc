@@ -1,0 +1,122 @@
+#include "src/worker/worker_info.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+namespace hodei::worker {
+namespace {
+
+constexpr const char* kVersion = "0.1.0";
+
+std::string first_address() {
+  ifaddrs* list = nullptr;
+  std::string found = "127.0.0.1";
+  if (getifaddrs(&list) != 0) return found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || (each->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    char text[INET_ADDRSTRLEN];
+    const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
+    if (inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)) != nullptr) found = text;
+    break;
+  }
+  freeifaddrs(list);
+  return found;
+}
+
+v1::Taint::Effect effect(const std::string& word) {
+  v1::Taint::Effect value = v1::Taint::NoSchedule;
+  v1::Taint::Effect_Parse(word, &value);
+  return value;
+}
+
+v1::Constraints::Isolation isolation(const std::string& word) {
+  v1::Constraints::Isolation value = v1::Constraints::process;
+  v1::Constraints::Isolation_Parse(word, &value);
+  return value;
+}
+
+void add_capacity(const WorkerOptions& options, v1::WorkerInfo& info) {
+  const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
+  v1::Capacity& capacity = *info.mutable_capacity();
+  capacity.set_cpu_cores(cpus);
+  capacity.set_memory_mb(static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20);
+  struct statvfs disk {};
+  if (statvfs(options.state_dir.c_str(), &disk) == 0) {
+    capacity.set_storage_mb(static_cast<int64_t>(disk.f_bavail * disk.f_frsize >> 20));
+  }
+  info.set_slots(static_cast<int32_t>(options.slots > 0 ? options.slots : std::max(4u, cpus * 4)));
+}
+
+}  // namespace
+
+v1::WorkerInfo worker_info(const WorkerOptions& options) {
+  v1::WorkerInfo info;
+  utsname system{};
+  uname(&system);
+  info.set_id(options.worker_id);
+  info.set_name(options.name.empty() ? options.worker_id : options.name);
+  info.set_version(kVersion);
+  info.set_hostname(system.nodename);
+  info.set_ip(first_address());
+  info.set_os(system.sysname);
+  info.set_architecture(system.machine);
+  add_capacity(options, info);
+  info.add_capabilities("shell");
+  info.add_capabilities("script");
+  for (const std::string& capability : options.capabilities) {
+    if (capability != "shell" && capability != "script") info.add_capabilities(capability);
+  }
+  info.mutable_labels()->insert(options.labels.begin(), options.labels.end());
+  if (!options.pool.empty()) (*info.mutable_labels())["pool"] = options.pool;
+  for (const TaintOption& taint : options.taints) {
+    v1::Taint& out = *info.add_taints();
+    out.set_key(taint.key);
+    out.set_value(taint.value);
+    out.set_effect(effect(taint.effect));
+  }
+  for (const std::string& text : options.tolerations) {
+    const size_t equals = text.find('=');
+    v1::Toleration& out = *info.add_tolerations();
+    out.set_key(text.substr(0, equals));
+    if (equals != std::string::npos) out.set_value(text.substr(equals + 1));
+  }
+  info.set_provider(options.provider);
+  info.set_isolation(isolation(options.isolation));
+  info.set_image(options.image);
+  return info;
+}
+
+MachineLoad LoadMeter::read() {
+  MachineLoad load;
+  std::ifstream stat("/proc/stat");
+  std::string word;
+  uint64_t fields[8] = {};
+  stat >> word;
+  for (uint64_t& field : fields) stat >> field;
+  uint64_t total = 0;
+  for (const uint64_t field : fields) total += field;
+  const uint64_t busy = total - fields[3] - fields[4];   // idle and waiting for disk
+  if (total > total_ && total_ > 0) load.cpu = static_cast<double>(busy - busy_) / static_cast<double>(total - total_);
+  busy_ = busy;
+  total_ = total;
+
+  std::ifstream meminfo("/proc/meminfo");
+  int64_t kb = 0, all = 0, available = 0;
+  while (meminfo >> word >> kb) {
+    if (word == "MemTotal:") all = kb;
+    if (word == "MemAvailable:") available = kb;
+    meminfo.ignore(64, '\n');
+  }
+  load.memory_used_mb = (all - available) / 1024;
+  return load;
+}
+
+}  // namespace hodei::worker

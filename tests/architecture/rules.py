@@ -1,0 +1,76 @@
+"""The table of docs/architecture.md as data: which folder may use what. Both the check and its self-test read it here."""
+
+# Every folder may use itself, src/base and these.
+EVERYWHERE = {"std", "absl", "fmt"}
+
+# Folder → project folders and libraries that it may use. What a listed folder may use is allowed too, its libraries
+# are not. The longest folder that matches a file counts.
+FOLDERS = {
+    "src/base": {"uses": [], "libraries": {"system", "spdlog", "boost"}},
+    # The brain: concepts know each other's structs; only the top of core knows the entrance.
+    "src/core/job": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
+    "src/core/worker": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
+    "src/core/placement": {"uses": ["src/core/job", "src/core/worker"], "libraries": set(), "pure": True},
+    "src/core": {"uses": ["src/core/job", "src/core/worker", "src/core/placement"], "libraries": set(), "pure": True},
+    "src/store": {"uses": ["src/core"], "libraries": set()},
+    "src/store/memory": {"uses": ["src/store"], "libraries": set()},
+    "src/store/sqlite": {"uses": ["src/store"], "libraries": {"system", "sqlite"}},
+    "src/store/segments": {"uses": ["src/store"], "libraries": {"system", "zstd"}},
+    "src/store/conformance": {"uses": ["src/store"], "libraries": {"system", "gtest"}},
+    "src/providers": {"uses": [], "libraries": {"system", "boost", "json"}},
+    "src/server": {
+        "uses": ["src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/providers"],
+        "libraries": {"system", "boost"},
+    },
+    "src/api/grpc": {"uses": ["src/server", "proto"], "libraries": {"system", "grpc", "protobuf"}},
+    "src/worker/core": {"uses": [], "libraries": set(), "pure": True},
+    "src/worker": {"uses": ["src/worker/core", "proto"], "libraries": {"system", "grpc", "protobuf", "boost"}},
+    "src/cli": {
+        "uses": ["proto"],
+        "libraries": {"system", "grpc", "protobuf", "yaml", "json", "cli11", "smartcols"},
+    },
+    # Wiring, and what needs more than one part, may use everything.
+    "src/main": {"uses": ["*"], "libraries": {"*"}},
+    "tests": {"uses": ["*"], "libraries": {"*"}},
+    "bench": {"uses": ["*"], "libraries": {"*"}},
+}
+
+# A test file (NAME_test.cc, or a file whose name starts with test_ or fake_) may use these besides, and the test helpers
+# and fakes of the folders that it may use.
+TEST_LIBRARIES = {"gtest", "system"}
+TEST_FOLDERS = {"src/store": ["src/store/conformance", "src/store/memory"], "src/server": ["src/store/conformance"]}
+
+# How an include is recognised: the start of its path → the library it belongs to. The first match counts; a header
+# that nothing here matches is a system header (<unistd.h>), or std when it has no dot (<vector>).
+HEADERS = [
+    ("src/", "project"),
+    ("tests/", "project"),
+    ("bench/", "project"),
+    ("hodei/v1/", "proto"),
+    ("absl/", "absl"),
+    ("fmt/", "fmt"),
+    ("spdlog/", "spdlog"),
+    ("boost/", "boost"),
+    ("grpc/", "grpc"),
+    ("grpcpp/", "grpc"),
+    ("google/protobuf/", "protobuf"),
+    ("google/rpc/", "protobuf"),
+    ("sqlite3", "sqlite"),
+    ("zstd", "zstd"),
+    ("yaml-cpp/", "yaml"),
+    ("nlohmann/", "json"),
+    ("CLI/", "cli11"),
+    ("libsmartcols", "smartcols"),
+    ("openssl/", "openssl"),
+    ("ares", "cares"),
+    ("re2/", "re2"),
+    ("gtest/", "gtest"),
+    ("gmock/", "gtest"),
+    ("benchmark/", "benchmark"),
+]
+
+# Parts of the standard library that reach outside or start threads: never in a pure folder.
+IMPURE_STD = {
+    "thread", "mutex", "shared_mutex", "condition_variable", "future", "semaphore", "latch", "barrier", "stop_token",
+    "iostream", "fstream", "filesystem", "ctime", "csignal", "cstdio",
+}

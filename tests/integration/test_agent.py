@@ -1,0 +1,91 @@
+"""Server and agent started by hand, one-time tokens."""
+
+import signal
+import subprocess
+
+from harness import HODEI, Dev, check, contains, items, same, until
+
+
+class Apart(Dev):
+    """A server without a worker, and agents started by hand."""
+
+    def launch(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [str(HODEI), "server"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                env=self.environment(GRPC_PORT=self.port), start_new_session=True)
+        self.remember(self.process.pid)
+
+    def agent(self, token, name, *flags):
+        with open(self.folder / f"{name}.log", "wb") as log:
+            process = subprocess.Popen(
+                [str(HODEI), "agent", "--state-dir", str(self.folder / name), *flags], stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, cwd=self.folder, env=self.environment(HODEI_TOKEN=token), start_new_session=True)
+        self.remember(process.pid)
+        self.clients.append(process)
+        return process
+
+    def token(self, *arguments):
+        return self.ok("otp", "create", "-o", "json", *arguments).json()
+
+    def workers(self):
+        return items(self.ok("worker", "list", "-o", "json").json(), "workers")
+
+
+def end(process):
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=30)
+
+
+def test_an_agent_joins_with_a_one_time_token():
+    with Apart().start(worker=False) as server:
+        made = server.token()
+        agent = server.agent(made["token"], "one", "--slots", "3", "--label", "zone=a")
+        until(server.connected, lambda: "the agent to join: " + (server.folder / "one.log").read_text()[-1000:])
+        worker = server.workers()[0]
+        same(worker["info"]["id"], made["worker_id"], "worker id")
+        same(int(worker["info"]["slots"]), 3, "slots")
+        same(worker["info"]["labels"].get("zone"), "a", "labels")
+        same(server.ok("run", "--", "echo", "hello").out, "hello\n", "stdout")
+        end(agent)
+
+
+def test_a_used_or_wrong_token_is_refused():
+    with Apart().start(worker=False) as server:
+        made = server.token()
+        first = server.agent(made["token"], "one")
+        until(server.connected, "the first agent to join")
+        for name, token in (("two", made["token"]), ("three", "00000000-0000-4000-8000-000000000000"), ("four", "nonsense")):
+            late = server.agent(token, name)
+            until(lambda: late.poll() is not None, f"agent {name} to give up")
+            check(late.returncode != 0, f"agent {name} is refused")
+            contains((server.folder / f"{name}.log").read_text(), "token", "message")
+        same(len(server.workers()), 1, "workers")
+        end(first)
+
+
+def test_two_agents_share_the_work_and_one_can_be_unregistered():
+    with Apart().start(worker=False) as server:
+        agents = [server.agent(server.token()["token"], name, "--slots", "1", "--label", f"name={name}") for name in ("a", "b")]
+        until(lambda: sum(bool(w.get("connected")) for w in server.workers()) == 2, "both agents to join")
+        go = server.folder / "go"
+        jobs = [server.submit("--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done") for _ in range(2)]
+        for job in jobs:
+            server.wait_for(job, "Running")
+        same(len({server.get(job)["worker_id"] for job in jobs}), 2, "workers that run something")
+        go.touch()
+        for job in jobs:
+            server.wait_for(job, "Succeeded")
+        gone = server.workers()[0]["info"]["id"]
+        server.ok("worker", "unregister", gone)
+        until(lambda: gone not in [w["info"]["id"] for w in server.workers() if w["state"] != "Terminated"], "it to leave")
+        for agent in agents:
+            if agent.poll() is None:
+                end(agent)
+
+
+def test_shutdown_of_the_server_is_clean():
+    with Apart().start(worker=False) as server:
+        server.submit("--", "true")
+        server.process.terminate()
+        same(server.process.wait(timeout=30), 0, "exit code after SIGTERM")
