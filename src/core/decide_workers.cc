@@ -192,6 +192,14 @@ Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
   return Drained{left};
 }
 
+void Engine::revoke_otps(const WorkerId& worker, Turn& turn) {
+  std::vector<Hash128> tokens;
+  for (const auto& [token, otp] : state_.otps()) {
+    if (otp.worker == worker) tokens.push_back(token);
+  }
+  for (const Hash128& token : tokens) write(DeleteOtp{token}, turn);
+}
+
 Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
@@ -210,6 +218,7 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
     turn.effects.push_back(DropStream{worker->id(), worker->stream, "unregistered"});
   }
   worker->connected = false;
+  revoke_otps(c.worker, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;
   return Done{};

@@ -110,8 +110,8 @@ void to_proto(const server::LogEntry& entry, const std::string& job_id, v1::LogE
 }
 
 void to_proto(const server::LogChunk& chunk, v1::LogChunk* out) {
-  // The job is the subscriber's own: saying it again on every line would double the traffic.
-  server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, std::string(), out->add_entries()); });
+  const std::string id = short_id(chunk.execution.job);
+  server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, id, out->add_entries()); });
   out->set_execution(static_cast<int>(chunk.execution.number));
   out->set_next_offset(chunk.next_offset);
   out->set_end_of_execution(chunk.end_of_execution);
