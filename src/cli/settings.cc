@@ -79,7 +79,7 @@ constexpr Setting kSettings[] = {
     {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
      "trace, debug, info, warn, error or off"},
     {"slots", "--slots", "HODEI_SLOTS", "", "0", kAgent, check_slots,
-     "executions at once on this worker; 0: one per CPU core"},
+     "executions at once on this worker; 0: four per CPU core"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
