@@ -101,21 +101,18 @@ void add_get(CLI::App& group, Session& session) {
 
 struct LeaveFlags {
   std::string id, reason;
-  bool stop = false;
 };
 
 void add_drain(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("drain", "give a worker no new work");
+  CLI::App* command = group.add_subcommand("drain", "give a worker no new work; it leaves when it is empty");
   auto flags = std::make_shared<LeaveFlags>();
   command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
   command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
-  command->add_flag("--stop", flags->stop, "it leaves when it is empty");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
       v1::DrainWorkerRequest request;
       request.set_worker_id(flags->id);
       request.set_reason(flags->reason);
-      request.set_stop(flags->stop);
       return session.show(drain_text(session, request));
     };
   });

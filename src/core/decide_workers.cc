@@ -165,6 +165,8 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   worker->dropped_logs = c.dropped_logs;
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
+  // A lower load may lift it over the threshold.
+  if (state_.scheduler().threshold > 0) fill(*worker, now, turn);
   if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }

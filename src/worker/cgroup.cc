@@ -82,23 +82,29 @@ class CgroupV2 final : public Enclosure {
  public:
   CgroupV2(std::string folder, Fd dir, Fd events)
       : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)) {}
+  ~CgroupV2() override { remove_below(folder_); }
 
   int birth_cgroup() const override { return dir_.get(); }
   void terminate() override { signal_below(folder_, SIGTERM); }
   void kill() override {
     if (is_empty()) return;
-    if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
+    // Some kernels (6.18 does) kill at birth whatever clone3 makes inside a cgroup that was once killed this way.
+    const bool killed = write_file(folder_ + "/cgroup.kill", "1");
+    worn_ = worn_ || killed;
+    if (!killed) signal_below(folder_, SIGKILL);
   }
   bool is_empty() override {
     char text[256];
     const ssize_t got = pread(events_.get(), text, sizeof(text), 0);
     return got > 0 && std::string_view(text, static_cast<size_t>(got)).find("populated 0") != std::string_view::npos;
   }
+  bool is_worn() const override { return worn_; }
 
  private:
   std::string folder_;
   Fd dir_;
   Fd events_;
+  bool worn_ = false;
 };
 
 class CgroupV1 final : public Enclosure {

@@ -33,6 +33,7 @@ class Enclosure {
   virtual void terminate() = 0;                     // SIGTERM to every process
   virtual void kill() = 0;                          // SIGKILL to every process, also to those just being born
   virtual bool is_empty() = 0;                      // nothing is alive; zombies do not count
+  virtual bool is_worn() const { return false; }    // empty, but of no use for another execution
 
  protected:
   pid_t main_ = 0;

@@ -243,18 +243,22 @@ ExecutionHost::Running* ExecutionHost::find(ExecutionId execution) {
 }
 
 absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place() {
+  std::unique_ptr<Place> place;
   if (!places_.empty()) {
-    std::unique_ptr<Place> place = std::move(places_.back());
+    place = std::move(places_.back());
     places_.pop_back();
-    return place;
+  } else {
+    place = std::make_unique<Place>();
+    ASSIGN_OR_RETURN(place->folder, WorkFolder::make(cat(parts_.work_folder, "/", places_made_++)));
   }
-  auto place = std::make_unique<Place>();
-  ASSIGN_OR_RETURN(place->enclosure, parts_.enclosures.make());
-  ASSIGN_OR_RETURN(place->folder, WorkFolder::make(cat(parts_.work_folder, "/", places_made_++)));
+  if (!place->enclosure) {
+    ASSIGN_OR_RETURN(place->enclosure, parts_.enclosures.make());
+  }
   return place;
 }
 
 void ExecutionHost::give_back(std::unique_ptr<Place> place) {
+  if (place->enclosure->is_worn()) place->enclosure.reset();
   if (!place->folder->is_untouched()) return parts_.spawns.clean(std::move(place));
   if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
 }

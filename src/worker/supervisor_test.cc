@@ -213,6 +213,14 @@ TEST_P(SupervisorTest, TheEndOfTheLeaseKillsTheTree) {
   EXPECT_FALSE(alive(std::stoi(output)));
 }
 
+TEST_P(SupervisorTest, WhatHeldAKilledTreeDoesNotHarmTheNextJob) {
+  extend_lease(30s);
+  run(a, "sleep 1000 & exit 0");   // a straggler that has to be killed
+  EXPECT_EQ(end_of(a).outcome, Outcome::Succeeded);
+  run(b, "echo alive");
+  EXPECT_EQ(end_of(b).outcome, Outcome::Succeeded) << end_of(b).message;
+}
+
 TEST_P(SupervisorTest, ATimeoutEndsAJobThatIgnoresTheRequest) {
   extend_lease(30s);
   run(a, "trap '' TERM; sleep 1000", 100ms);

@@ -84,6 +84,37 @@ def test_two_agents_share_the_work_and_one_can_be_unregistered():
                 end(agent)
 
 
+def test_a_drained_worker_finishes_its_job_takes_nothing_new_and_leaves():
+    with Apart().start(worker=False) as server:
+        agent = server.agent(server.token()["token"], "one", "--slots", "2")
+        until(server.connected, "the agent to join")
+        go = server.folder / "go"
+        running = server.submit("--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done")
+        server.wait_for(running, "Running")
+        server.ok("worker", "drain", server.workers()[0]["info"]["id"])
+        waiting = server.submit("--", "true")
+        contains(server.ok("job", "explain", waiting).out, "draining", "explanation")
+        same(server.state(waiting), "Pending", "state of the job behind the drain")
+        go.touch()
+        server.wait_for(running, "Succeeded")
+        same(agent.wait(timeout=30), 0, "exit code of the agent, which leaves by itself")
+        same(server.state(waiting), "Pending", "state of the job behind the drain")
+
+
+def test_an_agent_comes_back_with_its_session():
+    with Apart().start(worker=False) as server:
+        made = server.token("--worker-id", "fixed")
+        same(made["worker_id"], "fixed", "worker id")
+        first = server.agent(made["token"], "one")
+        until(server.connected, "the agent to join")
+        supervisor = server.remember(first.pid)
+        supervisor.send(signal.SIGKILL)
+        first.wait(timeout=30)
+        server.agent("", "one")
+        same(server.ok("run", "--", "echo", "back").out, "back\n", "stdout")
+        same([w["info"]["id"] for w in server.workers()], ["fixed"], "workers")
+
+
 def test_shutdown_of_the_server_is_clean():
     with Apart().start(worker=False) as server:
         server.submit("--", "true")
