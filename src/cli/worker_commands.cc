@@ -71,8 +71,9 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
   request.set_worker_id(worker_id);
   ASSIGN_OR_RETURN(const v1::CreateOtpResponse otp, session.client().create_otp(request));
   if (const auto data = session.data_text(otp)) return *data;
-  session.note(cat("for worker ", otp.worker_id(), ", once, until ", expiry(otp)));
-  session.note(cat("hodei agent --worker-id ", otp.worker_id(), " --token ", otp.token()));
+  const bool any = otp.worker_id().empty();
+  session.note(cat("for ", any ? "one new worker" : cat("worker ", otp.worker_id()), ", once, until ", expiry(otp)));
+  session.note(cat("HODEI_TOKEN=", otp.token(), " hodei agent", any ? "" : cat(" --worker-id ", otp.worker_id())));
   return otp.token() + "\n";
 }
 
