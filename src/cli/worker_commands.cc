@@ -148,7 +148,7 @@ void add_worker_commands(CLI::App& root, Session& session) {
   otp->require_subcommand(1);
   CLI::App* create = otp->add_subcommand("create", "make one and print it");
   auto id = std::make_shared<std::string>();
-  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for (made when not given)")
+  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for; without it, any new worker")
       ->type_name("ID");
   create->callback(
       [&session, id] { session.action = [&session, id] { return session.show(otp_text(session, *id)); }; });
