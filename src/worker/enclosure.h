@@ -34,6 +34,7 @@ class Enclosure {
   virtual void terminate() = 0;                     // SIGTERM to every process
   virtual void kill() = 0;                          // SIGKILL to every process, also to those just being born
   virtual bool is_empty() = 0;                      // nothing is alive; zombies do not count
+  virtual bool is_spent() const { return false; }   // not to be used for another execution
 };
 
 class Enclosures {

@@ -256,6 +256,11 @@ absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place() {
 }
 
 void ExecutionHost::give_back(std::unique_ptr<Place> place) {
+  if (place->enclosure->is_spent()) {
+    auto fresh = parts_.enclosures.make();
+    if (!fresh.ok()) return say("a place is given up: ", std::string(fresh.status().message()));
+    place->enclosure = std::move(*fresh);
+  }
   if (!place->folder->is_untouched()) return parts_.spawns.clean(std::move(place));
   if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
 }
