@@ -181,10 +181,10 @@ void Supervisor::reap(Now now) {
 
 void Supervisor::settle(Now now) {
   while (true) {
-    const std::vector<KeeperAction> actions = keeper_.take_actions();
-    for (const KeeperAction& action : actions) carry_out(action, now);
     host_->check_dying(now);
+    const std::vector<KeeperAction> actions = keeper_.take_actions();
     if (actions.empty()) return;
+    for (const KeeperAction& action : actions) carry_out(action, now);
   }
 }
 
