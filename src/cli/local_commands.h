@@ -38,7 +38,7 @@ struct WorkerTaint {
 struct AgentOptions {
   std::vector<Address> servers;
   std::string token;      // the one-time token; empty when a session is kept in state_dir
-  std::string worker_id;  // empty: the one that the token was made for, kept in state_dir
+  std::string worker_id;  // empty: made once and kept in state_dir
   std::string name;       // empty: the host name
   int slots = 0;          // 0: four per core
   std::map<std::string, std::string> labels;

@@ -85,7 +85,7 @@ constexpr Setting kSettings[] = {
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
     {"pool", "--pool", "HODEI_POOL", "", "", kAgent, check_id, "the pool that this worker belongs to"},
     {"worker_id", "--worker-id", "HODEI_WORKER_ID", "", "", kAgent, check_id,
-     "this worker's id (empty: the one that its token was made for)"},
+     "this worker's id (empty: made once from the host name and kept)"},
     {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr,
      "this worker's name for people (empty: host name)"},
     {"state_dir", "--state-dir", "HODEI_STATE_DIR", "", "", kAgent, nullptr,

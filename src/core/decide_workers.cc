@@ -5,19 +5,10 @@
 namespace hodei::core {
 namespace {
 
-// Whom a token was made for; after its use, who used it.
-WorkerId owner_of(const Hash128& token, const State& state) {
-  if (const OtpRow* otp = state.otp(token)) return otp->worker;
-  for (const auto& [id, worker] : state.workers()) {
-    if (worker->record->used_otp == token) return id;
-  }
-  return {};
-}
-
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used, expired or of another worker id); make a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
 }
 
 }  // namespace
@@ -31,22 +22,17 @@ void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn)
 }
 
 Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
-  RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
+  if (!c.worker.empty()) RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
   const WallTime expires = now.wall + config_.otp_life;
   write(PutOtp{{c.token, c.worker, expires}}, turn);
   return OtpMade{c.worker, expires};
 }
 
 Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
+  RETURN_IF_ERROR(validate(c.info));
+  LiveWorker* known = state_.worker(c.info.id);
   auto record = std::make_shared<WorkerRecord>();
   record->info = c.info;
-  WorkerId& id = record->info.id;
-  if (id.str().empty() && c.otp) {
-    id = owner_of(*c.otp, state_);
-    if (id.str().empty()) return refused();
-  }
-  RETURN_IF_ERROR(validate(record->info));
-  LiveWorker* known = state_.worker(id);
   record->incarnation = c.incarnation;
   record->registered = now.wall;
   if (c.session) {
@@ -58,15 +44,22 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->used_otp = owner->record->used_otp;
     record->registered = owner->record->registered;
     record->state = owner->record->state;
-    if (*record == *owner->record) return Registered{id};
+    if (*record == *owner->record) return Registered{c.info.id};
   } else {
     if (!c.otp) return refused();
     const OtpRow* otp = state_.otp(*c.otp);
-    const bool good = otp != nullptr && otp->worker == id && otp->expires > now.wall;
+    const bool any_worker = otp != nullptr && otp->worker.empty();
+    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > now.wall;
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
                           known->record->used_otp == *c.otp && known->record->incarnation == c.incarnation;
     if (!good && !repeated) return refused();
+    // A token for whoever comes must not take over somebody's name.
+    if (good && any_worker && known != nullptr && known->state != WorkerState::Terminated) {
+      return absl::AlreadyExistsError(cat("info.id: a worker '", c.info.id.str(), "' is registered already; choose another id "
+                                          "with --worker-id, or make a token for this one: hodei otp create --worker-id ",
+                                          c.info.id.str()));
+    }
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
       return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit"));
     }
@@ -75,10 +68,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->used_otp = *c.otp;
   }
   write(PutWorker{record}, turn);
-  LiveWorker& worker = *state_.worker(id);
+  LiveWorker& worker = *state_.worker(c.info.id);
   worker.last_seen = now.mono;
   worker.last_seen_wall = now.wall;
-  return Registered{id};
+  return Registered{c.info.id};
 }
 
 void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {

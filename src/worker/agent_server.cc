@@ -50,8 +50,7 @@ void Agent::on_registered(RegisterDone& done, Now now) {
   }
   if (done.response.session_id() != session_id_) {
     session_id_ = done.response.session_id();
-    if (!done.response.worker_id().empty()) attach_->options.worker_id = done.response.worker_id();
-    supervisor_.put(protocol::Registered{session_id_, attach_->options.worker_id});
+    supervisor_.put(protocol::Registered{session_id_});
   }
   session_refused_ = false;
   session_.set_timing(std::chrono::milliseconds(done.response.heartbeat_ms()),

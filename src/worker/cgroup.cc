@@ -66,11 +66,13 @@ void signal_below(const std::string& folder, int signal) {
   for (const pid_t pid : pids_below(folder)) ::kill(pid, signal);
 }
 
-// Frozen, a tree cannot have children faster than they are killed; the signal acts when it thaws.
+// Frozen, a tree cannot have children faster than they are killed; in version 1 the signal acts when it thaws.
 void freeze_and_kill(const std::string& folder) {
-  const bool frozen = write_file(folder + "/freezer.state", "FROZEN");
+  const bool v1 = write_file(folder + "/freezer.state", "FROZEN");
+  const bool v2 = !v1 && write_file(folder + "/cgroup.freeze", "1");
   signal_below(folder, SIGKILL);
-  if (frozen) write_file(folder + "/freezer.state", "THAWED");
+  if (v1) write_file(folder + "/freezer.state", "THAWED");
+  if (v2) write_file(folder + "/cgroup.freeze", "0");
 }
 
 void remove_below(const std::string& folder) {
@@ -82,29 +84,31 @@ class CgroupV2 final : public Enclosure {
  public:
   CgroupV2(std::string folder, Fd dir, Fd events)
       : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)) {}
-  ~CgroupV2() override { remove_below(folder_); }
+  ~CgroupV2() override {
+    if (spent_) remove_below(folder_);
+  }
 
   int birth_cgroup() const override { return dir_.get(); }
   void terminate() override { signal_below(folder_, SIGTERM); }
   void kill() override {
     if (is_empty()) return;
-    // Some kernels (6.18 does) kill at birth whatever clone3 makes inside a cgroup that was once killed this way.
-    const bool killed = write_file(folder_ + "/cgroup.kill", "1");
-    worn_ = worn_ || killed;
-    if (!killed) signal_below(folder_, SIGKILL);
+    spent_ = true;
+    if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
   }
+  // Seen on Linux 6.18: every process that is later born (CLONE_INTO_CGROUP) into a cgroup that was once killed dies at
+  // once by SIGKILL.
+  bool is_spent() const override { return spent_; }
   bool is_empty() override {
     char text[256];
     const ssize_t got = pread(events_.get(), text, sizeof(text), 0);
     return got > 0 && std::string_view(text, static_cast<size_t>(got)).find("populated 0") != std::string_view::npos;
   }
-  bool is_worn() const override { return worn_; }
 
  private:
   std::string folder_;
   Fd dir_;
   Fd events_;
-  bool worn_ = false;
+  bool spent_ = false;
 };
 
 class CgroupV1 final : public Enclosure {
@@ -214,7 +218,7 @@ int kill_cgroup_tree(const std::string& folder) {
     const std::set<pid_t> now = pids_below(folder);
     if (now.empty()) break;
     met.insert(now.begin(), now.end());
-    if (!write_file(folder + "/cgroup.kill", "1")) freeze_and_kill(folder);
+    freeze_and_kill(folder);   // not cgroup.kill: the folders below may be in use again later
     usleep(round < 10 ? 1000 : 10'000);
   }
   return static_cast<int>(met.size());

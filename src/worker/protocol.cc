@@ -137,7 +137,7 @@ void body(Encoder& out, const Kill& m) {
 void body(Encoder& out, const ValidUntil& m) { out.i64(m.until.us); }
 void body(Encoder& out, const Forget& m) { put(out, m.execution); }
 void body(Encoder& out, const Ping& m) { out.u64(m.number); }
-void body(Encoder& out, const Registered& m) { out.text(m.session_id).text(m.worker_id); }
+void body(Encoder& out, const Registered& m) { out.text(m.session_id); }
 void body(Encoder& out, const Left& m) { out.text(m.reason).u64(m.turned_away); }
 
 Attach get_attach(Decoder& in) {
@@ -194,11 +194,7 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
     case 8: return ValidUntil{MonoTime{in.i64()}};
     case 9: return Forget{get_execution(in)};
     case 10: return Ping{in.u64()};
-    case 11: {
-      Registered m{.session_id = std::string(in.text())};
-      m.worker_id = in.text();
-      return m;
-    }
+    case 11: return Registered{std::string(in.text())};
     case 12: {
       Left m{.reason = std::string(in.text())};
       m.turned_away = in.u64() != 0;

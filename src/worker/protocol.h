@@ -43,7 +43,7 @@ struct Kill { ExecutionId execution; KillReason why = KillReason::Cancelled; Dur
 struct ValidUntil { MonoTime until; };
 struct Forget { ExecutionId execution; };
 struct Ping { uint64_t number = 0; };
-struct Registered { std::string session_id; std::string worker_id; };
+struct Registered { std::string session_id; };
 struct Left { std::string reason; bool turned_away = false; };     // the agent has nothing more to do, ever
 
 using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,

@@ -3,6 +3,9 @@
 #include <sys/eventfd.h>
 
 #include <chrono>
+#include <map>
+
+#include <grpcpp/channel.h>
 
 namespace hodei::worker {
 namespace {
@@ -18,12 +21,23 @@ grpc::ChannelArguments channel_arguments() {
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // Each attempt is a connection of its own: back-off and jitter are the session's business.
-  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   args.SetMaxReceiveMessageSize(kMaxMessage);
   return args;
+}
+
+// One channel per server for the life of the process, and never destroyed: gRPC 1.51 aborts now and then when the last
+// channel that used the callback API goes away while its polling thread looks at the queue.
+std::shared_ptr<grpc::Channel> channel_to(const std::string& target) {
+  static auto& channels = *new std::map<std::string, std::shared_ptr<grpc::Channel>>;
+  std::shared_ptr<grpc::Channel>& channel = channels[target];
+  if (!channel) {
+    channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), channel_arguments());
+  } else {
+    // Back-off and jitter are the session's business.
+    grpc::experimental::ChannelResetConnectionBackoff(channel.get());
+  }
+  return channel;
 }
 
 }  // namespace
@@ -96,8 +110,7 @@ class ServerLink::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
 void ServerLink::connect(const std::string& server, const v1::RegisterRequest& request) {
   abandon();
   ++attempt_;
-  channel_ = grpc::CreateCustomChannel(server_target(server), grpc::InsecureChannelCredentials(), channel_arguments());
-  stub_ = v1::WorkerAgentService::NewStub(channel_);
+  stub_ = v1::WorkerAgentService::NewStub(channel_to(server_target(server)));
   struct Call {
     v1::RegisterRequest request;
     v1::RegisterResponse response;

@@ -22,6 +22,17 @@ std::string random_hex() {
   return out;
 }
 
+std::string from_host_name() {
+  char host[256] = "worker";
+  gethostname(host, sizeof(host) - 1);
+  std::string id;
+  for (const char* c = host; *c != '\0' && id.size() < 60; ++c) {
+    const bool plain = isalnum(static_cast<unsigned char>(*c)) != 0 || ((*c == '-' || *c == '.') && !id.empty());
+    if (plain) id.push_back(*c);
+  }
+  return cat(id.empty() ? "worker" : id, "-", random_hex().substr(0, 6));
+}
+
 }  // namespace
 
 absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
@@ -57,18 +68,15 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
 }
 
 absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wanted) {
-  const std::string stored = read("worker_id");
-  if (wanted.empty() || wanted == stored) return stored;
-  RETURN_IF_ERROR(check_name("worker_id", wanted));
+  std::string id = wanted.empty() ? read("worker_id") : wanted;
+  if (id.empty()) id = from_host_name();
+  RETURN_IF_ERROR(check_name("worker_id", id));
   // A session belongs to one worker id.
-  unlink((path_ + "/session").c_str());
-  RETURN_IF_ERROR(write("worker_id", wanted));
-  return wanted;
-}
-
-absl::Status StateFolder::store_registration(const std::string& session_id, const std::string& worker_id) {
-  RETURN_IF_ERROR(write("worker_id", worker_id));
-  return write("session", session_id);
+  if (const std::string stored = read("worker_id"); stored != id) {
+    unlink((path_ + "/session").c_str());
+    RETURN_IF_ERROR(write("worker_id", id));
+  }
+  return id;
 }
 
 void StateFolder::note_agent(int64_t pid) {

@@ -2,7 +2,7 @@
 //
 //   lock             held by the living supervisor; contains its pid
 //   supervisor.pid   agent.pid
-//   worker_id        the one that was given, or that came with the token at the first registration
+//   worker_id        chosen once when none was given
 //   mark             random, made once: HODEI_WORKER_MARK of every process of this worker
 //   incarnation      random, new at each start of a supervisor
 //   session          the session id from the last registration (0600)
@@ -21,12 +21,12 @@ class StateFolder {
   // Makes it if needed and takes the lock. FAILED_PRECONDITION names the pid that holds it.
   static absl::StatusOr<StateFolder> open(const std::string& path);
 
-  // `wanted`, which is stored for the next start, or the stored one; empty: the token says which.
+  // The stored worker id, or `wanted`, or one made from the host name; stored for the next start.
   absl::StatusOr<std::string> settle_worker_id(const std::string& wanted);
   const std::string& mark() const { return mark_; }
   const std::string& incarnation() const { return incarnation_; }
   std::string session() const { return read("session"); }
-  absl::Status store_registration(const std::string& session_id, const std::string& worker_id);
+  absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
   void note_agent(int64_t pid);        // 0: none
   std::string work() const { return path_ + "/work"; }
   void leave();                        // removes the pid files

@@ -86,7 +86,7 @@ absl::Status Supervisor::start() {
   listen(timer_.get(), kTimer);
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
-  say("supervisor of ", options_.worker_id.empty() ? "a new worker" : options_.worker_id, " started; jobs are held by ", enclosures_->describe());
+  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe());
   launch_agent(clock_.now());
   return absl::OkStatus();
 }
@@ -180,10 +180,10 @@ void Supervisor::reap(Now now) {
 
 void Supervisor::settle(Now now) {
   while (true) {
-    const std::vector<KeeperAction> actions = keeper_.take_actions();
-    for (const KeeperAction& action : actions) carry_out(action, now);
     host_->check_dying(now);
+    const std::vector<KeeperAction> actions = keeper_.take_actions();
     if (actions.empty()) return;
+    for (const KeeperAction& action : actions) carry_out(action, now);
   }
 }
 

@@ -15,7 +15,7 @@ namespace hodei::worker {
 
 class Supervisor {
  public:
-  // `options.worker_id` is settled, or empty until the first registration. `launcher` outlives it.
+  // `options.worker_id` is settled. `launcher` outlives it.
   Supervisor(WorkerOptions options, StateFolder& state, AgentLauncher& launcher, const Clock& clock);
   ~Supervisor();
 

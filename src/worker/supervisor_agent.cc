@@ -97,9 +97,7 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
   } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {
     if (agent_) agent_->put(protocol::Pong{ping->number});
   } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {
-    options_.worker_id = registered->worker_id;
-    const absl::Status stored = state_.store_registration(registered->session_id, registered->worker_id);
-    if (!stored.ok()) {
+    if (absl::Status stored = state_.store_session(registered->session_id); !stored.ok()) {
       say("the session is not stored: ", std::string(stored.message()));
     }
   } else if (const auto* left = std::get_if<protocol::Left>(&message)) {

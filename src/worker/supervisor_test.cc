@@ -213,18 +213,21 @@ TEST_P(SupervisorTest, TheEndOfTheLeaseKillsTheTree) {
   EXPECT_FALSE(alive(std::stoi(output)));
 }
 
-TEST_P(SupervisorTest, WhatHeldAKilledTreeDoesNotHarmTheNextJob) {
-  extend_lease(30s);
-  run(a, "sleep 1000 & exit 0");   // a straggler that has to be killed
-  EXPECT_EQ(end_of(a).outcome, Outcome::Succeeded);
-  run(b, "echo alive");
-  EXPECT_EQ(end_of(b).outcome, Outcome::Succeeded) << end_of(b).message;
-}
-
 TEST_P(SupervisorTest, ATimeoutEndsAJobThatIgnoresTheRequest) {
   extend_lease(30s);
   run(a, "trap '' TERM; sleep 1000", 100ms);
   EXPECT_EQ(end_of(a).outcome, Outcome::TimedOut);
+}
+
+TEST_P(SupervisorTest, APlaceWhoseJobWasKilledServesTheNext) {
+  extend_lease(30s);
+  for (uint64_t n = 1; n <= 5; ++n) {
+    const ExecutionId killed{JobId{n}, 1}, next{JobId{100 + n}, 1};
+    run(killed, "trap '' TERM; sleep 1000", 20ms);
+    EXPECT_EQ(end_of(killed).outcome, Outcome::TimedOut);
+    run(next, "echo fine");
+    EXPECT_EQ(end_of(next).outcome, Outcome::Succeeded);
+  }
 }
 
 TEST_P(SupervisorTest, ACancelReachesTheJobAsARequestFirst) {
@@ -311,7 +314,7 @@ TEST_P(SupervisorTest, ASecondSupervisorIsKeptAwayAndToldWhoIsThere) {
 }
 
 TEST_P(SupervisorTest, TheSessionIsKeptForTheNextAgentAndTheNextSupervisor) {
-  agent->channel.put(protocol::Registered{"session-1", options.worker_id});
+  agent->channel.put(protocol::Registered{"session-1"});
   agent->channel.put(protocol::Ping{1});
   const std::string incarnation = agent->attach->incarnation;
   ASSERT_TRUE(until([&] { return std::filesystem::exists(options.state_dir + "/session"); }));

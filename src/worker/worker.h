@@ -31,8 +31,8 @@ struct TaintOption {
 struct WorkerOptions {
   std::vector<std::string> servers;            // host:port or http://host:port; tried in turn
   std::string token;                           // the OTP; not needed when the state folder holds a session
-  std::string worker_id;                       // empty: the one in the state folder, else the token's
-  std::string name;                            // empty: the host name
+  std::string worker_id;                       // empty: the one in the state folder, else made from the host name
+  std::string name;                            // empty: the worker id
   std::string state_dir = "/var/lib/hodei/worker";
   uint32_t slots = 0;                          // 0: four per cpu
   std::map<std::string, std::string> labels;

@@ -43,13 +43,12 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
     command.new_session = secret_hash(session);
   }
   return decide<core::Registered>(server_, c, std::move(command),
-                                  [out, session, protocol = *protocol](const core::Registered& registered) {
+                                  [out, session, protocol = *protocol](const core::Registered&) {
                                     out->set_session_id(session);
                                     out->set_protocol(protocol);
                                     out->set_heartbeat_ms(kHeartbeatMs);
                                     out->set_lease_ms(kLeaseMs);
                                     out->set_server_version(kVersion);
-                                    out->set_worker_id(registered.worker.str());
                                   });
 }
 
@@ -100,7 +99,7 @@ WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWork
 
 WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
   const std::string token = random_uuid();
-  const WorkerId worker(in->worker_id().empty() ? cat("worker-", random_uuid().substr(0, 8)) : in->worker_id());
+  const WorkerId worker(in->worker_id());
   return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker}, [out, token](const core::OtpMade& made) {
     out->set_token(token);
     out->set_worker_id(made.worker.str());
