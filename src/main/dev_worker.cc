@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/main/process_signals.h"
 
@@ -145,8 +146,7 @@ void DevWorker::stop() {
     reap();
     if (child_ == 0 && !running()) return;
     // Its end may be of a process that is not our child: there is nothing to wait on but the lock.
-    const timespec pause{0, 20'000'000};
-    nanosleep(&pause, nullptr);
+    pause_for(20ms);
   }
   if (pid != 0) kill(static_cast<pid_t>(pid), SIGKILL);
   reap();

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
@@ -219,7 +220,7 @@ int kill_cgroup_tree(const std::string& folder) {
     if (now.empty()) break;
     met.insert(now.begin(), now.end());
     freeze_and_kill(folder);   // not cgroup.kill: the folders below may be in use again later
-    usleep(round < 10 ? 1000 : 10'000);
+    pause_for(round < 10 ? 1ms : 10ms);
   }
   return static_cast<int>(met.size());
 }

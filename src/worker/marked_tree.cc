@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 
+#include "src/base/pause.h"
 #include "src/base/text.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
@@ -189,7 +190,7 @@ int kill_marked(const std::string& mark) {
     if (now.empty()) break;
     for (const pid_t pid : now) ::kill(pid, SIGKILL);
     met.insert(now.begin(), now.end());
-    usleep(round < 10 ? 1000 : 10'000);
+    pause_for(round < 10 ? 1ms : 10ms);
   }
   return static_cast<int>(met.size());
 }

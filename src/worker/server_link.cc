@@ -7,6 +7,8 @@
 
 #include <grpcpp/channel.h>
 
+#include "src/base/pause.h"
+
 namespace hodei::worker {
 namespace {
 
@@ -118,7 +120,7 @@ void ServerLink::connect(const std::string& server, const v1::RegisterRequest& r
   auto call = std::make_shared<Call>();
   call->request = request;
   register_context_ = std::make_shared<grpc::ClientContext>();
-  register_context_->set_deadline(std::chrono::system_clock::now() + kRegisterTimeout);
+  register_context_->set_deadline(deadline_in(kRegisterTimeout));
   stub_->async()->Register(register_context_.get(), &call->request, &call->response,
                            [call, context = register_context_, inbox = inbox_, attempt = attempt_](grpc::Status status) {
                              inbox->put({attempt, RegisterDone{std::move(status), std::move(call->response)}});
@@ -149,7 +151,7 @@ grpc::Status ServerLink::unregister(const std::string& worker_id, const std::str
                                     const std::string& reason) {
   if (!stub_) return {grpc::StatusCode::UNAVAILABLE, "never connected"};
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kUnregisterTimeout);
+  context.set_deadline(deadline_in(kUnregisterTimeout));
   context.AddMetadata("hodei-session", session_id);
   v1::UnregisterWorkerRequest request;
   request.set_worker_id(worker_id);
