@@ -3,6 +3,7 @@
 import random
 import signal
 import subprocess
+import time
 
 from harness import HODEI, Dev, check, contains, new_job, number, same, until
 
@@ -75,6 +76,15 @@ def test_nothing_of_the_tree_survives_a_time_out():
         same(dev.cli("run", "--timeout", "1s", "--", "sh", "-c", script).code, 124, "exit code")
         child = dev.remember(int(mark.read_text()))
         until(lambda: not child.alive(), f"the grandchild ({child}) to be gone")
+
+
+def test_a_job_that_ignores_the_request_ends_when_its_grace_does():
+    with Dev().start() as dev:
+        began = time.monotonic()
+        script = "trap '' TERM; while :; do sleep 0.05; done"
+        same(dev.cli("run", "--timeout", "300ms", "--kill-grace", "300ms", "--", "sh", "-c", script).code, 124, "exit code")
+        # Nobody may wait for the next heartbeat, which comes every ten seconds.
+        check(time.monotonic() - began < 7, f"it took {time.monotonic() - began:.1f} s")
 
 
 def test_a_killed_tree_does_not_harm_the_jobs_after_it():
