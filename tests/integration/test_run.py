@@ -110,8 +110,8 @@ def test_two_installations_on_one_machine_leave_each_other_alone():
 def test_binary_output_arrives_byte_by_byte():
     with Dev().start() as dev:
         data = random.Random(7).randbytes(3_000_000)
-        (dev.folder / "data").write_bytes(data)
-        done = subprocess.run([str(HODEI), "run", "--", "cat", str(dev.folder / "data")], capture_output=True, timeout=60,
+        (dev.folder / "bytes").write_bytes(data)
+        done = subprocess.run([str(HODEI), "run", "--", "cat", str(dev.folder / "bytes")], capture_output=True, timeout=60,
                               env=dev.environment(), check=False)
         same((done.returncode, done.stdout == data), (0, True), "exit code and bytes")
 
