@@ -40,17 +40,17 @@ Submitted::One Engine::submit_one(const NewJob& job, Now now, Turn& turn) {
   if (job.idempotency) write(PutIdempotency{{*job.idempotency, id, now.wall + config_.idempotency_life}}, turn);
   const std::string& key = head.concurrency_key;
   const std::string ns = head.ns.str();
-  bool limit_changed = false;
+  bool limit_raised = false;
   if (!key.empty()) {
     const int64_t before = state_.has_key(ns, key) ? state_.keys().at(ns, key).limit : 0;
     const int64_t limit = job.key_limit > 0 ? job.key_limit : std::max<int64_t>(before, 1);
-    limit_changed = before != 0 && limit > before;
+    limit_raised = before != 0 && limit > before;
     if (limit != before) write(PutKeyLimit{{ns, key, limit}}, turn);
   }
   const auto stored = std::make_shared<const JobHead>(std::move(head));
   write(PutJob{stored}, turn);
   turn.effects.push_back(JobMoved{stored, 0});
-  if (limit_changed) wake_key(ns, stored->concurrency_key, now, turn);
+  if (limit_raised) place_woken(wake_key(ns, stored->concurrency_key), now, turn);
   place_job(id, now, turn);
   return {id, false};
 }
@@ -106,7 +106,7 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   if (!worker->free().covers(head.shape->needs)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " has not enough free capacity"));
   }
-  if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+  if (key_is_full(head)) {
     return absl::FailedPreconditionError(cat("concurrency key '", head.concurrency_key, "' is at its limit"));
   }
   Decision decision;

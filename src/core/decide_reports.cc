@@ -56,7 +56,7 @@ bool Engine::on_started(const WorkerId& worker, const StartedReport& r, Now now,
   draft.move(JobEvent::Start, now.wall, "started");
   draft.execution().state = JobState::Running;
   draft.execution().started = r.at.is_set() ? r.at : now.wall;
-  if (draft.head.timeout > Duration(0)) timeouts_.insert({now.mono + draft.head.timeout, r.execution});
+  await_timeout(draft.head, now);
   store(draft, now, turn);
   return true;
 }
@@ -65,7 +65,7 @@ bool Engine::on_progress(const WorkerId& worker, const ProgressReport& r, Now, T
   const JobHead* job = current(worker, r.execution);
   if (job == nullptr || job->state != JobState::Running) return false;
   Draft draft(*job);
-  draft.past.progress = std::clamp(r.percentage, 0.0, 100.0);
+  draft.past.progress = r.percentage > 0 ? std::min(r.percentage, 100.0) : 0;   // also what is no number
   draft.past.progress_message = clipped(r.message);
   const JobPtr stored = draft.finish();
   write(PutJob{stored}, turn);
@@ -120,15 +120,19 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
   draft.move(event, now.wall, reason);
   draft.execution().state = draft.head.state;
   draft.head.timeout_requested = false;
-  if ((event == JobEvent::Fail || event == JobEvent::TimeOut) && may_retry(draft.head)) {
-    const Duration wait = backoff_delay(draft.head);
-    draft.move(JobEvent::Retry, now.wall,
-               cat("attempt ", draft.head.attempts, " of ", draft.head.max_attempts, " ended (", reason, "); next in ",
-                   wait.count() / 1000, " ms"));
-    draft.head.not_before = now.wall + wait;
-    draft.head.worker = WorkerId();
-  }
+  if (event == JobEvent::Fail || event == JobEvent::TimeOut) retry_if_allowed(draft, reason, now);
   store(draft, now, turn);
+}
+
+void Engine::retry_if_allowed(Draft& draft, const std::string& reason, Now now) {
+  JobHead& head = draft.head;
+  if (!may_retry(head)) return;
+  const Duration wait = backoff_delay(head);
+  draft.move(JobEvent::Retry, now.wall,
+             cat("attempt ", head.attempts, " of ", head.max_attempts, " ended (", reason, "); next in ",
+                 wait.count() / 1000, " ms"));
+  head.not_before = now.wall + wait;
+  head.worker = WorkerId();
 }
 
 void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn) {
@@ -141,14 +145,20 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   e.reason = why;
   e.failure = "worker_lost";
   turn.effects.push_back(ExecutionLost{execution});
-  head.timeout_requested = false;
+  const bool timed_out = std::exchange(head.timeout_requested, false);
   const bool ran = head.state == JobState::Running;
   if (!ran) ++head.lost_dispatches;
   if (head.cancel_requested) {
     draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its execution was lost: ", why));
+  } else if (ran && timed_out) {
+    // Its end was asked for and is now proven: that is the time-out, not a lost execution.
+    draft.past.failure = "worker_lost";
+    draft.move(JobEvent::TimeOut, now.wall, cat("ran longer than its time-out; then ", why));
   } else if (ran && !may_retry(head)) {
     draft.past.failure = "worker_lost";
-    draft.move(JobEvent::Fail, now.wall, cat(why, "; no attempts left (", head.attempts, " of ", head.max_attempts, ")"));
+    const std::string again = head.allow_retry ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
+                                               : "retry is not allowed";
+    draft.move(JobEvent::Fail, now.wall, cat(why, "; ", again));
   } else if (!ran && head.lost_dispatches > kMaxLostDispatches) {
     draft.past.failure = "worker_lost";
     draft.move(JobEvent::Fail, now.wall, cat(why, "; sent to workers ", head.executions, " times without a start"));
@@ -156,12 +166,9 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     draft.move(JobEvent::Lose, now.wall, why);
     head.worker = WorkerId();
   }
-  draft.execution().state = head.state;
-  const JobId id = head.id;
+  e.state = head.state;
+  if (head.state == JobState::Timeout) retry_if_allowed(draft, why, now);
   store(draft, now, turn);
-  if (const LiveJob* again = state_.job(id); again != nullptr && again->head->state == JobState::Pending) {
-    place_job(id, now, turn);
-  }
 }
 
 }  // namespace hodei::core

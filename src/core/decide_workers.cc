@@ -156,10 +156,11 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   worker->cpu_load = c.cpu_load;
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
+  const double before = worker->rank;
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
-  // A lower load may lift it over the threshold.
-  if (state_.scheduler().threshold > 0) fill(*worker, now, turn);
+  // A lower load may lift it over the threshold of what waits.
+  if (state_.scheduler().threshold > 0 && worker->rank > before) fill(*worker, now, turn);
   if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }
@@ -214,6 +215,7 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   }
   worker->connected = false;
   revoke_otps(c.worker, turn);
+  set_worker_state(*worker, WorkerEvent::Leave, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;
   return Done{};

@@ -10,6 +10,9 @@ void Engine::restored(Now now) {
     worker->last_seen_wall = now.wall;
   }
   for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
+  for (const auto& [id, live] : state_.jobs()) {
+    if (live.head->state == JobState::Running) await_timeout(*live.head, now);
+  }
   next_sweep_ = now.mono + config_.sweep;
 }
 
@@ -17,6 +20,10 @@ void Engine::wait_out(const JobHead& job, Now now) {
   // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
   const Duration left = std::clamp(job.not_before - now.wall, Duration(0), job.backoff.max);
   due_.insert({now.mono + left, job.id});
+}
+
+void Engine::await_timeout(const JobHead& job, Now now) {
+  if (job.timeout > Duration(0)) timeouts_.insert({now.mono + job.timeout, job.current()});
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
@@ -34,7 +41,6 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   const LiveJob* before = state_.job(job->id);
   const bool had_slot = before != nullptr && is_active(before->head->state);
   const WorkerId old_worker = had_slot ? before->head->worker : WorkerId();
-  const bool has_slot = is_active(job->state);
   if (is_terminal(job->state)) {
     write(FinishJob{job}, turn);
     if (!job->concurrency_key.empty() && !state_.key_in_use(job->ns.str(), job->concurrency_key)) {
@@ -45,14 +51,18 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     if (job->not_before.is_set()) wait_out(*job, now);
   }
   turn.effects.push_back(JobMoved{job, first});
-  if (!had_slot || has_slot) return;
+  if (is_active(job->state)) return;
 
-  LiveWorker* worker = state_.worker(old_worker);
-  if (!job->concurrency_key.empty()) wake_key(job->ns.str(), job->concurrency_key, now, turn);
+  // Woken jobs are only put into their lanes at first: the freed worker takes the most urgent of all that wait.
+  std::vector<JobId> woken;
+  if (!job->concurrency_key.empty()) woken = wake_key(job->ns.str(), job->concurrency_key);
+  if (job->state == JobState::Pending) woken.push_back(job->id);
+  LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
     leave_if_drained(*worker, turn);
     fill(*worker, now, turn);
   }
+  place_woken(std::move(woken), now, turn);
 }
 
 const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {

@@ -10,6 +10,8 @@
 
 namespace hodei::core {
 
+class Draft;
+
 // Defaults are those of SPEC 2.2.
 struct EngineConfig {
   Duration unhealthy_after = 30s;      // of silence: no new work
@@ -60,6 +62,7 @@ class Engine {
   bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
+  void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
   // decide_workers.cc
   Answer on(const MakeOtp& c, Now now, Turn& turn);
@@ -85,8 +88,12 @@ class Engine {
   // place.cc
   Answer on(const ConfigureScheduler& c, Now now, Turn& turn);
   void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
+  void place_lane(Lane* lane, Now now, Turn& turn);              // the first jobs of a lane; it may be gone afterwards
   void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
-  void wake_key(const std::string& ns, const std::string& key, Now now, Turn& turn);
+  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
+  std::vector<JobId> wake_key(const std::string& ns, const std::string& key);
+  void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
+  bool key_is_full(const JobHead& head);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
 
@@ -101,15 +108,18 @@ class Engine {
   Explanation explain_shape(const Shape& shape);
 
   void wait_out(const JobHead& job, Now now);
+  void await_timeout(const JobHead& job, Now now);
   // Folds a write and puts it into the turn.
   void write(Write w, Turn& turn);
   // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
-  void store(class Draft& draft, Now now, Turn& turn);
+  void store(Draft& draft, Now now, Turn& turn);
   const JobHead* current(const WorkerId& worker, ExecutionId execution) const;
 
   EngineConfig config_;
   State state_;
-  std::set<std::pair<MonoTime, ExecutionId>> timeouts_;   // volatile: the worker enforces them too
+  // Volatile: the worker enforces them first, on its own clock. After a restart they count anew, rather than by a wall
+  // clock that may have been set: late is harmless, early would end a good job.
+  std::set<std::pair<MonoTime, ExecutionId>> timeouts_;
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
   MonoTime next_sweep_{0};

@@ -1,4 +1,5 @@
 // Bringing waiting jobs and free workers together.
+#include <algorithm>
 #include <cmath>
 
 #include "src/base/status.h"
@@ -28,35 +29,46 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt});
 }
 
+bool Engine::key_is_full(const JobHead& head) {
+  return !head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full();
+}
+
 void Engine::place_job(JobId id, Now now, Turn& turn) {
   const LiveJob* live = state_.job(id);
   if (live->where != LiveJob::Where::InLane) return;
-  const JobHead& head = *live->head;
-  Lane* lane = live->lane;
-  if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+  if (key_is_full(*live->head)) {
     state_.park(id);
     return;
   }
   // Others of its lane wait already: by the roster's invariant there is no room for this one either.
-  if (lane->first() != id) return;
-  Choice choice = state_.roster().best(*lane->shape);
-  if (choice.worker == nullptr) return;
-  state_.roster().served(lane);
-  assign(id, *choice.worker, std::move(choice.decision), now, turn);
+  if (live->lane->first() == id) place_lane(live->lane, now, turn);
+}
+
+void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
+  while (!lane->jobs.empty()) {
+    const JobId id = lane->first();
+    if (key_is_full(*state_.job(id)->head)) {
+      state_.park(id);
+      continue;
+    }
+    Choice choice = state_.roster().best(*lane->shape);
+    if (choice.worker == nullptr) return;
+    const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
+    state_.roster().served(lane);
+    assign(id, *choice.worker, std::move(choice.decision), now, turn);
+    if (last) return;
+  }
 }
 
 void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
   while (Lane* lane = state_.roster().first_waiting(worker)) {
     const JobId id = lane->first();
-    const JobHead& head = *state_.job(id)->head;
-    if (!head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full()) {
+    if (key_is_full(*state_.job(id)->head)) {
       state_.park(id);
       continue;
     }
-    Decision decision;
-    for (const WaitingShape::Eligible& e : lane->shape->eligible) {
-      if (e.kind == worker.kind) decision = state_.roster().decision_for(*lane->shape, worker, e.fit);
-    }
+    const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
+    Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
     state_.roster().served(lane);
     assign(id, worker, std::move(decision), now, turn);
   }
@@ -66,13 +78,22 @@ void Engine::fill_all(Now now, Turn& turn) {
   for (const auto& [id, worker] : state_.workers()) fill(*worker, now, turn);
 }
 
-void Engine::wake_key(const std::string& ns, const std::string& key, Now now, Turn& turn) {
-  if (!state_.has_key(ns, key)) return;
-  const std::vector<std::pair<Lane*, JobId>> wakeable = state_.keys().wakeable(state_.keys().at(ns, key));
-  for (const auto& [lane, job] : wakeable) {
-    if (state_.keys().at(ns, key).full()) return;
-    state_.queue(job);
-    place_job(job, now, turn);
+std::vector<JobId> Engine::wake_key(const std::string& ns, const std::string& key) {
+  if (!state_.has_key(ns, key)) return {};
+  const std::vector<JobId> woken = state_.keys().wakeable(state_.keys().at(ns, key));
+  for (const JobId job : woken) state_.queue(job);
+  return woken;
+}
+
+void Engine::place_woken(std::vector<JobId> jobs, Now now, Turn& turn) {
+  std::sort(jobs.begin(), jobs.end(), [this](JobId a, JobId b) {
+    const Priority first = state_.job(a)->head->priority;
+    const Priority second = state_.job(b)->head->priority;
+    return first != second ? first > second : a < b;
+  });
+  for (const JobId job : jobs) {
+    const LiveJob* live = state_.job(job);
+    if (live->where == LiveJob::Where::InLane) place_lane(live->lane, now, turn);
   }
 }
 

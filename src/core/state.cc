@@ -186,16 +186,19 @@ LiveWorker* State::worker_of_session(const Hash128& session) {
 
 void State::put_worker(const WorkerRecordPtr& record) {
   std::unique_ptr<LiveWorker>& slot = workers_[record->info.id];
-  if (slot == nullptr) {
-    slot = std::make_unique<LiveWorker>();
-  } else {
-    roster_.remove(slot.get());
-    sessions_.erase(slot->record->session);
-  }
-  slot->record = record;
-  slot->state = record->state == WorkerState::Ready && !slot->executions.empty() ? WorkerState::Busy : record->state;
+  const bool known = slot != nullptr;
+  if (!known) slot = std::make_unique<LiveWorker>();
+  LiveWorker* worker = slot.get();
+  if (known) sessions_.erase(worker->record->session);
   sessions_[record->session] = record->info.id;
-  roster_.add(slot.get());
+  const bool busy = record->state == WorkerState::Ready && !worker->executions.empty();
+  worker->state = busy ? WorkerState::Busy : record->state;
+  if (known) {
+    roster_.change(worker, record);
+  } else {
+    worker->record = record;
+    roster_.add(worker);
+  }
 }
 
 void State::delete_worker(const WorkerId& id) {

@@ -42,6 +42,7 @@ class State {
   uint64_t next_job() const { return next_job_; }
   Roster& roster() { return roster_; }
   ConcurrencyKeys& keys() { return keys_; }
+  const ConcurrencyKeys& keys() const { return keys_; }
   const std::set<std::pair<WallTime, JobId>>& delayed() const { return delayed_; }
   const std::map<WorkerId, std::unique_ptr<LiveWorker>>& workers() const { return workers_; }
   const absl::btree_map<JobId, LiveJob>& jobs() const { return jobs_; }

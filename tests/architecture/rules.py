@@ -36,7 +36,8 @@ FOLDERS = {
     "bench": {"uses": ["*"], "libraries": {"*"}},
 }
 
-# A test file (NAME_test.cc, NAME_fixture.h, NAME_suite.h, or a file whose name starts with test_ or fake_) may use these besides, and the test helpers
+# A test file (NAME_test.cc, NAME_fixture.h, NAME_harness.h, NAME_suite.h, or a file whose name starts with test_ or fake_)
+# may use these besides, and the test helpers
 # and fakes of the folders that it may use.
 TEST_LIBRARIES = {"gtest", "system"}
 TEST_FOLDERS = {"src/store": ["src/store/conformance", "src/store/memory"], "src/server": ["src/store/conformance"]}

@@ -18,13 +18,14 @@ void ConcurrencyKeys::unpark(KeyState& key, Lane* lane, JobId job) {
   --key.waiting;
 }
 
-std::vector<std::pair<Lane*, JobId>> ConcurrencyKeys::wakeable(const KeyState& key) const {
-  std::vector<std::pair<Lane*, JobId>> out;
-  out.reserve(key.parked.size());
-  for (const auto& [lane, jobs] : key.parked) out.emplace_back(lane, *jobs.begin());
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-    return a.first->priority != b.first->priority ? a.first->priority > b.first->priority : a.second < b.second;
-  });
+std::vector<JobId> ConcurrencyKeys::wakeable(const KeyState& key) const {
+  std::vector<JobId> out;
+  const int64_t room = key.limit - key.held;
+  for (const auto& [lane, jobs] : key.parked) {
+    int64_t left = room;
+    for (auto job = jobs.begin(); job != jobs.end() && left > 0; ++job, --left) out.push_back(*job);
+  }
+  std::sort(out.begin(), out.end());
   return out;
 }
 

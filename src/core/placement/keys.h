@@ -33,9 +33,9 @@ class ConcurrencyKeys {
   void park(KeyState& key, Lane* lane, JobId job);
   void unpark(KeyState& key, Lane* lane, JobId job);
 
-  // The first parked job of every lane, the most urgent and oldest first: each could take the slot that is free, and a
-  // lane that fits on no worker must not keep the others from it.
-  std::vector<std::pair<Lane*, JobId>> wakeable(const KeyState& key) const;
+  // Of every lane the first parked jobs, as many as there is room for: each of them could take it, and a lane that fits
+  // on no worker must not keep the others from it. By growing number.
+  std::vector<JobId> wakeable(const KeyState& key) const;
 
  private:
   std::map<Name, KeyState> keys_;

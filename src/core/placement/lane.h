@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "src/base/ids.h"
 #include "src/core/job/job.h"
@@ -25,16 +27,22 @@ struct Tenant {
   std::array<uint64_t, kPriorities> pass{};
 };
 
-// A shape that somebody waits with, and the kinds of workers that could take it.
+// A shape that somebody waits with, or did a moment ago, and what every kind of worker has to say to it.
 struct WaitingShape {
   struct Eligible {
     WorkerClass* kind;
     Fit fit;
   };
+  struct Rejected {
+    WorkerClass* kind;
+    size_t rule;             // index into rules()
+  };
   ShapePtr shape;
   uint32_t ordinal = 0;
   std::vector<Eligible> eligible;
+  std::vector<Rejected> rejected;
   uint32_t lanes = 0;
+  uint64_t idle_since = 0;   // a number that grows; 0: lanes use it
 };
 
 struct Lane {
@@ -44,6 +52,7 @@ struct Lane {
   absl::btree_set<JobId> jobs;
   uint32_t parked = 0;       // jobs of this lane that wait for their concurrency key instead
   JobId indexed{};           // the first job under which backlogs know this lane; 0: none
+  bool stale = false;        // backlogs do not know its first job yet
 
   JobId first() const { return jobs.empty() ? JobId{} : *jobs.begin(); }
 };
@@ -51,40 +60,52 @@ struct Lane {
 // The lanes that wait for one kind of worker, in the order they are to be served.
 class Backlog {
  public:
-  void insert(Lane* lane, JobId first);
+  void insert(Lane* lane, JobId first, const Fit& fit);
   void erase(Lane* lane, JobId first);
 
   // The first lane, by class, then tenant, then age, that `fits` accepts; null if none.
   template <class Fits>
-  Lane* first(const Fits& fits) const;
+  Lane* first(const Fits& fits);
 
   bool empty() const { return size_ == 0; }
 
  private:
-  using Queue = absl::btree_set<std::pair<JobId, Lane*>>;
+  struct Entry {
+    Lane* lane;
+    Fit fit;
+  };
   struct TenantLanes {
     Tenant* tenant;
-    Queue lanes;
+    uint64_t pass;                             // the tenant's, when it was last put in order
+    absl::btree_map<JobId, Entry> lanes;       // by first job
   };
-  std::array<std::map<uint32_t, TenantLanes>, kPriorities> classes_;   // by tenant ordinal
+  struct Class {
+    std::map<uint32_t, TenantLanes> tenants;             // by ordinal
+    std::set<std::pair<uint64_t, uint32_t>> order;       // by pass, then ordinal
+  };
+  std::array<Class, kPriorities> classes_;
   size_t size_ = 0;
 };
 
 template <class Fits>
-Lane* Backlog::first(const Fits& fits) const {
+Lane* Backlog::first(const Fits& fits) {
   for (size_t c = kPriorities; c-- > 0;) {
-    const auto& tenants = classes_[c];
-    if (tenants.empty()) continue;
-    std::vector<const TenantLanes*> order;
-    order.reserve(tenants.size());
-    for (const auto& [ordinal, lanes] : tenants) order.push_back(&lanes);
-    std::stable_sort(order.begin(), order.end(), [c](const TenantLanes* a, const TenantLanes* b) {
-      return a->tenant->pass[c] < b->tenant->pass[c];
-    });
-    for (const TenantLanes* tenant : order) {
-      for (const auto& [first_job, lane] : tenant->lanes) {
-        if (fits(*lane)) return lane;
+    Class& all = classes_[c];
+    for (auto at = all.order.begin(); at != all.order.end();) {
+      const auto [pass, ordinal] = *at;
+      TenantLanes& tenant = all.tenants.at(ordinal);
+      // Passes only grow: an old one is too early in the order, never too late, and is put right when it is met.
+      if (tenant.tenant->pass[c] != pass) {
+        all.order.erase(at);
+        tenant.pass = tenant.tenant->pass[c];
+        all.order.insert({tenant.pass, ordinal});
+        at = all.order.lower_bound({pass, ordinal});
+        continue;
       }
+      for (const auto& [first_job, entry] : tenant.lanes) {
+        if (fits(*entry.lane, entry.fit)) return entry.lane;
+      }
+      ++at;
     }
   }
   return nullptr;

@@ -20,14 +20,23 @@ std::string profile_of(const WorkerInfo& info) {
   return encode(alike);
 }
 
-bool class_takes(const Shape& shape, const WorkerInfo& example) {
-  for (const Rule& rule : rules()) {
-    if (rule.name != "size" && rule.rejects(shape, example)) return false;
+// The rule that keeps a shape from every worker of a kind.
+std::optional<size_t> rule_against(const Shape& shape, const WorkerInfo& example) {
+  for (size_t i = 0; i < rules().size(); ++i) {
+    if (rules()[i].name != "size" && rules()[i].rejects(shape, example)) return i;
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace
+
+void Roster::judge(WaitingShape& shape, WorkerClass& kind) {
+  if (const std::optional<size_t> rule = rule_against(*shape.shape, kind.example)) {
+    shape.rejected.push_back({&kind, *rule});
+  } else {
+    shape.eligible.push_back({&kind, fit_of(*shape.shape, kind.example)});
+  }
+}
 
 WorkerClass* Roster::class_of(const WorkerInfo& info) {
   std::string profile = profile_of(info);
@@ -37,13 +46,12 @@ WorkerClass* Roster::class_of(const WorkerInfo& info) {
     slot->profile = std::move(profile);
     slot->ordinal = next_ordinal_++;
     slot->example = info;
-    for (auto& [ordinal, shape] : shapes_by_ordinal_) {
-      if (class_takes(*shape->shape, info)) shape->eligible.push_back({slot.get(), fit_of(*shape->shape, info)});
-    }
+    for (auto& [ordinal, shape] : shapes_by_ordinal_) judge(*shape, *slot);
     for (auto& [key, lane] : lanes_) {
       if (lane->indexed == JobId{}) continue;
-      for (const WaitingShape::Eligible& e : lane->shape->eligible) {
-        if (e.kind == slot.get()) slot->backlog.insert(lane.get(), lane->indexed);
+      const std::vector<WaitingShape::Eligible>& eligible = lane->shape->eligible;
+      if (!eligible.empty() && eligible.back().kind == slot.get()) {
+        slot->backlog.insert(lane.get(), lane->indexed, eligible.back().fit);
       }
     }
   }
@@ -54,15 +62,41 @@ void Roster::add(LiveWorker* worker) {
   worker->kind = class_of(worker->record->info);
   if (worker->ordinal == 0) worker->ordinal = next_ordinal_++;
   worker->kind->members.insert(worker);
+  ++members_;
   refresh(worker);
 }
 
+void Roster::change(LiveWorker* worker, const WorkerRecordPtr& record) {
+  WorkerClass* before = worker->kind;
+  leave_class(worker);
+  worker->record = record;
+  add(worker);
+  drop_if_empty(before);
+}
+
 void Roster::remove(LiveWorker* worker) {
-  if (worker->kind == nullptr) return;
+  WorkerClass* before = worker->kind;
+  leave_class(worker);
+  drop_if_empty(before);
+}
+
+void Roster::leave_class(LiveWorker* worker) {
   if (worker->listed) worker->kind->open.erase(worker);
   worker->listed = false;
   worker->kind->members.erase(worker);
   worker->kind = nullptr;
+  --members_;
+}
+
+void Roster::drop_if_empty(WorkerClass* kind) {
+  if (!kind->members.empty()) return;
+  const auto of_kind = [kind](const auto& entry) { return entry.kind == kind; };
+  for (auto& [ordinal, shape] : shapes_by_ordinal_) {
+    std::erase_if(shape->eligible, of_kind);
+    std::erase_if(shape->rejected, of_kind);
+  }
+  const std::string profile = kind->profile;
+  classes_.erase(profile);
 }
 
 void Roster::refresh(LiveWorker* worker) {
@@ -100,9 +134,7 @@ WaitingShape* Roster::waiting(const ShapePtr& shape) {
     slot = std::make_unique<WaitingShape>();
     slot->shape = shape;
     slot->ordinal = next_ordinal_++;
-    for (auto& [profile, kind] : classes_) {
-      if (class_takes(*shape, kind->example)) slot->eligible.push_back({kind.get(), fit_of(*shape, kind->example)});
-    }
+    for (auto& [profile, kind] : classes_) judge(*slot, *kind);
     shapes_by_ordinal_[slot->ordinal] = slot.get();
   }
   return slot.get();
@@ -118,26 +150,36 @@ Lane* Roster::lane(Priority priority, const std::string& ns, const ShapePtr& sha
     slot->tenant = owner;
     slot->shape = entry;
     ++entry->lanes;
+    if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
   }
   return slot.get();
 }
 
 void Roster::drop_if_idle(Lane* lane) {
   if (!lane->jobs.empty() || lane->parked > 0) return;
+  if (lane->stale) std::erase(stale_, lane);
+  index(lane);
   WaitingShape* shape = lane->shape;
   lanes_.erase({static_cast<uint8_t>(lane->priority), lane->tenant->ordinal, shape->ordinal});
   if (--shape->lanes > 0) return;
-  shapes_by_ordinal_.erase(shape->ordinal);
-  const ShapePtr keep = shape->shape;
+  // Jobs that are placed as they come would have every worker judged again and again.
+  shape->idle_since = ++idle_count_;
+  idle_[shape->idle_since] = shape;
+  if (idle_.size() <= kMaxIdleShapes) return;
+  WaitingShape* oldest = idle_.begin()->second;
+  idle_.erase(idle_.begin());
+  shapes_by_ordinal_.erase(oldest->ordinal);
+  const ShapePtr keep = oldest->shape;
   shapes_.erase(keep->encoded);
 }
 
 void Roster::index(Lane* lane) {
+  lane->stale = false;
   const JobId first = lane->first();
   if (first == lane->indexed) return;
   for (const WaitingShape::Eligible& e : lane->shape->eligible) {
     if (lane->indexed != JobId{}) e.kind->backlog.erase(lane, lane->indexed);
-    if (first != JobId{}) e.kind->backlog.insert(lane, first);
+    if (first != JobId{}) e.kind->backlog.insert(lane, first, e.fit);
   }
   lane->indexed = first;
 }
@@ -147,18 +189,26 @@ void Roster::enqueue(Lane* lane, JobId job) {
   // A tenant that was idle does not collect credit for it.
   if (lane->jobs.empty()) lane->tenant->pass[c] = std::max(lane->tenant->pass[c], last_pass_[c]);
   lane->jobs.insert(job);
-  index(lane);
+  note_first(lane);
 }
 
 void Roster::dequeue(Lane* lane, JobId job) {
   lane->jobs.erase(job);
-  index(lane);
+  note_first(lane);
+}
+
+void Roster::note_first(Lane* lane) {
+  if (lane->stale || lane->first() == lane->indexed) return;
+  lane->stale = true;
+  stale_.push_back(lane);
 }
 
 void Roster::served(Lane* lane) {
   const size_t c = static_cast<size_t>(lane->priority) - 1;
-  last_pass_[c] = lane->tenant->pass[c];
-  ++lane->tenant->pass[c];
+  // Whoever could not be served for a while takes its turn, but has no others to catch up on.
+  uint64_t& pass = lane->tenant->pass[c];
+  last_pass_[c] = std::max(last_pass_[c], pass);
+  pass = last_pass_[c] + 1;
 }
 
 ShapePtr Roster::shared(const ShapePtr& shape) const {
@@ -202,39 +252,24 @@ Decision Roster::decision_for(const WaitingShape& shape, const LiveWorker& winne
 
 void Roster::count_rejections(const WaitingShape& shape, Decision& decision) const {
   uint32_t full = 0;
-  uint32_t eligible_members = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
-    eligible_members += static_cast<uint32_t>(e.kind->members.size());
     full += static_cast<uint32_t>(e.kind->members.size() - e.kind->open.size());
   }
-  uint32_t all = 0;
-  for (const auto& [profile, kind] : classes_) all += static_cast<uint32_t>(kind->members.size());
-  decision.considered = all;
+  decision.considered = static_cast<uint32_t>(members_);
   if (full > 0) decision.rejected.push_back({"room", full});
-  if (all == eligible_members) return;
-  for (const auto& [profile, kind] : classes_) {
-    if (kind->members.empty()) continue;
-    const std::optional<Rejection> no = first_rejection(*shape.shape, kind->example);
-    if (!no || no->rule->name == "size") continue;
-    const auto count = static_cast<uint32_t>(kind->members.size());
-    const auto known = std::find_if(decision.rejected.begin(), decision.rejected.end(),
-                                    [&](const RuleCount& r) { return r.rule == no->rule->name; });
-    if (known != decision.rejected.end()) {
-      known->workers += count;
-    } else {
-      decision.rejected.push_back({std::string(no->rule->name), count});
-    }
+  std::vector<uint32_t> counts(rules().size());
+  for (const WaitingShape::Rejected& r : shape.rejected) counts[r.rule] += static_cast<uint32_t>(r.kind->members.size());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) decision.rejected.push_back({std::string(rules()[i].name), counts[i]});
   }
 }
 
-Lane* Roster::first_waiting(const LiveWorker& worker) const {
-  if (worker.kind == nullptr || worker.kind->backlog.empty() || !worker.available() || !worker.has_slot()) return nullptr;
-  return worker.kind->backlog.first([&](const Lane& lane) {
-    for (const WaitingShape::Eligible& e : lane.shape->eligible) {
-      if (e.kind == worker.kind) return fits(*lane.shape->shape, e.fit, worker);
-    }
-    return false;
-  });
+Lane* Roster::first_waiting(const LiveWorker& worker) {
+  if (worker.kind == nullptr || !worker.available() || !worker.has_slot()) return nullptr;
+  for (Lane* lane : stale_) index(lane);
+  stale_.clear();
+  return worker.kind->backlog.first(
+      [&](const Lane& lane, const Fit& fit) { return fits(*lane.shape->shape, fit, worker); });
 }
 
 }  // namespace hodei::core

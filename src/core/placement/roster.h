@@ -44,12 +44,16 @@ struct Choice {
 
 class Roster {
  public:
+  // Judged shapes that are kept though nobody waits with them right now.
+  static constexpr size_t kMaxIdleShapes = 256;
+
   explicit Roster(const SchedulerConfig* config) : config_(config) {}
   Roster(const Roster&) = delete;
   Roster& operator=(const Roster&) = delete;
 
   // Workers. `refresh` after anything changed that rank, room or availability depend on.
   void add(LiveWorker* worker);
+  void change(LiveWorker* worker, const WorkerRecordPtr& record);
   void remove(LiveWorker* worker);
   void refresh(LiveWorker* worker);
   void refresh_all();
@@ -67,16 +71,20 @@ class Roster {
   // The best available worker for a shape, with the reasons; no worker if none fits.
   Choice best(const WaitingShape& shape) const;
   // The first waiting lane that fits on this worker.
-  Lane* first_waiting(const LiveWorker& worker) const;
+  Lane* first_waiting(const LiveWorker& worker);
   bool fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
 
-  size_t shapes() const { return shapes_.size(); }
+  size_t shapes() const { return shapes_.size() - idle_.size(); }   // that somebody waits with
 
  private:
   using LaneKey = std::tuple<uint8_t, uint32_t, uint32_t>;   // priority, tenant, shape
 
   WorkerClass* class_of(const WorkerInfo& info);
+  void judge(WaitingShape& shape, WorkerClass& kind);
+  void leave_class(LiveWorker* worker);
+  void drop_if_empty(WorkerClass* kind);
+  void note_first(Lane* lane);
   void index(Lane* lane);
   Tenant* tenant(const std::string& ns);
   WaitingShape* waiting(const ShapePtr& shape);
@@ -86,6 +94,11 @@ class Roster {
   std::map<std::string, std::unique_ptr<WorkerClass>> classes_;
   absl::flat_hash_map<std::string, std::unique_ptr<WaitingShape>> shapes_;   // by encoded form; never iterated to decide
   std::map<uint32_t, WaitingShape*> shapes_by_ordinal_;
+  std::map<uint64_t, WaitingShape*> idle_;                   // shapes without lanes, the longest idle first
+  uint64_t idle_count_ = 0;
+  size_t members_ = 0;                                       // of all classes
+  // Lanes whose first job changed since backlogs were last read: a job that is placed as it comes never gets into one.
+  std::vector<Lane*> stale_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
   std::map<std::string, std::unique_ptr<Tenant>> tenants_;
   std::array<uint64_t, kPriorities> last_pass_{};

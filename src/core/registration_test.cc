@@ -1,0 +1,274 @@
+// Tokens, sessions, draining and leaving (SPEC 2.2).
+#include "src/core/engine_harness.h"
+
+namespace hodei::core {
+namespace {
+
+RegisterWorker with_token(const std::string& token, const std::string& worker, std::string incarnation = "i1") {
+  RegisterWorker c;
+  c.otp = hash128(token);
+  c.new_session = hash128(token + worker + incarnation);
+  c.info = a_worker().info;
+  c.info.id = WorkerId(worker);
+  c.incarnation = std::move(incarnation);
+  return c;
+}
+
+void make_token(Bench& bench, const std::string& token, const std::string& worker) {
+  bench.ask<OtpMade>(MakeOtp{hash128(token), WorkerId(worker)});
+}
+
+TEST(Token, IsGoodOnce) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1"));
+  EXPECT_TRUE(bench.rows.otps.empty());
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(with_token("t", "w1", "another incarnation"))));
+}
+
+TEST(Token, IsGoodForFiveMinutes) {
+  for (const auto& [wait, good] : {std::pair(Duration(299s), true), std::pair(Duration(301s), false)}) {
+    Bench bench;
+    make_token(bench, "t", "w1");
+    bench.advance(wait);
+    EXPECT_EQ(bench.decide(with_token("t", "w1")).ok(), good);
+  }
+}
+
+TEST(Token, IsRemovedWhenItHasExpired) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.advance(302s);
+  EXPECT_TRUE(bench.rows.otps.empty());
+}
+
+TEST(Token, IsRefusedWithOneTextWhateverIsWrongWithIt) {
+  Bench bench;
+  make_token(bench, "used", "w1");
+  make_token(bench, "others", "w2");
+  bench.ask<Registered>(with_token("used", "w1"));
+  std::set<std::string> texts;
+  for (const RegisterWorker& c : {with_token("wrong", "w1"), with_token("used", "w1", "i2"), with_token("others", "w1")}) {
+    const absl::Status status = bench.refused(c);
+    EXPECT_TRUE(absl::IsUnauthenticated(status));
+    texts.insert(std::string(status.message()));
+  }
+  RegisterWorker none = with_token("x", "w1");
+  none.otp.reset();
+  texts.insert(std::string(bench.refused(none).message()));
+  EXPECT_EQ(texts.size(), 1u);
+  bench.ask<Registered>(with_token("others", "w2"));
+}
+
+TEST(Token, MayBeUsedAgainByTheSameIncarnationWhoseAnswerWasLost) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1", "i1"));
+  bench.advance(400s);
+  RegisterWorker again = with_token("t", "w1", "i1");
+  again.new_session = hash128("second answer");
+  bench.ask<Registered>(again);
+  bench.ask<StreamOpened>(OpenStream{again.new_session, "i1", 1, {}});
+}
+
+TEST(Token, HasOneWinnerOfFiftyThatTryIt) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  int winners = 0;
+  for (int i = 0; i < 50; ++i) winners += bench.decide(with_token("t", "w1", cat("i", i))).ok();
+  EXPECT_EQ(winners, 1);
+}
+
+TEST(Token, IsStillUsedAfterARestart) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  make_token(bench, "fresh", "w2");
+  bench.ask<Registered>(with_token("t", "w1"));
+  bench.restart();
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(with_token("t", "w1", "i2"))));
+  bench.ask<Registered>(with_token("fresh", "w2"));
+}
+
+TEST(Token, IsOnlyMadeForAWorkerIdThatIsAName) {
+  Bench bench;
+  for (const char* bad : {"", "../x", "-v", "a b", "a\nb"}) {
+    const absl::Status status = bench.refused(MakeOtp{hash128("t"), WorkerId(bad)});
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << bad;
+    EXPECT_NE(status.message().find("worker_id"), std::string::npos) << status;
+  }
+}
+
+TEST(Registration, ChecksWhatTheWorkerSaysOfItself) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  RegisterWorker none = with_token("t", "w1");
+  none.info.slots = 0;
+  EXPECT_NE(bench.refused(none).message().find("info.slots"), std::string::npos);
+  RegisterWorker negative = with_token("t", "w1");
+  negative.info.capacity.memory_mb = -1;
+  EXPECT_NE(bench.refused(negative).message().find("info.capacity"), std::string::npos);
+  RegisterWorker label = with_token("t", "w1");
+  label.info.labels[""] = "x";
+  EXPECT_NE(bench.refused(label).message().find("info.labels"), std::string::npos);
+  bench.ask<Registered>(with_token("t", "w1"));
+}
+
+TEST(Registration, IsRefusedWhenThereAreTooManyWorkers) {
+  EngineConfig config;
+  config.max_workers = 1;
+  Bench bench(config);
+  bench.worker("w1").joins();
+  make_token(bench, "t", "w2");
+  EXPECT_TRUE(absl::IsResourceExhausted(bench.refused(with_token("t", "w2"))));
+  make_token(bench, "t1", "w1");
+  bench.ask<Registered>(with_token("t1", "w1"));
+}
+
+TEST(Session, BringsAWorkerBackWithoutANewToken) {
+  Bench bench;
+  bench.worker("w1").joins().closes();
+  RegisterWorker again = with_token("none", "w1", "i2");
+  again.otp.reset();
+  again.session = bench.sessions["w1"];
+  again.info.slots = 7;
+  bench.ask<Registered>(again);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->info.slots, 7u);
+  bench.worker("w1").returns();
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Ready);
+}
+
+TEST(Session, BelongsToOneWorkerId) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.worker("w2").joins();
+  RegisterWorker other = with_token("none", "w2");
+  other.otp.reset();
+  other.session = bench.sessions["w1"];
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(other)));
+  other.session = hash128("stranger");
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(other)));
+}
+
+TEST(Session, IsFoundUntilTheWorkerIsGone) {
+  Bench bench;
+  bench.worker("w1").joins();
+  const Question question = FindSession{bench.sessions["w1"]};
+  EXPECT_EQ(bench.ask<Registered>(question).worker, WorkerId("w1"));
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), ""});
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(question)));
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(OpenStream{bench.sessions["w1"], "i", 50, {}})));
+}
+
+TEST(Worker, KeepsItsExecutionsWhenItRegistersAnew) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins(2).takes(job);
+  make_token(bench, "t", "w1");
+  RegisterWorker anew = with_token("t", "w1", "i2");
+  anew.info.slots = 2;
+  bench.ask<Registered>(anew);
+  bench.sessions["w1"] = anew.new_session;
+  bench.restart();
+  EXPECT_EQ(bench.state(job), JobState::Running);
+  bench.worker("w1").returns({{bench.current(job), true, false}});
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Busy);
+  bench.worker("w1").finishes(job);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Ready);
+}
+
+TEST(Drain, LetsAWorkerFinishWhatItHasAndGivesItNothingNew) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins(2).takes(job);
+  EXPECT_EQ(bench.ask<Drained>(DrainWorker{WorkerId("w1"), "upgrade"}).executions_left, 1u);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Draining);
+  EXPECT_EQ(bench.told<TellDrain>().back().reason, "upgrade");
+  const JobId waiting = bench.submit(a_job());
+  EXPECT_EQ(bench.state(waiting), JobState::Pending);
+  bench.worker("w1").finishes(job);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Terminating);
+  EXPECT_EQ(bench.state(waiting), JobState::Pending);
+  bench.worker("w1").closes();
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Terminated);
+}
+
+TEST(Drain, OfAnIdleWorkerEndsItAtOnce) {
+  Bench bench;
+  bench.worker("w1").joins();
+  EXPECT_EQ(bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""}).executions_left, 0u);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Terminating);
+}
+
+TEST(Drain, IsToldAgainAfterAReconnectAndARestart) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins(2).takes(job);
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  bench.restart();
+  bench.effects.clear();
+  bench.worker("w1").returns({{bench.current(job), true, false}});
+  EXPECT_EQ(bench.told<TellDrain>().size(), 1u);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Draining);
+}
+
+TEST(Drain, EndsWhenTheLastExecutionIsLost) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins().takes(job);
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  bench.worker("w1").goes_silent();
+  bench.advance(46s);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Terminating);
+}
+
+TEST(Drain, MayBeAskedForTwiceButNotOfAWorkerThatIsGone) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  bench.worker("w1").closes();
+  const absl::Status status = bench.refused(DrainWorker{WorkerId("w1"), ""});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_NE(status.message().find("is Terminated and cannot become Draining"), std::string::npos) << status;
+  EXPECT_TRUE(absl::IsNotFound(bench.refused(DrainWorker{WorkerId("nobody"), ""})));
+}
+
+TEST(Unregister, LeadsThroughTerminatingToTerminated) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), ""});
+  std::vector<WorkerState> path;
+  for (const Write& write : bench.last.writes) {
+    if (const auto* put = std::get_if<PutWorker>(&write)) path.push_back(put->worker->state);
+  }
+  EXPECT_EQ(path, (std::vector{WorkerState::Terminating, WorkerState::Terminated}));
+  EXPECT_EQ(bench.told<DropStream>().size(), 1u);
+  const JobId job = bench.submit(a_job());
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+}
+
+TEST(Unregister, IsRefusedWhileExecutionsMayRun) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins().takes(job);
+  EXPECT_NE(bench.refused(UnregisterWorker{WorkerId("w1"), ""}).message().find("drain it first"), std::string::npos);
+  bench.worker("w1").closes();
+  EXPECT_NE(bench.refused(UnregisterWorker{WorkerId("w1"), ""}).message().find("is away"), std::string::npos);
+  bench.advance(46s);
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), ""});
+  EXPECT_TRUE(absl::IsNotFound(bench.refused(UnregisterWorker{WorkerId("w1"), ""})));
+}
+
+TEST(Unregister, LeavesNothingBehindAfterAnHour) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), ""});
+  bench.beating.clear();
+  bench.advance(std::chrono::minutes(59));
+  EXPECT_EQ(bench.rows.workers.size(), 1u);
+  bench.advance(std::chrono::minutes(2));
+  EXPECT_TRUE(bench.rows.workers.empty());
+}
+
+}  // namespace
+}  // namespace hodei::core
