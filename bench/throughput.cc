@@ -53,64 +53,49 @@ class Driver {
   std::condition_variable idle_;
 };
 
-// Unary submissions, each followed by the next, `in_flight` at once.
-double submissions(ServerProcess& server, int in_flight, double seconds) {
-  const auto channel = server.channel();
-  const auto stub = v1::JobExecutionService::NewStub(channel);
-  const v1::QueueJobRequest request = noop_request();
+// Calls a second: `start(done)` begins one, and each that ends begins the next, `in_flight` at once.
+double rate_of(int in_flight, double seconds, const std::function<void(std::function<void(bool ok)>)>& start) {
   Driver driver(seconds);
-  struct Call {
-    grpc::ClientContext context;
-    v1::QueueJobResponse response;
-  };
   std::function<void()> next = [&] {
-    auto call = std::make_shared<Call>();
-    stub->async()->QueueJob(&call->context, &request, &call->response, [&, call](const grpc::Status& status) {
-      if (!status.ok()) std::fprintf(stderr, "%s\n", status.error_message().c_str());
-      if (status.ok() && driver.more()) {
-        driver.began();
-        next();
-      }
+    driver.began();
+    start([&](bool ok) {
+      if (ok && driver.more()) next();
       driver.ended();
     });
   };
-  const MonoTime start = SystemClock().now().mono;
-  for (int i = 0; i < in_flight; ++i) {
-    driver.began();
-    next();
-  }
+  const MonoTime began = SystemClock().now().mono;
+  for (int i = 0; i < in_flight; ++i) next();
   driver.wait();
-  return static_cast<double>(driver.count()) / seconds_since(start);
+  return static_cast<double>(driver.count()) / seconds_since(began);
 }
 
-// Echo without anything behind it: what gRPC alone can do here.
-double echoes(ServerProcess& server, int in_flight, double seconds) {
-  const auto channel = server.channel();
-  const auto stub = v1::JobExecutionService::NewStub(channel);
-  v1::GetJobRequest request;      // refused at the border: no look-up, no loop
-  request.set_job_id("-");
-  Driver driver(seconds);
-  struct Call {
-    grpc::ClientContext context;
-    v1::Job response;
-  };
-  std::function<void()> next = [&] {
-    auto call = std::make_shared<Call>();
-    stub->async()->GetJob(&call->context, &request, &call->response, [&, call](const grpc::Status&) {
-      if (driver.more()) {
-        driver.began();
-        next();
-      }
-      driver.ended();
+template <class Response>
+struct Call {
+  grpc::ClientContext context;
+  Response response;
+};
+
+double submissions(ServerProcess& server, int in_flight, double seconds) {
+  const auto stub = v1::JobExecutionService::NewStub(server.channel());
+  const v1::QueueJobRequest request = noop_request();
+  return rate_of(in_flight, seconds, [&](std::function<void(bool)> done) {
+    auto call = std::make_shared<Call<v1::QueueJobResponse>>();
+    stub->async()->QueueJob(&call->context, &request, &call->response, [call, done](const grpc::Status& status) {
+      if (!status.ok()) std::fprintf(stderr, "%s\n", status.error_message().c_str());
+      done(status.ok());
     });
-  };
-  const MonoTime start = SystemClock().now().mono;
-  for (int i = 0; i < in_flight; ++i) {
-    driver.began();
-    next();
-  }
-  driver.wait();
-  return static_cast<double>(driver.count()) / seconds_since(start);
+  });
+}
+
+// A call that is refused at the border, without a look-up or the loop: what gRPC alone can do here.
+double echoes(ServerProcess& server, int in_flight, double seconds) {
+  const auto stub = v1::JobExecutionService::NewStub(server.channel());
+  v1::GetJobRequest request;
+  request.set_job_id("-");
+  return rate_of(in_flight, seconds, [&](std::function<void(bool)> done) {
+    auto call = std::make_shared<Call<v1::Job>>();
+    stub->async()->GetJob(&call->context, &request, &call->response, [call, done](const grpc::Status&) { done(true); });
+  });
 }
 
 double batched(ServerProcess& server, int size, double seconds) {
@@ -136,7 +121,7 @@ double noop_jobs(ServerProcess& server, int in_flight, int batch, double seconds
   const v1::QueueJobRequest one = noop_request();
   v1::QueueJobBatchRequest many;
   for (int i = 0; i < batch; ++i) *many.add_specs() = one.spec();
-  struct Call {
+  struct Submission {
     grpc::ClientContext context;
     v1::QueueJobResponse response;
     v1::QueueJobBatchResponse responses;
@@ -145,7 +130,7 @@ double noop_jobs(ServerProcess& server, int in_flight, int batch, double seconds
   std::atomic<int64_t> credit = 0;
   std::atomic<bool> going = true;
   const auto submit = [&] {
-    auto call = std::make_shared<Call>();
+    auto call = std::make_shared<Submission>();
     const auto done = [call](const grpc::Status& status) {
       if (!status.ok()) std::fprintf(stderr, "%s\n", status.error_message().c_str());
     };
