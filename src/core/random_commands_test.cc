@@ -152,7 +152,7 @@ class Chaos {
 
 TEST(AnyCommands, KeepEveryPromise) {
   size_t ended = 0;
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     Chaos chaos(seed);
     for (int i = 0; i < 300; ++i) {
@@ -161,7 +161,7 @@ TEST(AnyCommands, KeepEveryPromise) {
     }
     ended += chaos.ended();
   }
-  EXPECT_GT(ended, 1000u) << "too little happens to mean anything";
+  EXPECT_GT(ended, 600u) << "too little happens to mean anything";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "src/server/loop_core.h"
 
+#include <algorithm>
+
 #include "src/base/journal.h"
 #include "src/base/status.h"
 
@@ -79,7 +81,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
   }
   const Now after = clock_.now();
   last_turn_ = after.mono - now.mono;
-  expected_ = engine_->next_wakeup();
+  expected_ = std::max(engine_->next_wakeup(), after.mono);   // a long turn is counted by its length alone
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {

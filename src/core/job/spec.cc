@@ -83,6 +83,9 @@ absl::Status check_constraints(const JobSpec& spec) {
   const Shape& shape = spec.shape;
   if (shape.labels.size() > kMaxLabels) return bad_field("constraints.labels", "at most ", kMaxLabels, " expressions");
   for (size_t i = 0; i < shape.labels.size(); ++i) RETURN_IF_ERROR(check_rule(shape.labels[i], i));
+  if (shape.isolation > Isolation::Hardware) {
+    return bad_field("constraints.isolation", "must be one of process, container, hardware");
+  }
   if (!shape.pool.empty()) RETURN_IF_ERROR(check_name("constraints.pool", shape.pool));
   if (!shape.provider.empty()) RETURN_IF_ERROR(check_name("constraints.provider", shape.provider));
   for (const std::string& c : shape.capabilities) RETURN_IF_ERROR(check_name("constraints.capabilities", c));

@@ -1,0 +1,175 @@
+// One turn: decide, commit, and only then tell; and what happens when the commit does not work.
+#include "src/server/loop_core.h"
+
+#include "src/server/loop_fixture.h"
+
+namespace hodei::server {
+namespace {
+
+using store::CommitFault;
+
+class LoopCoreTest : public ::testing::Test {
+ protected:
+  LoopCoreTest() { EXPECT_TRUE(core_.take_over().ok()); }
+
+  absl::StatusOr<core::Reply> ask(core::Command command) {
+    absl::StatusOr<core::Reply> answer = absl::InternalError("no reply came");
+    std::vector<Waiting> waiting;
+    waiting.push_back({std::move(command), [&](absl::StatusOr<core::Reply> reply) {
+                         durable_at_reply_ = store_.durable;
+                         answer = std::move(reply);
+                       }});
+    core_.turn(std::move(waiting));
+    return answer;
+  }
+  absl::StatusOr<core::Reply> submit(const std::string& key = "") { return ask(core::Submit{{job_order(key)}}); }
+  void open_worker() {
+    core::WorkerInfo info;
+    info.id = WorkerId("w1");
+    info.capabilities = {"script", "shell"};
+    ASSERT_TRUE(ask(core::MakeOtp{hash128("t"), info.id}).ok());
+    ASSERT_TRUE(ask(core::RegisterWorker{hash128("t"), {}, hash128("s"), info, "i"}).ok());
+    ASSERT_TRUE(ask(core::OpenStream{hash128("s"), "i", 1, {}}).ok());
+  }
+
+  SteppedClock clock_;
+  WatchedStore store_{clock_};
+  RememberingOutlet outlet_{store_};
+  LoopCore core_{store_, clock_, outlet_, core::EngineConfig()};
+  int durable_at_reply_ = -1;
+};
+
+TEST_F(LoopCoreTest, LetsNothingOutBeforeItIsDurable) {
+  ASSERT_TRUE(submit().ok());
+  EXPECT_EQ(outlet_.durable_at_effects, 1);
+  EXPECT_EQ(durable_at_reply_, 1);
+  EXPECT_FALSE(outlet_.effects.empty());
+}
+
+TEST_F(LoopCoreTest, CommitsAllCommandsOfATurnAsOneBatch) {
+  std::vector<Waiting> waiting;
+  int replies = 0;
+  for (int i = 0; i < 5; ++i) {
+    waiting.push_back({core::Submit{{job_order()}}, [&](const auto& reply) { replies += reply.ok(); }});
+  }
+  core_.turn(std::move(waiting));
+  EXPECT_EQ(replies, 5);
+  EXPECT_EQ(store_.durable, 1);
+  EXPECT_EQ(core_.commits(), 1u);
+}
+
+TEST_F(LoopCoreTest, CommitsNothingForAQuestion) {
+  ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
+  EXPECT_EQ(store_.durable, 0);
+}
+
+TEST_F(LoopCoreTest, AcknowledgesHeartbeatsWithoutWaitingForTheCommit) {
+  open_worker();
+  const int before = store_.durable;
+  std::vector<Waiting> waiting;
+  waiting.push_back({core::Submit{{job_order()}}, {}});
+  waiting.push_back({core::Heartbeat{WorkerId("w1"), 1, 7}, {}});
+  core_.turn(std::move(waiting));
+  EXPECT_EQ(outlet_.acknowledged, 1);
+  EXPECT_EQ(outlet_.durable_at_heartbeat, before);
+  EXPECT_EQ(store_.durable, before + 1);
+}
+
+TEST_F(LoopCoreTest, TellsNobodyWhenTheCommitFailed) {
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  EXPECT_TRUE(absl::IsUnavailable(submit().status()));
+  EXPECT_TRUE(outlet_.effects.empty());
+  EXPECT_EQ(outlet_.forgotten, 1) << "workers must say again what they hold";
+  EXPECT_FALSE(core_.trouble().ok());
+}
+
+TEST_F(LoopCoreTest, ReloadsMemoryFromTheStoreAfterAFailedCommit) {
+  ASSERT_TRUE(submit("kept").ok());
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  EXPECT_FALSE(submit("lost").ok());
+  const absl::StatusOr<core::Reply> again = submit("lost");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_FALSE(std::get<core::Submitted>(*again).jobs[0].existing);
+  EXPECT_EQ(number(std::get<core::Submitted>(*again).jobs[0].job), 2u);
+  EXPECT_EQ(core_.engine()->state().jobs().size(), 2u);
+  EXPECT_TRUE(core_.trouble().ok());
+}
+
+TEST_F(LoopCoreTest, FindsOutFromTheStoreThatALostAnswerWasAnAppliedBatch) {
+  store_.memory.fail_next_commit(CommitFault::LostAfter);
+  EXPECT_TRUE(absl::IsUnavailable(submit("order").status()));
+  const absl::StatusOr<core::Reply> again = submit("order");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(std::get<core::Submitted>(*again).jobs[0].existing) << "the retry finds the job of the first try";
+  EXPECT_EQ(store_.memory.tables().hot.size(), 1u);
+}
+
+TEST_F(LoopCoreTest, AnswersUnavailableUntilTheStoreIsBack) {
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  submit().IgnoreError();
+  store_.away = true;
+  EXPECT_TRUE(absl::IsUnavailable(submit().status()));
+  store_.away = false;
+  EXPECT_TRUE(absl::IsUnavailable(submit().status())) << "it does not try again with every command";
+  clock_.advance(251ms);
+  EXPECT_LE(core_.next_wakeup(), clock_.now().mono);
+  EXPECT_TRUE(submit().ok());
+}
+
+TEST_F(LoopCoreTest, SaysWhatIsFullWhenTheDiskIs) {
+  store_.memory.fail_next_commit(CommitFault::DiskFull);
+  const absl::Status status = submit().status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_NE(status.message().find("data folder"), std::string::npos) << status;
+  EXPECT_TRUE(submit().ok()) << "it goes on by itself when there is room";
+}
+
+TEST_F(LoopCoreTest, EndsWhenAnotherServerHasTheStore) {
+  ASSERT_TRUE(store_.memory.new_epoch().ok());
+  EXPECT_TRUE(absl::IsUnavailable(submit().status()));
+  EXPECT_TRUE(core_.deposed());
+  EXPECT_EQ(core_.next_wakeup(), kNever);
+  clock_.advance(10s);
+  EXPECT_TRUE(absl::IsUnavailable(submit().status())) << "it never takes the store back";
+  EXPECT_TRUE(store_.memory.tables().hot.empty());
+}
+
+TEST_F(LoopCoreTest, ExtendsLeasesByTheTimeThatACommitHeldItUp) {
+  open_worker();
+  store_.commit_takes = 5s;
+  ASSERT_TRUE(submit().ok());
+  store_.commit_takes = Duration(0);
+  const MonoTime seen = core_.engine()->state().workers().at(WorkerId("w1"))->last_seen;
+  ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
+  EXPECT_EQ(core_.engine()->state().workers().at(WorkerId("w1"))->last_seen - seen, Duration(5s)) << "once, not twice";
+}
+
+TEST_F(LoopCoreTest, ExtendsLeasesByTheTimeThatItWasNotLetRun) {
+  open_worker();
+  const MonoTime seen = core_.engine()->state().workers().at(WorkerId("w1"))->last_seen;
+  clock_.advance(60s);
+  ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
+  const core::LiveWorker& worker = *core_.engine()->state().workers().at(WorkerId("w1"));
+  EXPECT_GE(worker.last_seen - seen, Duration(58s));
+  EXPECT_FALSE(worker.unhealthy);
+}
+
+TEST_F(LoopCoreTest, DoesWhatIsDueWithoutAnyCommand) {
+  open_worker();
+  for (int i = 0; i < 31; ++i) {
+    clock_.advance(1s);
+    core_.turn({});
+  }
+  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->unhealthy);
+}
+
+TEST_F(LoopCoreTest, HasTheSameStateAsAServerThatLoadsItsStore) {
+  open_worker();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(submit().ok());
+  core::Engine fresh;
+  ASSERT_TRUE(store_.memory.load([&](const core::Write& write) { fresh.restore(write); }).ok());
+  EXPECT_EQ(fresh.digest(), core_.engine()->digest());
+}
+
+}  // namespace
+}  // namespace hodei::server
