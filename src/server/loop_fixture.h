@@ -56,7 +56,7 @@ class RememberingOutlet final : public Outlet {
     durable_at_heartbeat = store_.durable;
   }
   void carry_out(const core::Turn& turn, store::Epoch) override {
-    durable_at_effects = store_.durable;
+    if (!turn.effects.empty() && effects.empty()) durable_at_effects = store_.durable;   // when the first ones left
     for (const core::Effect& effect : turn.effects) effects.push_back(effect);
   }
   void forget_streams(const std::string&) override { ++forgotten; }

@@ -6,18 +6,24 @@ namespace {
 
 std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) { return {in.begin(), in.end()}; }
 
+// What does not fit into the small enums inside must not come out as another value of theirs: 255 is none of them.
+template <class Enum>
+Enum checked_enum(int value) {
+  return static_cast<Enum>(value < 0 || value > 255 ? 255 : value);
+}
+
 core::Shape shape_of(const v1::JobSpec& in) {
   core::Shape shape;
   const v1::Constraints& c = in.constraints();
   shape.architecture = in.resources().architecture();
   shape.needs.gpus = in.resources().gpu_required() ? 1 : 0;
-  shape.isolation = static_cast<core::Isolation>(c.isolation());
+  shape.isolation = checked_enum<core::Isolation>(c.isolation());
   shape.image = in.image();
   shape.pool = c.pool();
   shape.provider = c.provider();
   shape.capabilities = strings(c.capabilities());
   for (const v1::LabelRule& rule : c.labels()) {
-    shape.labels.push_back({rule.key(), static_cast<core::LabelOperator>(rule.operator_()), strings(rule.values())});
+    shape.labels.push_back({rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())});
   }
   for (const v1::Toleration& t : c.tolerations()) shape.tolerations.push_back({t.key(), t.value()});
   const v1::Preferences& p = in.preferences();

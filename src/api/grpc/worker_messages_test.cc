@@ -1,0 +1,113 @@
+// The stream's messages: what a turn has for a worker is cut into messages of a bounded size, in order.
+#include "src/api/grpc/worker_messages.h"
+
+#include "gtest/gtest.h"
+
+namespace hodei::api {
+namespace {
+
+server::ToWorker run_of(uint64_t job, size_t bytes) {
+  auto spec = std::make_shared<core::SpecRow>();
+  spec->job = JobId{job};
+  spec->bytes = std::string(bytes, 'x');
+  server::ToWorker message;
+  message.epoch = 3;
+  message.run.push_back({{JobId{job}, 1}, 1, spec});
+  return message;
+}
+
+TEST(FillMessage, PutsSmallThingsTogether) {
+  std::deque<server::ToWorker> waiting = {run_of(1, 10), run_of(2, 10)};
+  waiting[1].results = {{JobId{9}, 1}};
+  waiting[1].heartbeat_sent_us = 55;
+  v1::ServerMessage out;
+  fill(waiting, &out);
+  EXPECT_TRUE(waiting.empty());
+  EXPECT_EQ(out.run_size(), 2);
+  EXPECT_EQ(out.run(0).epoch(), 3u);
+  EXPECT_EQ(out.ack().results_size(), 1);
+  EXPECT_EQ(out.ack().heartbeat_sent_us(), 55);
+}
+
+TEST(FillMessage, SplitsWhatIsTooLargeAndLosesNothing) {
+  constexpr size_t kSpec = 900'000;
+  server::ToWorker many;
+  for (uint64_t job = 1; job <= 10; ++job) many.run.push_back(run_of(job, kSpec).run[0]);
+  many.results = {{JobId{99}, 1}};
+  std::deque<server::ToWorker> waiting = {many, run_of(11, 10)};
+  std::vector<std::string> order;
+  int messages = 0;
+  int results = 0;
+  while (!waiting.empty()) {
+    v1::ServerMessage out;
+    fill(waiting, &out);
+    ASSERT_LT(out.ByteSizeLong(), size_t{4} << 20) << "what gRPC takes at most";
+    ASSERT_LT(++messages, 20);
+    for (const v1::RunJob& run : out.run()) order.push_back(run.execution_id());
+    results += out.ack().results_size();
+  }
+  ASSERT_EQ(order.size(), 11u);
+  for (uint64_t job = 1; job <= 11; ++job) EXPECT_EQ(order[job - 1], to_string(ExecutionId{JobId{job}, 1}));
+  EXPECT_EQ(results, 1);
+}
+
+TEST(FillMessage, LetsAWelcomeBeginAMessage) {
+  server::ToWorker welcome;
+  welcome.welcome.emplace();
+  welcome.welcome->unknown = {{JobId{5}, 1}};
+  std::deque<server::ToWorker> waiting = {run_of(1, 10), welcome};
+  v1::ServerMessage first;
+  fill(waiting, &first);
+  EXPECT_FALSE(first.has_welcome());
+  v1::ServerMessage second;
+  fill(waiting, &second);
+  EXPECT_EQ(second.welcome().unknown(0), to_string(ExecutionId{JobId{5}, 1}));
+}
+
+TEST(Hello, IsRefusedWithAnExecutionIdThatIsNone) {
+  v1::Hello hello;
+  hello.add_held()->set_execution_id("nonsense");
+  EXPECT_TRUE(absl::IsInvalidArgument(hello_from(hello).status()));
+  hello.mutable_held(0)->set_execution_id(to_string(ExecutionId{JobId{5}, 2}));
+  hello.mutable_held(0)->set_started(true);
+  const absl::StatusOr<core::OpenStream> good = hello_from(hello);
+  ASSERT_TRUE(good.ok()) << good.status();
+  EXPECT_EQ(good->held.at(0).execution, (ExecutionId{JobId{5}, 2}));
+  EXPECT_TRUE(good->held[0].started);
+}
+
+TEST(Reports, KeepTheirOrderAndTimes) {
+  v1::WorkerMessage message;
+  const std::string id = to_string(ExecutionId{JobId{5}, 2});
+  message.add_started()->set_execution_id(id);
+  message.mutable_started(0)->set_at_us(123);
+  message.add_results()->set_execution_id(id);
+  message.mutable_results(0)->set_outcome(v1::JobResult::TimedOut);
+  const absl::StatusOr<core::Report> report = report_from(message);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->started.at(0).at.us, 123);
+  EXPECT_EQ(report->results.at(0).outcome, core::Outcome::TimedOut);
+  message.mutable_results(0)->set_execution_id("");
+  EXPECT_FALSE(report_from(message).ok());
+}
+
+TEST(LogBatches, MustAddUpToTheirData) {
+  v1::LogBatch batch;
+  batch.set_execution_id(to_string(ExecutionId{JobId{5}, 1}));
+  batch.set_data("one\ntwo");
+  batch.add_lines(4 << 2);
+  batch.add_lines(3 << 2 | 2 | 1);
+  batch.set_first_time_us(1000);
+  batch.add_time_deltas_us(0);
+  batch.add_time_deltas_us(-5);
+  v1::LogBatch copy = batch;
+  const absl::StatusOr<store::LogPiece> piece = log_from(copy);
+  ASSERT_TRUE(piece.ok()) << piece.status();
+  ASSERT_EQ(piece->lines.size(), 2u);
+  EXPECT_EQ(piece->data, "one\ntwo");
+  batch.set_lines(1, 4 << 2);
+  EXPECT_TRUE(absl::IsInvalidArgument(log_from(batch).status()));
+}
+
+}  // namespace
+}  // namespace hodei::api
