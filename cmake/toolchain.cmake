@@ -16,7 +16,7 @@ endif()
 add_compile_options(-Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these in its own headers when it inlines std::variant and std::string.
-  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
   add_compile_options(-fpch-preprocess)
 endif()
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)

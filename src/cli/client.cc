@@ -12,6 +12,7 @@
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/base/hash.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/cli/surroundings.h"
 
@@ -82,7 +83,7 @@ struct Client::Wire {
   }
 
   void prepare(grpc::ClientContext& context, Duration deadline, const std::string& request_id) const {
-    context.set_deadline(std::chrono::system_clock::now() + deadline);
+    context.set_deadline(deadline_in(deadline));
     context.AddMetadata("hodei-request-id", request_id);
     if (!options.correlation_id.empty()) context.AddMetadata("hodei-correlation-id", options.correlation_id);
     if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);

@@ -68,7 +68,10 @@ absl::Status Follower::read_logs() {
   return client_.subscribe_logs(cursor_.request(), [&](const v1::LogChunk& chunk) {
     connected();
     fell_behind_ = cursor_.skipped_ahead(chunk);
-    if (!fell_behind_) cursor_.take(chunk, options_.on_piece, on_gap);
+    if (!fell_behind_) {
+      cursor_.take(chunk, options_.on_piece, on_gap);
+      options_.on_pause();
+    }
     return !fell_behind_;
   });
 }

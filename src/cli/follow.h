@@ -18,6 +18,7 @@ struct FollowOptions {
   const Clock* clock = nullptr;
   std::function<bool(Duration)> pause;
   LogCursor::Sink on_piece;
+  std::function<void()> on_pause;  // after the last piece of what came in one go
   std::function<void(const std::string&)> on_note;  // for people: reconnecting, output missing
 };
 

@@ -9,6 +9,7 @@
 #include "src/cli/quantities.h"
 #include "src/cli/repeatable.h"
 #include "src/cli/suggestion.h"
+#include "src/cli/utf8.h"
 
 namespace hodei::cli {
 namespace {
@@ -215,6 +216,7 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   }
   if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
   if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));
+  RETURN_IF_ERROR(check_utf8(request));
   return request;
 }
 

@@ -11,6 +11,7 @@
 #include "src/cli/message_text.h"
 #include "src/cli/quantities.h"
 #include "src/cli/session.h"
+#include "src/cli/stream_writer.h"
 
 namespace hodei::cli {
 namespace {
@@ -33,7 +34,7 @@ struct Line {
 // Lines in the form asked for, of which a tail keeps only the last.
 class LogPrinter {
  public:
-  LogPrinter(const Session& session, const LogFlags& flags) : session_(session), flags_(flags) {}
+  LogPrinter(const Session& session, const LogFlags& flags) : session_(session), flags_(flags), writer_(session.io) {}
 
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const v1::LogEntry& entry, const std::string& bytes) {
@@ -42,25 +43,23 @@ class LogPrinter {
       line = {message_text(entry, TextForm::JsonLine), false};
     else if (flags_.timestamps)
       line.bytes.insert(0, cat(format_utc(wall_time(entry.timestamp())), " "));
-    if (tail_ == 0) return write(line);
+    if (tail_ == 0) return writer_.add(line.is_stderr, line.bytes);
     kept_.push_back(std::move(line));
     if (kept_.size() > tail_) kept_.pop_front();
   }
+  void flush() { writer_.flush(); }
   void finish() {
-    for (const Line& line : kept_) write(line);
+    for (const Line& line : kept_) writer_.add(line.is_stderr, line.bytes);
+    flush();
   }
-  bool closed() const { return closed_; }
+  bool closed() const { return writer_.closed(); }
 
  private:
-  void write(const Line& line) {
-    if (!(line.is_stderr ? session_.io.err(line.bytes) : session_.io.out(line.bytes))) closed_ = true;
-  }
-
   const Session& session_;
   const LogFlags& flags_;
   size_t tail_ = 0;
   std::deque<Line> kept_;
-  bool closed_ = false;
+  StreamWriter writer_;
 };
 
 absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPrinter& printer) {
@@ -76,6 +75,7 @@ absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPri
       cursor.take(
           chunk, [&](const LogCursor::Piece& piece) { printer.take(piece.entry, piece.bytes); },
           [&](const v1::LogGap& gap) { session.note(cat("output is missing here (", gap.reason(), ")")); });
+      printer.flush();
       return !printer.closed();
     });
     if (status.ok() && !(resumed && flags.execution == 0)) return status;
@@ -108,6 +108,7 @@ int logs(Session& session, const LogFlags& flags) {
     options.clock = session.io.clock;
     options.pause = session.io.pause;
     options.on_piece = [&](const LogCursor::Piece& piece) { printer.take(piece.entry, piece.bytes); };
+    options.on_pause = [&] { printer.flush(); };
     options.on_note = [&](const std::string& text) { session.note(text); };
     status = Follower(session.client(), std::move(options)).follow().status();
   } else {

@@ -40,7 +40,7 @@ struct AgentOptions {
   std::string token;      // the one-time token; empty when a session is kept in state_dir
   std::string worker_id;  // empty: made once and kept in state_dir
   std::string name;       // empty: the host name
-  int slots = 0;          // 0: one per core
+  int slots = 0;          // 0: four per core
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

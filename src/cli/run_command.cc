@@ -12,6 +12,7 @@
 #include "src/cli/quantities.h"
 #include "src/cli/run_notes.h"
 #include "src/cli/session.h"
+#include "src/cli/stream_writer.h"
 #include "src/cli/submit.h"
 #include "src/cli/table.h"
 
@@ -49,15 +50,16 @@ std::string last_words(const v1::Job& job, int code) {
 
 class Output {
  public:
-  Output(Session& session, std::string job_id) : session_(session), job_id_(std::move(job_id)) {}
+  Output(Session& session, std::string job_id) : session_(session), job_id_(std::move(job_id)), writer_(session.io) {}
   ~Output() {
     if (cancel_.joinable()) cancel_.join();
   }
 
-  void write(const LogCursor::Piece& piece) {
-    const bool taken = piece.entry.is_stderr() ? session_.io.err(piece.bytes) : session_.io.out(piece.bytes);
+  void add(const LogCursor::Piece& piece) { writer_.add(piece.entry.is_stderr(), piece.bytes); }
+  void flush() {
+    writer_.flush();
     // Nobody reads any more (`hodei run … | head`): a local process would die of SIGPIPE, so does the job.
-    if (!taken && !cancel_.joinable()) {
+    if (writer_.closed() && !cancel_.joinable()) {
       cancel_ = std::thread([this] { cancel(session_, job_id_, "nobody reads its output any more"); });
     }
   }
@@ -65,6 +67,7 @@ class Output {
  private:
   Session& session_;
   std::string job_id_;
+  StreamWriter writer_;
   std::thread cancel_;
 };
 
@@ -75,7 +78,8 @@ int follow_to_the_end(Session& session, const std::string& job_id) {
   options.reconnect_for = session.settings.duration("reconnect_for");
   options.clock = session.io.clock;
   options.pause = session.io.pause;
-  options.on_piece = [&](const LogCursor::Piece& piece) { output.write(piece); };
+  options.on_piece = [&](const LogCursor::Piece& piece) { output.add(piece); };
+  options.on_pause = [&] { output.flush(); };
   options.on_note = [&](const std::string& text) { session.note(text); };
   const absl::StatusOr<v1::Job> job = Follower(session.client(), std::move(options)).follow();
   if (!job.ok()) return session.fail(job.status());

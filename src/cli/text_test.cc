@@ -7,6 +7,7 @@
 #include "src/cli/quantities.h"
 #include "src/cli/suggestion.h"
 #include "src/cli/table.h"
+#include "src/cli/utf8.h"
 
 namespace hodei::cli {
 namespace {
@@ -120,6 +121,13 @@ TEST(Table, AlignsColumnsAndPaintsOnlyWhenAsked) {
 TEST(Table, DoesNotLetTextFromOutsideMoveTheCursor) { EXPECT_EQ(printable("a\x1b[2Jb\nc"), "a\\x1b[2Jb\\nc"); }
 
 TEST(Lists, AreSplitAndTrimmed) { EXPECT_THAT(split_list(" a, b,,c "), ElementsAre("a", "b", "c")); }
+
+TEST(Utf8, TellsTextFromOtherBytes) {
+  EXPECT_TRUE(is_utf8("plain, \u00e9, \u20ac, \U0001f600"));
+  for (const char* bytes : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "a\x80"}) {
+    EXPECT_FALSE(is_utf8(bytes));
+  }
+}
 
 }  // namespace
 }  // namespace hodei::cli

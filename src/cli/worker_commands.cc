@@ -71,8 +71,9 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
   request.set_worker_id(worker_id);
   ASSIGN_OR_RETURN(const v1::CreateOtpResponse otp, session.client().create_otp(request));
   if (const auto data = session.data_text(otp)) return *data;
-  session.note(cat("for worker ", otp.worker_id(), ", once, until ", expiry(otp)));
-  session.note(cat("hodei agent --worker-id ", otp.worker_id(), " --token ", otp.token()));
+  const bool any = otp.worker_id().empty();
+  session.note(cat("for ", any ? "one new worker" : cat("worker ", otp.worker_id()), ", once, until ", expiry(otp)));
+  session.note(cat("HODEI_TOKEN=", otp.token(), " hodei agent", any ? "" : cat(" --worker-id ", otp.worker_id())));
   return otp.token() + "\n";
 }
 
@@ -101,21 +102,18 @@ void add_get(CLI::App& group, Session& session) {
 
 struct LeaveFlags {
   std::string id, reason;
-  bool stop = false;
 };
 
 void add_drain(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("drain", "give a worker no new work");
+  CLI::App* command = group.add_subcommand("drain", "give a worker no new work; it leaves when it is empty");
   auto flags = std::make_shared<LeaveFlags>();
   command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
   command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
-  command->add_flag("--stop", flags->stop, "it leaves when it is empty");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
       v1::DrainWorkerRequest request;
       request.set_worker_id(flags->id);
       request.set_reason(flags->reason);
-      request.set_stop(flags->stop);
       return session.show(drain_text(session, request));
     };
   });
@@ -150,7 +148,7 @@ void add_worker_commands(CLI::App& root, Session& session) {
   otp->require_subcommand(1);
   CLI::App* create = otp->add_subcommand("create", "make one and print it");
   auto id = std::make_shared<std::string>();
-  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for (made when not given)")
+  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for; without it, any new worker")
       ->type_name("ID");
   create->callback(
       [&session, id] { session.action = [&session, id] { return session.show(otp_text(session, *id)); }; });

@@ -22,7 +22,7 @@ void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn)
 }
 
 Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
-  RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
+  if (!c.worker.empty()) RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
   const WallTime expires = now.wall + config_.otp_life;
   write(PutOtp{{c.token, c.worker, expires}}, turn);
   return OtpMade{c.worker, expires};
@@ -48,11 +48,18 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   } else {
     if (!c.otp) return refused();
     const OtpRow* otp = state_.otp(*c.otp);
-    const bool good = otp != nullptr && otp->worker == c.info.id && otp->expires > now.wall;
+    const bool any_worker = otp != nullptr && otp->worker.empty();
+    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > now.wall;
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
                           known->record->used_otp == *c.otp && known->record->incarnation == c.incarnation;
     if (!good && !repeated) return refused();
+    // A token for whoever comes must not take over somebody's name.
+    if (good && any_worker && known != nullptr && known->state != WorkerState::Terminated) {
+      return absl::AlreadyExistsError(cat("info.id: a worker '", c.info.id.str(), "' is registered already; choose another id "
+                                          "with --worker-id, or make a token for this one: hodei otp create --worker-id ",
+                                          c.info.id.str()));
+    }
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
       return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit"));
     }
@@ -152,8 +159,8 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   const double before = worker->rank;
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
-  // What waits because this worker scored too low may run now.
-  if (before <= state_.scheduler().threshold && worker->rank > before) fill(*worker, now, turn);
+  // A lower load may lift it over the threshold of what waits.
+  if (state_.scheduler().threshold > 0 && worker->rank > before) fill(*worker, now, turn);
   if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }
@@ -181,6 +188,14 @@ Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
   return Drained{left};
 }
 
+void Engine::revoke_otps(const WorkerId& worker, Turn& turn) {
+  std::vector<Hash128> tokens;
+  for (const auto& [token, otp] : state_.otps()) {
+    if (otp.worker == worker) tokens.push_back(token);
+  }
+  for (const Hash128& token : tokens) write(DeleteOtp{token}, turn);
+}
+
 Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
@@ -199,6 +214,7 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
     turn.effects.push_back(DropStream{worker->id(), worker->stream, "unregistered"});
   }
   worker->connected = false;
+  revoke_otps(c.worker, turn);
   set_worker_state(*worker, WorkerEvent::Leave, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;

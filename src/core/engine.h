@@ -76,6 +76,7 @@ class Engine {
   void leave_if_drained(LiveWorker& worker, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
+  void revoke_otps(const WorkerId& worker, Turn& turn);
 
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);

@@ -37,7 +37,7 @@ struct TemplateRow {
 // A one-time token, known only by its hash.
 struct OtpRow {
   Hash128 token;
-  WorkerId worker;
+  WorkerId worker;               // empty: whoever brings it
   WallTime expires;
 
   bool operator==(const OtpRow&) const = default;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/main/process_signals.h"
 
@@ -32,6 +32,7 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   if (!agent.name.empty()) add("--name", agent.name);
   if (agent.slots > 0) add("--slots", std::to_string(agent.slots));
   if (!agent.pool.empty()) add("--pool", agent.pool);
+  if (!agent.log_level.empty()) add("--log-level", agent.log_level);
   for (const auto& [key, value] : agent.labels) add("--label", cat(key, "=", value));
   for (const cli::WorkerTaint& t : agent.taints) add("--taint", cat(t.key, "=", t.value, ":", t.effect));
   return args;
@@ -62,7 +63,10 @@ DevWorker::DevWorker(const cli::DevOptions& options, std::string server, MakeTok
 bool DevWorker::running() const {
   const int fd = ::open((state_dir_ + "/lock").c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
-  const bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
+  // Asks without taking it: a supervisor that starts in this moment must find it free.
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  const bool held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
   ::close(fd);
   return held;
 }
@@ -142,8 +146,7 @@ void DevWorker::stop() {
     reap();
     if (child_ == 0 && !running()) return;
     // Its end may be of a process that is not our child: there is nothing to wait on but the lock.
-    const timespec pause{0, 20'000'000};
-    nanosleep(&pause, nullptr);
+    pause_for(20ms);
   }
   if (pid != 0) kill(static_cast<pid_t>(pid), SIGKILL);
   reap();

@@ -1,6 +1,8 @@
 // The `hodei` binary: wires the command line to the server and the worker.
+#include <cstdlib>
 #include <string_view>
 
+#include "src/base/journal.h"
 #include "src/base/version.h"
 #include "src/cli/cli.h"
 #include "src/main/serve.h"
@@ -25,15 +27,27 @@ hodei::worker::WorkerOptions worker_options(const hodei::cli::AgentOptions& in) 
   return out;
 }
 
+void set_level(const char* text) {
+  if (text == nullptr) return;
+  const absl::StatusOr<hodei::Level> level = hodei::parse_level(text);
+  if (level.ok()) hodei::set_journal_level(*level);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && argv[1] == kAttachedAgent) return hodei::worker::run_attached_agent();
+  if (argc == 2 && argv[1] == kAttachedAgent) {
+    set_level(std::getenv("HODEI_LOG_LEVEL"));
+    return hodei::worker::run_attached_agent();
+  }
   hodei::cli::LocalCommands local;
   local.version = hodei::kVersion;
   local.server = hodei::run_server;
   local.dev = hodei::run_dev;
   local.agent = [](const hodei::cli::AgentOptions& options) {
+    // Supervisor and agent speak at one level; the agent is started by exec and reads it from the environment.
+    if (!options.log_level.empty()) setenv("HODEI_LOG_LEVEL", options.log_level.c_str(), 1);
+    set_level(options.log_level.c_str());
     return hodei::worker::run_worker(worker_options(options), {"hodei", std::string(kAttachedAgent)});
   };
   return hodei::cli::run_cli(argc, argv, local);

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "src/api/grpc/host.h"
+#include "src/base/journal.h"
 #include "src/base/random.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kCannotStart = 1;
 
+// Words for the person at the terminal; what happens later goes to the journal.
 void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
 
 int refuse(const absl::Status& why) {
@@ -49,6 +51,8 @@ struct Running {
 };
 
 absl::StatusOr<Running> open(const cli::ServerOptions& options, std::function<api::LocalWorker()> local_worker) {
+  ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
+  set_journal_level(level);
   Running out;
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   RETURN_IF_ERROR(out.server->start());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
 
 namespace hodei::server {
@@ -84,6 +85,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
+  journal(Level::Error, "server", "a commit failed, loading again: ", std::string(why.message()));
   engine_ = nullptr;
   trouble_ = why;
   deposed_ = absl::IsAborted(why);

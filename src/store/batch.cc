@@ -19,6 +19,7 @@ using core::Write;
 absl::Status Batch::fold(const core::Writes& writes) {
   jobs_.clear();
   index_.clear();
+  index_.reserve(writes.size());
   others_.clear();
   next_job_.reset();
   scheduler_ = nullptr;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
@@ -66,11 +67,13 @@ void signal_below(const std::string& folder, int signal) {
   for (const pid_t pid : pids_below(folder)) ::kill(pid, signal);
 }
 
-// Frozen, a tree cannot have children faster than they are killed; the signal acts when it thaws.
+// Frozen, a tree cannot have children faster than they are killed; in version 1 the signal acts when it thaws.
 void freeze_and_kill(const std::string& folder) {
-  const bool frozen = write_file(folder + "/freezer.state", "FROZEN");
+  const bool v1 = write_file(folder + "/freezer.state", "FROZEN");
+  const bool v2 = !v1 && write_file(folder + "/cgroup.freeze", "1");
   signal_below(folder, SIGKILL);
-  if (frozen) write_file(folder + "/freezer.state", "THAWED");
+  if (v1) write_file(folder + "/freezer.state", "THAWED");
+  if (v2) write_file(folder + "/cgroup.freeze", "0");
 }
 
 void remove_below(const std::string& folder) {
@@ -82,13 +85,20 @@ class CgroupV2 final : public Enclosure {
  public:
   CgroupV2(std::string folder, Fd dir, Fd events)
       : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)) {}
+  ~CgroupV2() override {
+    if (spent_) remove_below(folder_);
+  }
 
   int birth_cgroup() const override { return dir_.get(); }
   void terminate() override { signal_below(folder_, SIGTERM); }
   void kill() override {
     if (is_empty()) return;
+    spent_ = true;
     if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
   }
+  // Seen on Linux 6.18: every process that is later born (CLONE_INTO_CGROUP) into a cgroup that was once killed dies at
+  // once by SIGKILL.
+  bool is_spent() const override { return spent_; }
   bool is_empty() override {
     char text[256];
     const ssize_t got = pread(events_.get(), text, sizeof(text), 0);
@@ -99,6 +109,7 @@ class CgroupV2 final : public Enclosure {
   std::string folder_;
   Fd dir_;
   Fd events_;
+  bool spent_ = false;
 };
 
 class CgroupV1 final : public Enclosure {
@@ -171,9 +182,9 @@ class CgroupsV1 final : public CgroupFolder {
 };
 
 template <class Kind>
-std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& id) {
+std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& mark) {
   std::error_code failed;
-  const std::string folder = cat(hierarchy, "/hodei/", id);
+  const std::string folder = cat(hierarchy, "/hodei/", mark);
   fs::create_directories(folder, failed);
   if (failed || access((folder + "/" + probe).c_str(), W_OK) != 0) return nullptr;
   return std::make_unique<Kind>(folder);
@@ -184,13 +195,13 @@ std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::
 std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options) {
   for (const std::string& hierarchy : {options.cgroup_root, options.cgroup_root + "/unified"}) {
     if (access((hierarchy + "/cgroup.controllers").c_str(), R_OK) != 0) continue;
-    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.worker_id)) return found;
+    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.mark)) return found;
   }
   return nullptr;
 }
 
 std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options) {
-  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.worker_id);
+  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.mark);
 }
 
 std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {
@@ -208,8 +219,8 @@ int kill_cgroup_tree(const std::string& folder) {
     const std::set<pid_t> now = pids_below(folder);
     if (now.empty()) break;
     met.insert(now.begin(), now.end());
-    if (!write_file(folder + "/cgroup.kill", "1")) freeze_and_kill(folder);
-    usleep(round < 10 ? 1000 : 10'000);
+    freeze_and_kill(folder);   // not cgroup.kill: the folders below may be in use again later
+    pause_for(round < 10 ? 1ms : 10ms);
   }
   return static_cast<int>(met.size());
 }

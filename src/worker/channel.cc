@@ -86,11 +86,14 @@ absl::Status Channel::send_packet() {
 
 absl::StatusOr<std::vector<Channel::Received>> Channel::receive() {
   std::vector<Received> out;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool more, read_packet());
-    if (!more) return out;
-    RETURN_IF_ERROR(cut_messages(out));
+  while (broken_.ok()) {
+    const absl::StatusOr<bool> more = read_packet();
+    if (more.ok() && !*more) return out;
+    broken_ = more.ok() ? cut_messages(out) : more.status();
   }
+  // Last words count: what came before the end is handed over first.
+  if (!out.empty()) return out;
+  return broken_;
 }
 
 // False: nothing there now.

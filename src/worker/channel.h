@@ -52,6 +52,7 @@ class Channel {
   std::string packet_;   // the place where one packet is received
   std::string in_;
   std::deque<Fd> in_fds_;
+  absl::Status broken_;   // why nothing more will come
 };
 
 }  // namespace hodei::worker

@@ -25,7 +25,8 @@ class Enclosure {
 
   // Prepared for one execution; `main` is given once it is known.
   virtual void assign(ExecutionId) {}
-  virtual void entered(pid_t main) { main_ = main; }
+  virtual void entered(pid_t) {}
+  virtual void main_ended() {}                      // reaped: its number may soon be another process's
 
   virtual int birth_cgroup() const { return -1; }   // a folder's descriptor: the process is made inside (v2)
   virtual int join_file() const { return -1; }      // the child writes "0" there before it becomes the program (v1)
@@ -33,9 +34,7 @@ class Enclosure {
   virtual void terminate() = 0;                     // SIGTERM to every process
   virtual void kill() = 0;                          // SIGKILL to every process, also to those just being born
   virtual bool is_empty() = 0;                      // nothing is alive; zombies do not count
-
- protected:
-  pid_t main_ = 0;
+  virtual bool is_spent() const { return false; }   // not to be used for another execution
 };
 
 class Enclosures {
@@ -52,8 +51,9 @@ class Enclosures {
 struct EnclosureOptions {
   bool cgroups = true;
   std::string cgroup_root = "/sys/fs/cgroup";
-  std::string worker_id;
-  std::string mark;                                 // value of kMarkVariable in every process of this worker
+  // Value of kMarkVariable in every process of this worker, and the name of its cgroup: two workers of one machine may
+  // have the same id (of two servers), never the same mark.
+  std::string mark;
 };
 
 // The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken.

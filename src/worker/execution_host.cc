@@ -105,6 +105,7 @@ void ExecutionHost::reaped(pid_t pid, int code, int status, const rusage& usage,
 
 void ExecutionHost::main_is_gone(Running& running, int code, int status, const rusage& usage, Now now) {
   running.main_gone = true;
+  running.place->enclosure->main_ended();
   running.usage.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
   running.usage.max_memory_kb = usage.ru_maxrss;
   const int signal = code == CLD_EXITED ? 0 : status;
@@ -255,6 +256,11 @@ absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place() {
 }
 
 void ExecutionHost::give_back(std::unique_ptr<Place> place) {
+  if (place->enclosure->is_spent()) {
+    auto fresh = parts_.enclosures.make();
+    if (!fresh.ok()) return say("a place is given up: ", std::string(fresh.status().message()));
+    place->enclosure = std::move(*fresh);
+  }
   if (!place->folder->is_untouched()) return parts_.spawns.clean(std::move(place));
   if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
 }

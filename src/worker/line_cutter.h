@@ -15,7 +15,7 @@ namespace hodei::worker {
 
 struct Line {
   uint32_t length;
-  bool partial;          // continued by the next line of the same stream
+  bool partial;          // no newline at its end: it goes on, or the output ended there
   OutputStream stream;
   WallTime time;         // when its first byte was read
 };

@@ -137,7 +137,7 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
   const bool full = part.data.size() >= limit;
   const bool final = log.total && !log.reader->has_more();
   if (final || now.wall - cutter.open_since() >= config_.hold_open || (full && part.lines.empty())) {
-    return cutter.close_open(!final);
+    return cutter.close_open(true);
   }
   cutter.drop_open();
   log.reader->seek(open_at);

@@ -1,8 +1,8 @@
 // Enclosures without cgroups: a tree is the descendants of its main process, and the orphans that carry its mark.
 //
-// The supervisor is a subreaper, so every orphan of a job becomes its child: as long as it has no unknown child and the
-// job's process group is empty, nothing of the job is left. A process that leaves its group, loses its parents *and*
-// wipes its environment can only be found by its parent, which is us: it is killed once no other job could own it.
+// The supervisor is a subreaper, so every orphan of a job becomes its child: when the job's process group is empty and no
+// child of ours carries its mark, nothing of the job is left. What this kind cannot find is a process that leaves its
+// group, outlives its parents *and* wipes its environment; cgroups can.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "src/base/pause.h"
 #include "src/base/text.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
@@ -60,32 +62,89 @@ std::map<pid_t, Process> all_processes() {
   return all;
 }
 
+// The numbers in a file such as /proc/<pid>/task/<tid>/children.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  const std::string text = read_all(path);
+  std::vector<pid_t> out;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  pid_t pid = 0;
+  while (at < end) {
+    const auto parsed = std::from_chars(at, end, pid);
+    if (parsed.ec != std::errc()) break;
+    out.push_back(pid);
+    at = parsed.ptr + 1;
+  }
+  return out;
+}
+
+// Children of this process, whichever thread made them. None: the kernel does not tell.
+std::optional<std::vector<pid_t>> own_children() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr || access("/proc/thread-self/children", R_OK) != 0) {
+    if (tasks != nullptr) closedir(tasks);
+    return std::nullopt;
+  }
+  std::vector<pid_t> all;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    for (const pid_t pid : numbers_in(cat("/proc/self/task/", entry->d_name, "/children"))) all.push_back(pid);
+  }
+  closedir(tasks);
+  return all;
+}
+
+// Main processes that are alive: children that need no second look. Shared by all trees of a worker, on one thread.
+using KnownMains = std::set<pid_t>;
+
 class MarkedTree final : public Enclosure {
  public:
+  explicit MarkedTree(std::shared_ptr<KnownMains> mains) : mains_(std::move(mains)) {}
+
   void assign(ExecutionId execution) override {
     pair_ = cat(kExecutionVariable, "=", to_string(execution));
+    group_ = 0;
+  }
+  void entered(pid_t main) override {
+    main_ = group_ = main;
+    mains_->insert(main);
+  }
+  void main_ended() override {
+    mains_->erase(main_);
     main_ = 0;
   }
   void terminate() override { signal_all(SIGTERM); }
-  void kill() override { signal_all(SIGKILL); }
-  bool is_empty() override { return group_is_empty() && members().empty(); }
+  void kill() override {
+    if (!is_empty()) signal_all(SIGKILL);
+  }
+  bool is_empty() override { return main_ == 0 && group_is_empty() && !has_orphan(); }
 
  private:
-  bool group_is_empty() const { return main_ <= 0 || (::kill(-main_, 0) != 0 && errno == ESRCH); }
-
+  // Once empty the group's number may be given to strangers: it is not used again.
+  bool group_is_empty() {
+    if (group_ != 0 && ::kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
+    return group_ == 0;
+  }
+  bool has_orphan() const {
+    const std::optional<std::vector<pid_t>> children = own_children();
+    if (!children) return !members().empty();
+    for (const pid_t pid : *children) {
+      if (!mains_->contains(pid) && carries(pid, pair_)) return true;
+    }
+    return false;
+  }
   void signal_all(int signal) {
     // The group first: it is one call, and reaches what is born while we look.
-    if (main_ > 0) ::kill(-main_, signal);
+    if (!group_is_empty()) ::kill(-group_, signal);
     for (const pid_t pid : members()) ::kill(pid, signal);
   }
-
   std::set<pid_t> members() const {
     const std::map<pid_t, Process> all = all_processes();
     const pid_t self = getpid();
     std::set<pid_t> found;
     for (const auto& [pid, process] : all) {
-      if (process.zombie || pid == self) continue;
-      if (pid == main_ || (process.parent == self && carries(pid, pair_))) found.insert(pid);
+      if (process.zombie || process.parent != self) continue;
+      if (pid == main_ || carries(pid, pair_)) found.insert(pid);
     }
     for (bool grew = !found.empty(); grew;) {
       grew = false;
@@ -96,18 +155,22 @@ class MarkedTree final : public Enclosure {
     return found;
   }
 
+  std::shared_ptr<KnownMains> mains_;
   std::string pair_;
+  pid_t main_ = 0;
+  pid_t group_ = 0;
 };
 
 class MarkedTrees final : public Enclosures {
  public:
   explicit MarkedTrees(std::string mark) : mark_(std::move(mark)) {}
   absl::StatusOr<int> kill_leftovers() override { return kill_marked(mark_); }
-  absl::StatusOr<std::unique_ptr<Enclosure>> make() override { return std::make_unique<MarkedTree>(); }
+  absl::StatusOr<std::unique_ptr<Enclosure>> make() override { return std::make_unique<MarkedTree>(mains_); }
   std::string describe() const override { return "process groups and a mark in the environment (no cgroups)"; }
 
  private:
   std::string mark_;
+  std::shared_ptr<KnownMains> mains_ = std::make_shared<KnownMains>();
 };
 
 }  // namespace
@@ -127,7 +190,7 @@ int kill_marked(const std::string& mark) {
     if (now.empty()) break;
     for (const pid_t pid : now) ::kill(pid, SIGKILL);
     met.insert(now.begin(), now.end());
-    usleep(round < 10 ? 1000 : 10'000);
+    pause_for(round < 10 ? 1ms : 10ms);
   }
   return static_cast<int>(met.size());
 }

@@ -12,6 +12,8 @@ namespace hodei::worker {
 namespace {
 
 constexpr std::string_view kScriptName = "script";
+constexpr std::string_view kScriptPath = "{{hodei.folder}}/script";
+static_assert(kScriptPath.starts_with(kFolderMark) && kScriptPath.ends_with(kScriptName));
 constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::vector<std::string> words(std::string_view text) {
@@ -49,7 +51,7 @@ void add_script(const v1::ScriptCommand& script, Program& program) {
   if (interpreter.empty()) interpreter = shebang_interpreter(script.content());
   if (interpreter.empty()) interpreter = "bash";
   program.argv = words(interpreter);
-  program.argv.push_back(cat(kFolderMark, "/", kScriptName));
+  program.argv.emplace_back(kScriptPath);
   program.argv.insert(program.argv.end(), script.args().begin(), script.args().end());
   program.files.push_back({std::string(kScriptName), script.no_safety_header()
                                                          ? script.content()

@@ -124,8 +124,15 @@ TEST_F(ChannelTest, DescriptorsArriveWithTheirMessages) {
   }
 }
 
-TEST_F(ChannelTest, TheDeathOfTheOtherSideIsAnError) {
-  { const Channel gone = std::move(a_); }
+TEST_F(ChannelTest, TheDeathOfTheOtherSideIsAnErrorAfterItsLastWords) {
+  {
+    Channel gone = std::move(a_);
+    gone.put(protocol::Left{"bye"});
+    ASSERT_TRUE(gone.flush().ok());
+  }
+  const auto last = b_.receive();
+  ASSERT_TRUE(last.ok());
+  EXPECT_EQ(std::get<protocol::Left>((*last)[0].message).reason, "bye");
   EXPECT_FALSE(b_.receive().ok());
 }
 

@@ -3,6 +3,11 @@
 #include <sys/eventfd.h>
 
 #include <chrono>
+#include <map>
+
+#include <grpcpp/channel.h>
+
+#include "src/base/pause.h"
 
 namespace hodei::worker {
 namespace {
@@ -18,12 +23,23 @@ grpc::ChannelArguments channel_arguments() {
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // Each attempt is a connection of its own: back-off and jitter are the session's business.
-  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   args.SetMaxReceiveMessageSize(kMaxMessage);
   return args;
+}
+
+// One channel per server for the life of the process, and never destroyed: gRPC 1.51 aborts now and then when the last
+// channel that used the callback API goes away while its polling thread looks at the queue.
+std::shared_ptr<grpc::Channel> channel_to(const std::string& target) {
+  static auto& channels = *new std::map<std::string, std::shared_ptr<grpc::Channel>>;
+  std::shared_ptr<grpc::Channel>& channel = channels[target];
+  if (!channel) {
+    channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), channel_arguments());
+  } else {
+    // Back-off and jitter are the session's business.
+    grpc::experimental::ChannelResetConnectionBackoff(channel.get());
+  }
+  return channel;
 }
 
 }  // namespace
@@ -96,8 +112,7 @@ class ServerLink::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
 void ServerLink::connect(const std::string& server, const v1::RegisterRequest& request) {
   abandon();
   ++attempt_;
-  channel_ = grpc::CreateCustomChannel(server_target(server), grpc::InsecureChannelCredentials(), channel_arguments());
-  stub_ = v1::WorkerAgentService::NewStub(channel_);
+  stub_ = v1::WorkerAgentService::NewStub(channel_to(server_target(server)));
   struct Call {
     v1::RegisterRequest request;
     v1::RegisterResponse response;
@@ -105,7 +120,7 @@ void ServerLink::connect(const std::string& server, const v1::RegisterRequest& r
   auto call = std::make_shared<Call>();
   call->request = request;
   register_context_ = std::make_shared<grpc::ClientContext>();
-  register_context_->set_deadline(std::chrono::system_clock::now() + kRegisterTimeout);
+  register_context_->set_deadline(deadline_in(kRegisterTimeout));
   stub_->async()->Register(register_context_.get(), &call->request, &call->response,
                            [call, context = register_context_, inbox = inbox_, attempt = attempt_](grpc::Status status) {
                              inbox->put({attempt, RegisterDone{std::move(status), std::move(call->response)}});
@@ -136,7 +151,7 @@ grpc::Status ServerLink::unregister(const std::string& worker_id, const std::str
                                     const std::string& reason) {
   if (!stub_) return {grpc::StatusCode::UNAVAILABLE, "never connected"};
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kUnregisterTimeout);
+  context.set_deadline(deadline_in(kUnregisterTimeout));
   context.AddMetadata("hodei-session", session_id);
   v1::UnregisterWorkerRequest request;
   request.set_worker_id(worker_id);

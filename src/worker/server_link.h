@@ -62,7 +62,6 @@ class ServerLink {
   class Stream;
   std::shared_ptr<LinkInbox> inbox_;
   uint64_t attempt_ = 0;
-  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerAgentService::Stub> stub_;
   std::shared_ptr<grpc::ClientContext> register_context_;
   std::shared_ptr<Stream> stream_;

@@ -43,7 +43,7 @@ class SpawnTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const EnclosureOptions options{.worker_id = "spawn-test-" + std::to_string(getpid()), .mark = mark};
+    const EnclosureOptions options{.mark = mark};
     switch (GetParam()) {
       case Kind::V2: enclosures = make_cgroup_v2(options); break;
       case Kind::V1: enclosures = make_cgroup_v1(options); break;
@@ -66,12 +66,20 @@ class SpawnTest : public testing::TestWithParam<Kind> {
   SpawnResult run(const Program& program) {
     SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(),
                                          .enclosure = enclosure.get(), .mark = mark});
-    if (auto* spawned = std::get_if<Spawned>(&result)) enclosure->entered(spawned->pid);
+    if (auto* spawned = std::get_if<Spawned>(&result)) enclosure->entered(main_pid = spawned->pid);
     return result;
   }
   void reap_all() {
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) {
+      if (pid == main_pid) enclosure->main_ended();
     }
+  }
+  int wait_for(pid_t pid) {
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    enclosure->main_ended();
+    return status;
   }
   bool becomes_empty() {
     const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -90,6 +98,7 @@ class SpawnTest : public testing::TestWithParam<Kind> {
   std::unique_ptr<Enclosures> enclosures;
   std::unique_ptr<Enclosure> enclosure;
   std::unique_ptr<WorkFolder> work;
+  pid_t main_pid = 0;
 };
 
 TEST_P(SpawnTest, RunsAProgramWithItsEnvironmentFolderAndPipes) {
@@ -99,9 +108,7 @@ TEST_P(SpawnTest, RunsAProgramWithItsEnvironmentFolderAndPipes) {
   auto& spawned = std::get<Spawned>(result);
   EXPECT_EQ(drain(spawned.out.get()), work->cwd() + "\nhello " + mark + "\n");
   EXPECT_EQ(drain(spawned.err.get()), "bad\n");
-  int status = 0;
-  ASSERT_EQ(waitpid(spawned.pid, &status, 0), spawned.pid);
-  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_EQ(WEXITSTATUS(wait_for(spawned.pid)), 3);
   EXPECT_TRUE(becomes_empty());
   EXPECT_TRUE(work->is_untouched());
 }
@@ -118,7 +125,7 @@ TEST_P(SpawnTest, NothingOfATreeThatHidesSurvives) {
   pollfd output{spawned.out.get(), POLLIN, 0};
   ASSERT_EQ(poll(&output, 1, 10'000), 1);
   ASSERT_GT(read(spawned.out.get(), ready, sizeof(ready)), 0);
-  ASSERT_EQ(waitpid(spawned.pid, nullptr, 0), spawned.pid);
+  wait_for(spawned.pid);
   enclosure->terminate();
   EXPECT_FALSE(enclosure->is_empty());
   enclosure->kill();
@@ -172,7 +179,7 @@ TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
   SpawnResult result = run(program);
   auto& spawned = std::get<Spawned>(result);
   EXPECT_EQ(drain(spawned.out.get()), "script x\n");
-  waitpid(spawned.pid, nullptr, 0);
+  wait_for(spawned.pid);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, Kind::Marks),

@@ -1,7 +1,6 @@
 #include "src/worker/state_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +44,10 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
   const std::string lock = path + "/lock";
   state.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!state.lock_.is_open()) return absl::ErrnoToStatus(errno, "opening " + lock);
-  if (flock(state.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  // Of the open file, not of the process; who only wants to know asks with F_OFD_GETLK and is in nobody's way.
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  if (fcntl(state.lock_.get(), F_OFD_SETLK, &whole) != 0) {
     return absl::FailedPreconditionError(cat("another worker (pid ", state.read("lock"), ") runs in ", path,
                                              "; stop it, or give this one its own state folder"));
   }

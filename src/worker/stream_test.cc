@@ -1,5 +1,6 @@
 // Supervisor and agent together against a small server that speaks the real protocol.
 #include <grpcpp/grpcpp.h>
+#include <signal.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -15,6 +16,14 @@
 
 namespace hodei::worker {
 namespace {
+
+// As in a real supervisor, no thread may take the signals that its loop waits for; gRPC makes threads early.
+const bool kSignalsBlocked = [] {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int each : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&set, each);
+  return pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0;
+}();
 
 using v1::ServerMessage;
 using v1::WorkerMessage;

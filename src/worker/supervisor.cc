@@ -52,7 +52,6 @@ absl::Status Supervisor::start() {
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
   enclosures_ = choose_enclosures({.cgroups = options_.cgroups,
                                    .cgroup_root = options_.cgroup_root,
-                                   .worker_id = options_.worker_id,
                                    .mark = state_.mark()});
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
@@ -181,10 +180,10 @@ void Supervisor::reap(Now now) {
 
 void Supervisor::settle(Now now) {
   while (true) {
-    const std::vector<KeeperAction> actions = keeper_.take_actions();
-    for (const KeeperAction& action : actions) carry_out(action, now);
     host_->check_dying(now);
+    const std::vector<KeeperAction> actions = keeper_.take_actions();
     if (actions.empty()) return;
+    for (const KeeperAction& action : actions) carry_out(action, now);
   }
 }
 

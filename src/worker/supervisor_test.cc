@@ -219,6 +219,17 @@ TEST_P(SupervisorTest, ATimeoutEndsAJobThatIgnoresTheRequest) {
   EXPECT_EQ(end_of(a).outcome, Outcome::TimedOut);
 }
 
+TEST_P(SupervisorTest, APlaceWhoseJobWasKilledServesTheNext) {
+  extend_lease(30s);
+  for (uint64_t n = 1; n <= 5; ++n) {
+    const ExecutionId killed{JobId{n}, 1}, next{JobId{100 + n}, 1};
+    run(killed, "trap '' TERM; sleep 1000", 20ms);
+    EXPECT_EQ(end_of(killed).outcome, Outcome::TimedOut);
+    run(next, "echo fine");
+    EXPECT_EQ(end_of(next).outcome, Outcome::Succeeded);
+  }
+}
+
 TEST_P(SupervisorTest, ACancelReachesTheJobAsARequestFirst) {
   extend_lease(30s);
   run(a, "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");

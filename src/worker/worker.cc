@@ -55,7 +55,8 @@ int run_attached_agent() {
   }
   const SystemClock clock;
   Agent agent(Fd(std::atoi(number)), clock);
-  return agent.run();
+  // Everything that matters is with the supervisor or the server; gRPC's threads need no farewell.
+  std::_Exit(agent.run());
 }
 
 }  // namespace hodei::worker

@@ -62,7 +62,7 @@ v1::WorkerInfo worker_info(const WorkerOptions& options) {
   utsname system{};
   uname(&system);
   info.set_id(options.worker_id);
-  info.set_name(options.name.empty() ? options.worker_id : options.name);
+  info.set_name(options.name.empty() ? system.nodename : options.name);
   info.set_version(kVersion);
   info.set_hostname(system.nodename);
   info.set_ip(first_address());

@@ -13,10 +13,11 @@ FOLDERS = {
     "src/core/placement": {"uses": ["src/core/job", "src/core/worker"], "libraries": set(), "pure": True},
     "src/core": {"uses": ["src/core/job", "src/core/worker", "src/core/placement"], "libraries": set(), "pure": True},
     "src/store": {"uses": ["src/core"], "libraries": set()},
-    "src/store/memory": {"uses": ["src/store"], "libraries": set()},
+    # The log stores share how pieces are cut and numbered.
+    "src/store/memory": {"uses": ["src/store", "src/store/segments"], "libraries": set()},
     "src/store/sqlite": {"uses": ["src/store"], "libraries": {"system", "sqlite"}},
     "src/store/segments": {"uses": ["src/store"], "libraries": {"system", "zstd"}},
-    "src/store/conformance": {"uses": ["src/store"], "libraries": {"system", "gtest"}},
+    "src/store/conformance": {"uses": ["src/store", "src/store/segments"], "libraries": {"system", "gtest"}},
     "src/providers": {"uses": [], "libraries": {"system", "boost", "json"}},
     "src/server": {
         "uses": ["src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/providers"],
@@ -35,7 +36,8 @@ FOLDERS = {
     "bench": {"uses": ["*"], "libraries": {"*"}},
 }
 
-# A test file (NAME_test.cc, NAME_fixture.h, NAME_harness.h, or a file whose name starts with test_ or fake_) may use these besides, and the test helpers
+# A test file (NAME_test.cc, NAME_fixture.h, NAME_harness.h, NAME_suite.h, or a file whose name starts with test_ or fake_)
+# may use these besides, and the test helpers
 # and fakes of the folders that it may use.
 TEST_LIBRARIES = {"gtest", "system"}
 TEST_FOLDERS = {"src/store": ["src/store/conformance", "src/store/memory"], "src/server": ["src/store/conformance"]}

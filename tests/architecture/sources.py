@@ -43,4 +43,4 @@ def without_comments(text):
 
 def is_test(relative):
     name = relative.rsplit("/", 1)[-1]
-    return name.endswith(("_test.cc", "_fixture.h", "_harness.h")) or name.startswith(("test_", "fake_"))
+    return name.endswith(("_test.cc", "_fixture.h", "_harness.h", "_suite.h", "_suite.cc")) or name.startswith(("test_", "fake_"))

@@ -30,8 +30,14 @@ def check(condition, what):
         raise Failure(what() if callable(what) else what)
 
 
+def shown(value):
+    """A value as a message shows it: its beginning and its end."""
+    text = repr(value)
+    return text if len(text) <= 1000 else f"{text[:300]} … ({len(text)} characters) … {text[-300:]}"
+
+
 def same(actual, expected, what):
-    check(actual == expected, f"{what}: expected {expected!r}, got {actual!r}")
+    check(actual == expected, f"{what}: expected {shown(expected)}, got {shown(actual)}")
 
 
 def contains(text, word, what):

@@ -39,11 +39,9 @@ def end(process):
 
 def test_an_agent_joins_with_a_one_time_token():
     with Apart().start(worker=False) as server:
-        made = server.token()
-        agent = server.agent(made["token"], "one", "--slots", "3", "--label", "zone=a")
+        agent = server.agent(server.token()["token"], "one", "--slots", "3", "--label", "zone=a")
         until(server.connected, lambda: "the agent to join: " + (server.folder / "one.log").read_text()[-1000:])
         worker = server.workers()[0]
-        same(worker["info"]["id"], made["worker_id"], "worker id")
         same(int(worker["info"]["slots"]), 3, "slots")
         same(worker["info"]["labels"].get("zone"), "a", "labels")
         same(server.ok("run", "--", "echo", "hello").out, "hello\n", "stdout")
@@ -82,6 +80,37 @@ def test_two_agents_share_the_work_and_one_can_be_unregistered():
         for agent in agents:
             if agent.poll() is None:
                 end(agent)
+
+
+def test_a_drained_worker_finishes_its_job_takes_nothing_new_and_leaves():
+    with Apart().start(worker=False) as server:
+        agent = server.agent(server.token()["token"], "one", "--slots", "2")
+        until(server.connected, "the agent to join")
+        go = server.folder / "go"
+        running = server.submit("--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done")
+        server.wait_for(running, "Running")
+        server.ok("worker", "drain", server.workers()[0]["info"]["id"])
+        waiting = server.submit("--", "true")
+        contains(server.ok("job", "explain", waiting).out, "draining", "explanation")
+        same(server.state(waiting), "Pending", "state of the job behind the drain")
+        go.touch()
+        server.wait_for(running, "Succeeded")
+        same(agent.wait(timeout=30), 0, "exit code of the agent, which leaves by itself")
+        same(server.state(waiting), "Pending", "state of the job behind the drain")
+
+
+def test_an_agent_comes_back_with_its_session():
+    with Apart().start(worker=False) as server:
+        made = server.token("--worker-id", "fixed")
+        same(made["worker_id"], "fixed", "worker id")
+        first = server.agent(made["token"], "one", "--worker-id", "fixed")
+        until(server.connected, "the agent to join")
+        supervisor = server.remember(first.pid)
+        supervisor.send(signal.SIGKILL)
+        first.wait(timeout=30)
+        server.agent("", "one")
+        same(server.ok("run", "--", "echo", "back").out, "back\n", "stdout")
+        same([w["info"]["id"] for w in server.workers()], ["fixed"], "workers")
 
 
 def test_shutdown_of_the_server_is_clean():

@@ -224,12 +224,3 @@ def test_lists_show_every_format():
             for output in ("table", "json", "yaml"):
                 dev.ok(*arguments, "-o", output)
         until(lambda: number(dev.ok("queue", "-o", "json").json().get("running")) == 0, "the queue to be empty")
-
-
-def test_a_drained_worker_takes_nothing_new():
-    with Dev().start() as dev:
-        worker = items(dev.ok("worker", "list", "-o", "json").json(), "workers")[0]["info"]["id"]
-        dev.ok("worker", "drain", worker)
-        id = dev.submit("--", "true")
-        until(lambda: "drain" in dev.ok("job", "explain", id).out.lower(), "the explanation to name the drained worker")
-        same(dev.state(id), "Pending", "state")

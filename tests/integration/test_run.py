@@ -1,8 +1,11 @@
 """`hodei run`: streams, exit codes, and what Ctrl-C does."""
 
+import random
 import signal
+import subprocess
+import time
 
-from harness import Dev, check, contains, new_job, same, until
+from harness import HODEI, Dev, check, contains, new_job, number, same, until
 
 
 def test_streams_and_exit_code_are_the_jobs_own():
@@ -73,6 +76,52 @@ def test_nothing_of_the_tree_survives_a_time_out():
         same(dev.cli("run", "--timeout", "1s", "--", "sh", "-c", script).code, 124, "exit code")
         child = dev.remember(int(mark.read_text()))
         until(lambda: not child.alive(), f"the grandchild ({child}) to be gone")
+
+
+def test_a_job_that_ignores_the_request_ends_when_its_grace_does():
+    with Dev().start() as dev:
+        began = time.monotonic()
+        script = "trap '' TERM; while :; do sleep 0.05; done"
+        same(dev.cli("run", "--timeout", "300ms", "--kill-grace", "300ms", "--", "sh", "-c", script).code, 124, "exit code")
+        # Nobody may wait for the next heartbeat, which comes every ten seconds.
+        check(time.monotonic() - began < 7, f"it took {time.monotonic() - began:.1f} s")
+
+
+def test_a_killed_tree_does_not_harm_the_jobs_after_it():
+    with Dev(HODEI_SLOTS=1).start() as dev:
+        # What held the killed tree is used again for the next job.
+        for script in ("sleep 300 & exit 0", "setsid sleep 300 & exit 0", "(sleep 300 &) ; exec sleep 0.01"):
+            same(dev.cli("run", "--", "sh", "-c", script).code, 0, f"exit code of {script!r}")
+            same(dev.cli("run", "--", "echo", "next").out, "next\n", "the job after it")
+        same(dev.cli("run", "--timeout", "200ms", "--", "sh", "-c", "sleep 300 & sleep 300").code, 124, "a time-out")
+        same(dev.cli("run", "--", "echo", "next").out, "next\n", "the job after it")
+
+
+def test_two_installations_on_one_machine_leave_each_other_alone():
+    with Dev().start() as one, Dev() as two:
+        client = one.background("run", "--", "sh", "-c", "echo ready; exec sleep 300")
+        same(client.stdout.readline(), "ready\n", "first line")
+        two.start()
+        same(two.ok("run", "--", "echo", "other").out, "other\n", "stdout of the other installation")
+        same(number(one.status()["jobs_running"]), 1, "running jobs of the first")
+        check(client.poll() is None, "the job of the first goes on")
+
+
+def test_binary_output_arrives_byte_by_byte():
+    with Dev().start() as dev:
+        data = random.Random(7).randbytes(3_000_000)
+        (dev.folder / "bytes").write_bytes(data)
+        done = subprocess.run([str(HODEI), "run", "--", "cat", str(dev.folder / "bytes")], capture_output=True, timeout=60,
+                              env=dev.environment(), check=False)
+        same((done.returncode, done.stdout == data), (0, True), "exit code and bytes")
+
+
+def test_bytes_that_are_not_text_are_refused_as_arguments():
+    with Dev().start() as dev:
+        done = subprocess.run([HODEI, "run", "--", "echo", b"\xff\xfe"], capture_output=True, env=dev.environment(), check=False)
+        same(done.returncode, 125, "exit code")
+        contains(done.stderr.decode(), "command.shell.args", "message")
+        contains(done.stderr.decode(), "UTF-8", "message")
 
 
 def test_arguments_arrive_as_they_were_typed():

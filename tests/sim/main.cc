@@ -1,11 +1,12 @@
 // hodei-sim: runs seeds of the simulator. A seed that fails is printed and replays exactly.
-//   hodei-sim --seeds N [--from S] [--digest-every N]
+//   hodei-sim --seeds N [--from S] [--digest-every N] [--stop-at FAILURES]
 //   hodei-sim --seed S [--trace]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "src/base/journal.h"
 #include "tests/sim/simulation.h"
 
 namespace {
@@ -23,6 +24,7 @@ uint64_t number_after(int argc, char** argv, int& i) {
 int main(int argc, char** argv) {
   uint64_t from = 1;
   uint64_t seeds = 1000;
+  uint64_t stop_at = 10;
   hodei::sim::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
@@ -35,13 +37,16 @@ int main(int argc, char** argv) {
       seeds = 1;
     } else if (arg == "--digest-every") {
       options.digest_every = number_after(argc, argv, i);
+    } else if (arg == "--stop-at") {
+      stop_at = number_after(argc, argv, i);
     } else if (arg == "--trace") {
       options.trace = true;
     } else {
-      std::fprintf(stderr, "usage: hodei-sim [--seeds N] [--from S] [--seed S] [--digest-every N] [--trace]\n");
+      std::fprintf(stderr, "usage: hodei-sim [--seeds N] [--from S] [--seed S] [--digest-every N] [--stop-at N] [--trace]\n");
       return 2;
     }
   }
+  hodei::set_journal_level(hodei::Level::Off);   // failing commits are the point here
   uint64_t jobs = 0;
   int failed = 0;
   const auto start = std::chrono::steady_clock::now();
@@ -53,7 +58,7 @@ int main(int argc, char** argv) {
       ++failed;
       std::printf("seed %llu: %s\n  again: hodei-sim --seed %llu --trace\n", static_cast<unsigned long long>(seed),
                   outcome.failure.c_str(), static_cast<unsigned long long>(seed));
-      if (failed >= 10) break;
+      if (static_cast<uint64_t>(failed) >= stop_at) break;
     }
   }
   // On stderr: a trace on stdout must be the same bytes every time.

@@ -8,6 +8,7 @@
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/scheduler_service.h"
 #include "src/api/grpc/worker_service.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -76,7 +77,7 @@ GrpcHost::~GrpcHost() { stop(); }
 
 void GrpcHost::stop() {
   if (parts_->server == nullptr) return;
-  parts_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  parts_->server->Shutdown(deadline_in(2s));
   parts_->server->Wait();
   parts_->server = nullptr;
 }

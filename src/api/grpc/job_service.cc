@@ -16,6 +16,13 @@ void fill(const core::Submitted::One& one, v1::QueueJobResponse* out) {
   out->set_existing(one.existing);
 }
 
+// From the request, else from the call's metadata; empty: one is made.
+std::string correlation_of(const grpc::CallbackServerContext& context, const std::string& given) {
+  if (!given.empty()) return given;
+  const auto it = context.client_metadata().find("hodei-correlation-id");
+  return it == context.client_metadata().end() ? std::string() : std::string(it->second.data(), it->second.size());
+}
+
 absl::StatusOr<JobId> page_start(const std::string& token) {
   if (token.empty()) return JobId{};
   const absl::StatusOr<JobId> id = parse_job_id(token);
@@ -25,18 +32,18 @@ absl::StatusOr<JobId> page_start(const std::string& token) {
 
 }  // namespace
 
-absl::StatusOr<core::Submit> JobService::submission(const v1::QueueJobRequest& in) {
+absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
   ASSIGN_OR_RETURN(const v1::JobSpec spec, rendered_spec(in, ns, server_.reader()));
-  ASSIGN_OR_RETURN(core::NewJob job, new_job(spec, ns, in.correlation_id(), in.template_()));
+  ASSIGN_OR_RETURN(core::NewJob job, new_job(spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
   return submit;
 }
 
 JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* in, v1::QueueJobResponse* out) {
-  absl::StatusOr<core::Submit> submit = submission(*in);
+  absl::StatusOr<core::Submit> submit = submission(*c, *in);
   if (!submit.ok()) return finish(c, submit.status());
   return decide<core::Submitted>(server_, c, std::move(*submit), [in, out](const core::Submitted& done) {
     fill(done.jobs[0], out);
@@ -54,7 +61,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
   for (int i = 0; i < in->specs_size(); ++i) {
-    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, in->correlation_id(), "");
+    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, correlation_of(*c, in->correlation_id()), "");
     if (!job.ok()) {
       return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
     }
@@ -65,8 +72,8 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   });
 }
 
-grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context*) {
-  return new QueueStream(server_, [this](const v1::QueueJobRequest& in) { return submission(in); });
+grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
+  return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in) { return submission(*c, in); });
 }
 
 JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
@@ -152,7 +159,7 @@ JobService::Unary* JobService::RetryJob(Context* c, const v1::RetryJobRequest* i
   v1::JobSpec spec;
   spec.ParseFromString(view->spec.bytes);
   spec.clear_idempotency_key();
-  absl::StatusOr<core::NewJob> job = new_job(spec, view->head.ns.str(), in->correlation_id(), view->spec.template_name);
+  absl::StatusOr<core::NewJob> job = new_job(spec, view->head.ns.str(), correlation_of(*c, in->correlation_id()), view->spec.template_name);
   if (!job.ok()) return finish(c, job.status());
   job->spec->retry_of = *id;
   core::Submit submit;

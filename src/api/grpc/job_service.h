@@ -33,7 +33,7 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   Unary* ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) override;
 
  private:
-  absl::StatusOr<core::Submit> submission(const v1::QueueJobRequest& in);
+  absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in);
   // A job that is not in the engine any more: not found, or finished, which is FAILED_PRECONDITION.
   absl::Status explain_absence(JobId job, std::string_view wanted);
 

@@ -20,7 +20,7 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
   const absl::StatusOr<server::LogPage> page =
       server_.logs().get_logs({*job, static_cast<uint32_t>(in->execution()), in->limit(), in->offset()});
   if (!page.ok()) return finish(c, page.status());
-  const std::string id = public_id(*job);
+  const std::string id = short_id(*job);
   for (const server::LogChunk& chunk : page->chunks) {
     server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, id, out->add_entries()); });
   }

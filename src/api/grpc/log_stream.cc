@@ -1,5 +1,6 @@
 #include "src/api/grpc/log_stream.h"
 
+#include "grpcpp/alarm.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/status.h"
 
@@ -20,10 +21,15 @@ absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsReq
 
 class LogStreamReactor;
 
-// What the hub's word finds: the reactor, as long as there is one.
-struct Handle {
+// What the hub's word finds: the reactor, as long as there is one. The word comes on the hub's thread, which must not be
+// held up with reading and writing for one subscriber: an alarm that is due at once moves it to one of gRPC's threads.
+struct Handle : std::enable_shared_from_this<Handle> {
   std::mutex mutex;
   LogStreamReactor* reactor = nullptr;
+  grpc::Alarm alarm;
+  bool woken = false;
+
+  void wake();
 };
 
 class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
@@ -57,18 +63,6 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
     delete this;
   }
 
- private:
-  absl::Status subscribe(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
-    ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
-    auto subscription = hub.subscribe(wanted, [handle = handle_] {
-      const std::lock_guard lock(handle->mutex);
-      if (handle->reactor != nullptr) handle->reactor->go_on();
-    });
-    RETURN_IF_ERROR(subscription.status());
-    const std::lock_guard lock(handle_->mutex);
-    subscription_ = std::move(*subscription);
-    return absl::OkStatus();
-  }
   // With the handle's mutex held.
   void go_on() {
     if (writing_ || finished_ || subscription_ == nullptr) return;
@@ -83,6 +77,16 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
     writing_ = true;
     StartWrite(&out_);
   }
+
+ private:
+  absl::Status subscribe(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
+    ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
+    auto subscription = hub.subscribe(wanted, [handle = handle_] { handle->wake(); });
+    RETURN_IF_ERROR(subscription.status());
+    const std::lock_guard lock(handle_->mutex);
+    subscription_ = std::move(*subscription);
+    return absl::OkStatus();
+  }
   void end(const absl::Status& status) {
     if (finished_) return;
     finished_ = true;
@@ -95,6 +99,17 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
   bool writing_ = false;
   bool finished_ = false;
 };
+
+void Handle::wake() {
+  const std::lock_guard lock(mutex);
+  if (reactor == nullptr || woken) return;
+  woken = true;
+  alarm.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = shared_from_this()](bool) {
+    const std::lock_guard again(self->mutex);
+    self->woken = false;
+    if (self->reactor != nullptr) self->reactor->go_on();
+  });
+}
 
 }  // namespace
 
@@ -110,8 +125,8 @@ void to_proto(const server::LogEntry& entry, const std::string& job_id, v1::LogE
 }
 
 void to_proto(const server::LogChunk& chunk, v1::LogChunk* out) {
-  // The job is the subscriber's own: saying it again on every line would double the traffic.
-  server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, std::string(), out->add_entries()); });
+  const std::string id = short_id(chunk.execution.job);
+  server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, id, out->add_entries()); });
   out->set_execution(static_cast<int>(chunk.execution.number));
   out->set_next_offset(chunk.next_offset);
   out->set_end_of_execution(chunk.end_of_execution);

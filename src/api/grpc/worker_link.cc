@@ -2,6 +2,7 @@
 
 #include "src/api/grpc/translate.h"
 #include "src/api/grpc/worker_messages.h"
+#include "src/base/journal.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -82,6 +83,7 @@ void WorkerStreamLink::done() {
     worker = worker_;
   }
   server_.links().remove(stream_);
+  if (!worker.empty()) journal(Level::Info, "server", "worker ", worker.str(), " disconnected (stream ", stream_, ")");
   if (!worker.empty()) server_.loop().post(core::CloseStream{worker, stream_}, nullptr);
 }
 
@@ -129,6 +131,7 @@ void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
     orphaned = reactor_ == nullptr;
     read_next();
   }
+  journal(Level::Info, "server", "worker ", worker_.str(), " connected (stream ", stream_, ")");
   // The call ended while the hello was being decided.
   if (orphaned) server_.loop().post(core::CloseStream{worker_, stream_}, nullptr);
 }

@@ -104,12 +104,15 @@ void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out) {
       for (const server::LogPosition& p : m.welcome->logs) add(p, welcome->add_log_positions());
       m.welcome.reset();
     }
-    while (!m.run.empty() && bytes < kMaxMessageBytes) {
-      bytes += m.run.front().spec->bytes.size() + 64;
-      add(m.run.front(), m.epoch, out);
-      m.run.erase(m.run.begin());
+    size_t sent = 0;
+    while (sent < m.run.size() && bytes < kMaxMessageBytes) {
+      bytes += m.run[sent].spec->bytes.size() + 64;
+      add(m.run[sent++], m.epoch, out);
     }
-    if (!m.run.empty()) return;   // the rest of this one goes with the next message
+    if (sent < m.run.size()) {   // the rest of this one goes with the next message
+      m.run.erase(m.run.begin(), m.run.begin() + static_cast<ptrdiff_t>(sent));
+      return;
+    }
     for (const server::ToWorker::Cancel& c : m.cancel) {
       v1::CancelExecution* cancel = out->add_cancel();
       cancel->set_execution_id(to_string(c.execution));

@@ -99,7 +99,7 @@ WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWork
 
 WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
   const std::string token = random_uuid();
-  const WorkerId worker(in->worker_id().empty() ? cat("worker-", random_uuid().substr(0, 8)) : in->worker_id());
+  const WorkerId worker(in->worker_id());
   return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker}, [out, token](const core::OtpMade& made) {
     out->set_token(token);
     out->set_worker_id(made.worker.str());

@@ -15,9 +15,19 @@ constexpr int kPageBytes = 8192;
 constexpr int64_t kKeptLogBytes = int64_t{128} << 20;
 constexpr int kCacheKib = 64 * 1024;
 
+// SQLite does not fail where the log cannot be had (a network disk); it says so.
+absl::Status use_log(Connection& db) {
+  ASSIGN_OR_RETURN(Statement mode, db.prepare("PRAGMA journal_mode = WAL"));
+  ASSIGN_OR_RETURN(const bool answered, mode.step());
+  if (answered && mode.text() == "wal") return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the disk of the data folder cannot share memory between connections, which "
+      "SQLite's write-ahead log needs; use a local disk");
+}
+
 absl::Status configure(Connection& db, const SqliteOptions& options) {
   RETURN_IF_ERROR(db.run(cat("PRAGMA page_size = ", kPageBytes)));
-  RETURN_IF_ERROR(db.run("PRAGMA journal_mode = WAL"));
+  RETURN_IF_ERROR(use_log(db));
   RETURN_IF_ERROR(db.run(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
   RETURN_IF_ERROR(db.run("PRAGMA wal_autocheckpoint = 0"));
   RETURN_IF_ERROR(db.run(cat("PRAGMA journal_size_limit = ", kKeptLogBytes)));

@@ -1,5 +1,5 @@
 // How many job lives per second the embedded store takes, whether that stays as it fills, and how long a restart takes.
-//   store_bench DIR [jobs] [batch]
+//   bench-store DIR [jobs] [batch]
 // A life is: spec and live row in one batch, started in a later one, ended in a third, with its history.
 #include <chrono>
 #include <cstdio>
@@ -176,7 +176,7 @@ int run(const std::string& folder, uint64_t jobs, uint64_t batch) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: store_bench DIR [jobs] [batch]   (DIR is emptied)\n");
+    std::fprintf(stderr, "usage: bench-store DIR [jobs] [batch]   (DIR is emptied)\n");
     return 2;
   }
   const uint64_t jobs = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1'000'000;

@@ -1,0 +1,18 @@
+// The two ways to use real time that a Clock cannot replace, kept here so that no other file reaches for them.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "src/base/time.h"
+
+namespace hodei {
+
+// gRPC takes deadlines only as points of this clock.
+inline std::chrono::system_clock::time_point deadline_in(Duration time) { return std::chrono::system_clock::now() + time; }
+
+// Between two looks at something that gives no sign, such as the end of a process that is not our child. Never in tests,
+// never on a loop.
+inline void pause_for(Duration time) { std::this_thread::sleep_for(time); }
+
+}  // namespace hodei

@@ -1,0 +1,20 @@
+// Text that protobuf can carry. What comes from a command line or a file may be any bytes, and gRPC answers those with
+// nothing that a user could act on.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace hodei::cli {
+
+bool is_utf8(std::string_view text);
+
+// OK, or an error that names the first text field of the message (or of one inside it) that is not UTF-8.
+absl::Status check_utf8(const google::protobuf::Message& message);
+
+}  // namespace hodei::cli
