@@ -89,9 +89,25 @@ TEST(Token, IsStillUsedAfterARestart) {
   bench.ask<Registered>(with_token("fresh", "w2"));
 }
 
+TEST(Token, ForNobodyInParticularLetsOneNewWorkerIn) {
+  Bench bench;
+  make_token(bench, "t", "");
+  bench.ask<Registered>(with_token("t", "w1"));
+  EXPECT_TRUE(absl::IsUnauthenticated(bench.refused(with_token("t", "w2", "i2"))));
+}
+
+TEST(Token, ForNobodyInParticularDoesNotTakeOverSomebodysName) {
+  Bench bench;
+  make_token(bench, "first", "w1");
+  make_token(bench, "t", "");
+  bench.ask<Registered>(with_token("first", "w1"));
+  EXPECT_TRUE(absl::IsAlreadyExists(bench.refused(with_token("t", "w1", "i2"))));
+  bench.ask<Registered>(with_token("t", "w2"));
+}
+
 TEST(Token, IsOnlyMadeForAWorkerIdThatIsAName) {
   Bench bench;
-  for (const char* bad : {"", "../x", "-v", "a b", "a\nb"}) {
+  for (const char* bad : {"../x", "-v", "a b", "a\nb"}) {
     const absl::Status status = bench.refused(MakeOtp{hash128("t"), WorkerId(bad)});
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << bad;
     EXPECT_NE(status.message().find("worker_id"), std::string::npos) << status;
