@@ -36,6 +36,8 @@ void set_level(const char* text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // gRPC's own lines say nothing that our errors do not; whoever wants them sets the variable.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
   if (argc == 2 && argv[1] == kAttachedAgent) {
     set_level(std::getenv("HODEI_LOG_LEVEL"));
     return hodei::worker::run_attached_agent();
