@@ -6,10 +6,10 @@
 build_packages=(
   g++ cmake ninja-build ccache mold pkg-config
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libabsl-dev libre2-dev libc-ares-dev
-  libssl-dev zlib1g-dev libboost1.81-dev libboost-url1.81-dev
+  libssl-dev zlib1g-dev
   libsqlite3-dev libzstd-dev
-  libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libsmartcols-dev
-  libspdlog-dev libfmt-dev
+  libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
+  libfmt-dev
 )
 
 # What the tests need besides.
