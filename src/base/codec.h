@@ -10,6 +10,7 @@ namespace hodei {
 
 class Encoder {
  public:
+  Encoder() { out_.reserve(kUsualSize); }
   Encoder& u64(uint64_t v) {
     while (v >= 0x80) {
       out_.push_back(static_cast<char>(v | 0x80));
@@ -28,6 +29,8 @@ class Encoder {
   const std::string& bytes() const { return out_; }
 
  private:
+  // Growing in small steps would cost more than all the rest.
+  static constexpr size_t kUsualSize = 160;
   std::string out_;
 };
 

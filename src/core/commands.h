@@ -49,7 +49,7 @@ struct ResultReport {
   WallTime ended;
   int64_t cpu_ms = 0;
   int64_t max_memory_kb = 0;
-  int64_t log_bytes = 0;
+  std::optional<int64_t> log_bytes;        // nothing: the worker did not say
 };
 
 struct Report {

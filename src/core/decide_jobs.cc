@@ -18,16 +18,17 @@ Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(check_room(c));
   Submitted out;
   out.jobs.reserve(c.jobs.size());
-  for (const NewJob& job : c.jobs) out.jobs.push_back(submit_one(job, now, turn));
+  JobId next{state_.next_job()};
+  for (const NewJob& job : c.jobs) out.jobs.push_back(submit_one(job, next, now, turn));
+  if (number(next) != state_.next_job()) write(PutNextJob{number(next)}, turn);
   return out;
 }
 
-Submitted::One Engine::submit_one(const NewJob& job, Now now, Turn& turn) {
+Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn& turn) {
   if (job.idempotency) {
     if (const std::optional<JobId> known = state_.idempotent(*job.idempotency)) return {*known, true};
   }
-  const JobId id{state_.next_job()};
-  write(PutNextJob{number(id) + 1}, turn);
+  const JobId id = std::exchange(next, JobId{number(next) + 1});
 
   JobHead head = job.head;
   head.id = id;

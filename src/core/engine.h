@@ -53,7 +53,7 @@ class Engine {
   Answer on(const PutJobTemplate& c, Now now, Turn& turn);
   Answer on(const DropJobTemplate& c, Now now, Turn& turn);
   absl::Status check_room(const Submit& c) const;
-  Submitted::One submit_one(const NewJob& job, Now now, Turn& turn);
+  Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
 
   // decide_reports.cc
   Answer on(const Report& c, Now now, Turn& turn);

@@ -45,6 +45,7 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
         } else if constexpr (std::is_same_v<E, core::DropStream>) {
           links_.close(e.stream, e.reason);
         } else if constexpr (std::is_same_v<E, core::JobMoved>) {
+          tell_output(*e.job);
           if (core::is_terminal(e.job->state)) {
             specs_.drop(e.job->id);
             logs_.job_finished(e.job->id, e.job->executions);
@@ -58,6 +59,12 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
         }
       },
       effect);
+}
+
+void Carrier::tell_output(const core::JobHead& job) {
+  if (job.past == nullptr || job.past->executions.empty()) return;
+  const core::Execution& newest = job.past->executions.back();
+  if (newest.log_bytes) logs_.execution_ended({job.id, newest.number}, *newest.log_bytes);
 }
 
 void Carrier::fill_specs(Messages& messages) {

@@ -16,6 +16,7 @@ class LogEnds {
  public:
   virtual ~LogEnds() = default;
   virtual void job_finished(JobId job, uint32_t last_execution) = 0;
+  virtual void execution_ended(ExecutionId execution, int64_t log_bytes) = 0;
   virtual void execution_lost(ExecutionId execution) = 0;
   virtual int64_t durable_offset(ExecutionId execution) = 0;
 };
@@ -32,6 +33,7 @@ class Carrier final : public Outlet {
  private:
   using Messages = std::map<uint64_t, ToWorker>;       // by stream
   void add(const core::Effect& effect, Messages& messages);
+  void tell_output(const core::JobHead& job);
   void fill_specs(Messages& messages);
 
   WorkerLinks& links_;

@@ -19,9 +19,11 @@ class FakeLink final : public WorkerLink {
 class FakeLogs final : public LogEnds {
  public:
   void job_finished(JobId job, uint32_t last_execution) override { finished[job] = last_execution; }
+  void execution_ended(ExecutionId execution, int64_t log_bytes) override { printed[execution] = log_bytes; }
   void execution_lost(ExecutionId execution) override { lost.push_back(execution); }
   int64_t durable_offset(ExecutionId) override { return 77; }
   std::map<JobId, uint32_t> finished;
+  std::map<ExecutionId, int64_t> printed;
   std::vector<ExecutionId> lost;
 };
 
@@ -75,6 +77,22 @@ TEST_F(CarrierTest, PutsAllThatATurnHasForAWorkerIntoOneMessage) {
   EXPECT_TRUE(message.cancel.at(0).timed_out);
   EXPECT_EQ(message.drain, "upgrade");
   EXPECT_EQ(other_->messages.size(), 1u);
+}
+
+TEST_F(CarrierTest, TellsTheLogsHowMuchAnExecutionPrinted) {
+  auto past = std::make_shared<core::Past>();
+  past->executions.push_back({.number = 1, .log_bytes = 5});
+  past->executions.push_back({.number = 2, .log_bytes = 0});
+  auto head = std::make_shared<core::JobHead>(*job_in(JobState::Succeeded));
+  head->past = past;
+  auto silent = std::make_shared<core::JobHead>(*job_in(JobState::Running, 2));
+  auto unknown = std::make_shared<core::Past>();
+  unknown->executions.push_back({.number = 1});
+  silent->past = unknown;
+  core::Turn turn;
+  turn.effects = {core::JobMoved{head, 1}, core::JobMoved{silent, 1}};
+  carry(std::move(turn));
+  EXPECT_EQ(logs_.printed, (std::map<ExecutionId, int64_t>{{{JobId{1}, 2}, 0}}));
 }
 
 TEST_F(CarrierTest, WelcomesWithThePlaceFromWhichEachLogGoesOn) {

@@ -20,6 +20,10 @@ JobEnds ends_from(store::Reader& reader) {
     end.finished = core::is_terminal(view->head.state);
     end.last_execution = view->head.executions;
     end.finished_at = view->ended;
+    if (view->head.past == nullptr) return std::optional<JobEnd>(end);
+    for (const core::Execution& e : view->head.past->executions) {
+      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
+    }
     return std::optional<JobEnd>(end);
   };
 }

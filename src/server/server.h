@@ -55,6 +55,7 @@ class Server final : private LogEnds {
   absl::Status build();
 
   void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
+  void execution_ended(ExecutionId execution, int64_t log_bytes) override { hub_->execution_ended(execution, log_bytes); }
   void execution_lost(ExecutionId execution) override { hub_->execution_lost(execution); }
   int64_t durable_offset(ExecutionId execution) override { return log_store_->extent(execution).next_offset; }
 

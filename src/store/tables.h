@@ -64,8 +64,8 @@ inline constexpr Column kSpecColumns[] = {
 inline constexpr Table kSpec{"spec", kSpecColumns, 1, "job > 0"};
 
 // The two tables of jobs differ in their second column only: how far a live job is, or when a finished one ended.
-// What no statement reads is packed into `details`: two thirds of the price of a row is its number of columns, and a new
-// field needs no migration.
+// What no statement reads is packed into `details`: every column of a row has its price, and a new field needs no
+// migration.
 constexpr std::array<Column, 8> job_columns(std::string_view second) {
   return {{
       {"job"},

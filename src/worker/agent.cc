@@ -102,8 +102,11 @@ void Agent::send(Now now) {
     for (LogPart& part : pump_.take(now)) {
       const ExecutionId execution = part.execution;
       const bool end = part.end;
-      put_log(std::move(part), outgoing_);
-      has_outgoing_ = true;
+      // That nothing was printed is in the result; the server need not store it a second time.
+      if (part.offset + part.data.size() > 0) {
+        put_log(std::move(part), outgoing_);
+        has_outgoing_ = true;
+      }
       if (!end) continue;
       // The receiver reads logs before results: the result may go into the same message.
       session_.log_flushed(execution);

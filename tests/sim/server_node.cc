@@ -56,6 +56,8 @@ void ServerNode::start() {
 void ServerNode::crash(Duration down_for) {
   if (!up()) return;
   world_.trace("server down for ", down_for.count() / 1000, " ms");
+  // What the next life loads must be what this one knew. In the middle of a commit it knew more than the disk.
+  if (!crash_now_ && core_->ready()) check_digest();
   ++life_;
   core_ = nullptr;
   crash_now_ = false;

@@ -95,8 +95,11 @@ Outcome simulate(const Options& options) {
   }
   clients.plan(40, kTrouble);
   trouble.plan();
-  if (world.chance(0.3)) {
-    world.after(world.between(5s, kTrouble), [&] { server.call(core::DrainWorker{WorkerId("w0"), "sim"}, [](auto) {}); });
+  for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
+    const WorkerId leaving(cat("w", world.below(count)));
+    world.after(world.between(5s, kTrouble), [&server, leaving] {
+      server.call(core::DrainWorker{leaving, "sim"}, [](absl::StatusOr<core::Reply>) {});
+    });
   }
   while (world.ok() && world.step(kTrouble)) {
   }

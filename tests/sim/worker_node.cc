@@ -214,6 +214,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           core::Report report{id_, stream, {}, {}, {}};
           report.started.push_back({a.execution, a.at});
           send(report);
+          tell_by_call(report);
         } else if constexpr (std::is_same_v<A, worker::SendResult>) {
           core::Report report{id_, stream, {}, {}, {}};
           core::ResultReport r;
@@ -226,6 +227,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           r.ended = a.exit.ended;
           report.results.push_back(std::move(r));
           send(report);
+          tell_by_call(report);
         } else if constexpr (std::is_same_v<A, worker::StartExecution>) {
           keeper_->start({a.order.execution, behaviour_of(a.order.execution).timeout, 2s}, world_.now());
         } else if constexpr (std::is_same_v<A, worker::KillExecution>) {
@@ -245,6 +247,24 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         }
       },
       action);
+}
+
+// Now and then the same report comes by a unary call too: twice, late, and overtaking what the stream carries. And jobs
+// tell how far they are, also when nobody wants to know any more.
+void WorkerNode::tell_by_call(core::Report report) {
+  if (!world_.chance(0.1)) return;
+  report.stream = 0;
+  for (uint64_t copies = 1 + world_.below(2); copies > 0; --copies) {
+    world_.after(world_.chance(0.2) ? world_.between(1s, 90s) : Duration(0), [this, report] {
+      server_.call(report, [](absl::StatusOr<core::Reply>) {});
+    });
+  }
+  for (const core::StartedReport& started : report.started) {
+    core::Report progress{id_, 0, {}, {{started.execution, static_cast<double>(world_.below(100)), "half way"}}, {}};
+    world_.after(world_.between(Duration(0), 5s), [this, progress] {
+      server_.call(progress, [](absl::StatusOr<core::Reply>) {});
+    });
+  }
 }
 
 void WorkerNode::carry_out(const worker::KeeperAction& action) {

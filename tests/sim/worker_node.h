@@ -61,6 +61,7 @@ class WorkerNode final : public StreamEnd {
   void act_session();
   void act_keeper();
   void carry_out(const worker::SessionAction& action);
+  void tell_by_call(core::Report report);
   void carry_out(const worker::KeeperAction& action);
   void spawn(ExecutionId execution);
   void end_process(ExecutionId execution, int exit_code, int signal);

@@ -5,6 +5,7 @@
 #include "src/api/grpc/queue_stream.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
+#include "src/base/random.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -58,10 +59,12 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   if (in->specs_size() == 0 || in->specs_size() > kMaxBatch) {
     return finish(c, bad_field("specs", "a batch holds 1 to ", kMaxBatch, " jobs, not ", in->specs_size()));
   }
+  std::string correlation = correlation_of(*c, in->correlation_id());
+  if (correlation.empty()) correlation = random_uuid();   // one request, one id
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
   for (int i = 0; i < in->specs_size(); ++i) {
-    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, correlation_of(*c, in->correlation_id()), "");
+    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, correlation, "");
     if (!job.ok()) {
       return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
     }

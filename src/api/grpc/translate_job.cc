@@ -48,7 +48,7 @@ void add_execution(const core::JobHead& job, const core::Execution& e, v1::Job* 
   x->set_signal(e.signal);
   x->mutable_usage()->set_cpu_ms(e.cpu_ms);
   x->mutable_usage()->set_max_memory_kb(e.max_memory_kb);
-  x->set_log_bytes(e.log_bytes);
+  x->set_log_bytes(e.log_bytes.value_or(0));
 }
 
 void add_past(const core::Past& past, v1::Job* out) {

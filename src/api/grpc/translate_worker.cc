@@ -55,7 +55,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   out.ended.us = in.ended_us();
   out.cpu_ms = in.usage().cpu_ms();
   out.max_memory_kb = in.usage().max_memory_kb();
-  out.log_bytes = in.log_bytes();
+  if (in.has_log_bytes()) out.log_bytes = std::max<int64_t>(in.log_bytes(), 0);
   return out;
 }
 

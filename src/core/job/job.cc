@@ -54,7 +54,7 @@ void put(Encoder& out, const Execution& e) {
   out.u64(e.number).text(e.worker.str()).text(e.provider).u64(static_cast<uint64_t>(e.state));
   out.text(e.reason).text(e.failure).i64(e.scheduled.us).i64(e.started.us).i64(e.ended.us);
   out.u64(e.exit_code.has_value()).i64(e.exit_code.value_or(0)).i64(e.signal);
-  out.i64(e.cpu_ms).i64(e.max_memory_kb).i64(e.log_bytes);
+  out.i64(e.cpu_ms).i64(e.max_memory_kb).i64(e.log_bytes.value_or(-1));
   put(out, e.decision);
 }
 
@@ -75,7 +75,7 @@ Execution get_execution(Decoder& in) {
   e.signal = static_cast<int>(in.i64());
   e.cpu_ms = in.i64();
   e.max_memory_kb = in.i64();
-  e.log_bytes = in.i64();
+  if (const int64_t bytes = in.i64(); bytes >= 0) e.log_bytes = bytes;
   e.decision = get_decision(in);
   e.decision.winner = e.worker;
   return e;

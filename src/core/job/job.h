@@ -44,7 +44,7 @@ struct Execution {
   int signal = 0;
   int64_t cpu_ms = 0;
   int64_t max_memory_kb = 0;
-  int64_t log_bytes = 0;
+  std::optional<int64_t> log_bytes;      // how much it printed, once its worker has said
   Decision decision;                     // why this worker
 
   bool operator==(const Execution&) const = default;

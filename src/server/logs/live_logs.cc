@@ -61,6 +61,17 @@ std::optional<store::LogTail> LiveLogs::tail(ExecutionId execution) const {
   return tail->second;
 }
 
+Waiters LiveLogs::printed(JobId id, const std::vector<Printed>& executions) {
+  Waiters to_wake;
+  const std::lock_guard lock(mutex_);
+  const auto it = jobs_.find(id);
+  if (it == jobs_.end() || executions.empty()) return to_wake;
+  for (const Printed& each : executions) it->second->printed[each.execution] = each.bytes;
+  change(*it->second, to_wake);
+  erase_if_idle(id);
+  return to_wake;
+}
+
 Waiters LiveLogs::finish(JobId id, uint32_t last_execution, MonoTime give_up_at, MonoTime now) {
   Waiters to_wake;
   const std::lock_guard lock(mutex_);
@@ -122,12 +133,18 @@ void LiveLogs::leave(JobId id) {
   erase_if_idle(id);
 }
 
+bool LiveLogs::has_ended(const Job& job, uint32_t execution, const store::LogTail& tail) {
+  const auto printed = job.printed.find(execution);
+  return tail.ended || (printed != job.printed.end() && tail.next_offset >= printed->second);
+}
+
 // Nobody watches, and nothing more will be printed: all that is known here can be had from the store.
 void LiveLogs::erase_if_idle(JobId id) {
   const auto it = jobs_.find(id);
   if (it == jobs_.end() || it->second->subscribers > 0) return;
-  const auto& tails = it->second->tails;
-  const bool all_ended = std::all_of(tails.begin(), tails.end(), [](const auto& entry) { return entry.second.ended; });
+  const Job& job = *it->second;
+  const bool all_ended = std::all_of(job.tails.begin(), job.tails.end(),
+                                     [&](const auto& entry) { return has_ended(job, entry.first, entry.second); });
   if (!all_ended && !it->second->gave_up) return;
   drop_buffer(*it->second);
   jobs_.erase(it);
@@ -143,6 +160,12 @@ Glimpse LiveLogs::look(JobId id, uint32_t execution, int64_t offset) const {
   out.piece = found.buffer.find({id, execution}, offset);
   if (const auto tail = found.tails.find(execution); tail != found.tails.end()) out.tail = tail->second;
   if (const auto next = found.tails.upper_bound(execution); next != found.tails.end()) out.next_execution = next->first;
+  if (const auto all = found.printed.find(execution); all != found.printed.end()) out.printed = all->second;
+  out.silent_until = execution;
+  for (auto next = found.printed.upper_bound(execution); next != found.printed.end(); ++next) {
+    if (next->first != out.silent_until + 1 || next->second > 0) break;
+    out.silent_until = next->first;
+  }
   out.finished = found.last_execution.has_value();
   out.last_execution = found.last_execution.value_or(0);
   out.gave_up = found.gave_up;

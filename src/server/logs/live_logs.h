@@ -33,6 +33,8 @@ struct Glimpse {
   std::shared_ptr<const LivePiece> piece;  // what the reader needs next, if it is in memory
   std::optional<store::LogTail> tail;      // of the reader's execution; nothing: ask the store
   std::optional<uint32_t> next_execution;  // the first live one behind the reader's
+  std::optional<int64_t> printed;          // how much the reader's execution has in all, once that is known
+  uint32_t silent_until = 0;               // executions behind the reader's, up to this one, printed nothing
   bool finished = false;
   uint32_t last_execution = 0;
   bool gave_up = false;  // finished long ago: what is not here will not come
@@ -47,7 +49,8 @@ class LiveLogs {
   Waiters publish(std::vector<std::shared_ptr<const LivePiece>> pieces);
   std::optional<store::LogTail> tail(ExecutionId execution) const;
 
-  // Ignored for a job that nobody watches and that has no live output: whoever comes later asks the store.
+  // Both ignored for a job that nobody watches and that has no live output: whoever comes later asks the store.
+  Waiters printed(JobId job, const std::vector<Printed>& executions);
   Waiters finish(JobId job, uint32_t last_execution, MonoTime give_up_at, MonoTime now);
   Waiters give_up(MonoTime now);
   Waiters forget(JobId job);
@@ -67,6 +70,7 @@ class LiveLogs {
   struct Job {
     uint64_t version = 1;
     std::map<uint32_t, store::LogTail> tails;
+    std::map<uint32_t, int64_t> printed;     // by executions that have ended
     LiveBuffer buffer;
     std::list<JobId>::iterator recency;      // valid while the buffer has something
     std::optional<uint32_t> last_execution;  // set: finished
@@ -80,6 +84,7 @@ class LiveLogs {
   Job& job(JobId id);
   void buffer(JobId id, Job& job, std::shared_ptr<const LivePiece> piece);
   void drop_buffer(Job& job);
+  static bool has_ended(const Job& job, uint32_t execution, const store::LogTail& tail);
   static void change(Job& job, Waiters& to_wake);
   void erase_if_idle(JobId id);
 

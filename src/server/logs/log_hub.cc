@@ -36,6 +36,10 @@ absl::StatusOr<bool> LogHub::offer(const std::shared_ptr<LogSource>& source, std
 
 void LogHub::execution_lost(ExecutionId execution) { inbox_.end_log(execution); }
 
+void LogHub::execution_ended(ExecutionId execution, int64_t log_bytes) {
+  wake_all(live_->printed(execution.job, {{execution.number, log_bytes}}));
+}
+
 void LogHub::job_finished(JobId job, uint32_t last_execution) {
   const Now now = clock_.now();
   wake_all(live_->finish(job, last_execution, now.mono + limits_.end_grace, now.mono));
@@ -150,6 +154,7 @@ absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeR
   if (request.from_offset > 0 && request.execution == 0) return bad_field("from_offset", "needs an execution");
   auto out = std::make_shared<Subscription>(request, std::move(ready), live_, store_, limits_);
   ASSIGN_OR_RETURN(const JobEnd end, end_of(request.job));
+  wake_all(live_->printed(request.job, end.printed));
   if (end.finished) {
     wake_all(live_->finish(request.job, end.last_execution, give_up_at(end), clock_.now().mono));
   }

@@ -45,6 +45,8 @@ class LogHub {
 
   // The worker will never send the rest: ends the log with a gap of unknown size, unless it has ended.
   void execution_lost(ExecutionId execution);
+  // After the commit: when the log has so many bytes, it has ended.
+  void execution_ended(ExecutionId execution, int64_t log_bytes);
   // After the commit. 0: it never had an execution.
   void job_finished(JobId job, uint32_t last_execution);
 

@@ -43,6 +43,12 @@ absl::StatusOr<bool> add_entries(const store::NumberedLogStore& store, Execution
   }
 }
 
+// Its log has an end marker, or all that its worker says it printed.
+bool has_ended(const store::LogExtent& extent, uint32_t execution, const JobEnd& end) {
+  const auto said = std::find_if(end.printed.begin(), end.printed.end(), [&](const Printed& p) { return p.execution == execution; });
+  return extent.ended || (said != end.printed.end() && extent.next_offset >= said->bytes);
+}
+
 }  // namespace
 
 absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
@@ -61,7 +67,7 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
   for (const uint32_t number : executions) {
     const ExecutionId execution{request.job, number};
     const store::LogExtent extent = store_.extent(execution);
-    all_ended = all_ended && extent.ended;
+    all_ended = all_ended && has_ended(extent, number, end);
     if (skip > 0 && skip >= extent.entries) {
       skip -= extent.entries;
       continue;
@@ -75,7 +81,7 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
     if (page.more) return page;
   }
   const uint32_t last = request.execution != 0 ? request.execution : end.last_execution;
-  const bool has_last = last == 0 || (!executions.empty() && executions.back() >= last);
+  const bool has_last = last == 0 || has_ended(store_.extent({request.job, last}), last, end);
   const bool is_late = give_up_at(end) <= clock_.now().mono;
   page.complete = end.finished && ((has_last && all_ended) || is_late);
   return page;

@@ -116,10 +116,17 @@ class LogSource {
   virtual void room() = 0;
 };
 
+// How much an execution printed, by the word of its worker.
+struct Printed {
+  uint32_t execution = 0;
+  int64_t bytes = 0;
+};
+
 // What the job store knows about the end of a job.
 struct JobEnd {
   bool finished = false;
   uint32_t last_execution = 0;  // 0: it never had one
+  std::vector<Printed> printed;  // of executions that have ended
   WallTime finished_at;         // when it is finished; output is waited for until a while after it
 };
 // Nothing: there is no such job. Reads what is committed; may block.

@@ -35,6 +35,7 @@ Subscription::Next Subscription::more_of_this(const Glimpse& now, LogChunk& chun
     return deliver(store::cut_for_reader(now.piece->piece, now.piece->first_line, at_.offset, limits_.chunk_bytes),
                    chunk);
   }
+  if (now.printed && at_.offset >= *now.printed) return deliver_end(chunk);
   const bool is_at_live_end = now.tail && !now.tail->ended && now.tail->next_offset <= at_.offset;
   if (is_at_live_end) {
     allowed_lag_ = limits_.max_behind;
@@ -74,6 +75,12 @@ Subscription::Next Subscription::deliver_gap(LogGap gap, int64_t next_offset, Lo
   return Next::Chunk;
 }
 
+Subscription::Next Subscription::deliver_end(LogChunk& chunk) {
+  chunk = {.execution = {request_.job, at_.execution}, .offset = at_.offset, .next_offset = at_.offset, .end_of_execution = true};
+  at_.ended = true;
+  return Next::Chunk;
+}
+
 Subscription::Next Subscription::close(absl::Status status) {
   closed_ = true;
   status_ = std::move(status);
@@ -104,7 +111,7 @@ std::optional<Subscription::Next> Subscription::at_the_end(const Glimpse& now, L
   }
   if (done_with_this && (one_only || !request_.follow)) return close(absl::OkStatus());
   const bool nothing_follows =
-      now.finished && (at_.ended ? at_.execution >= now.last_execution : at_.execution > now.last_execution);
+      now.finished && (at_.ended ? now.silent_until >= now.last_execution : at_.execution > now.last_execution);
   if (nothing_follows) return close(absl::OkStatus());
   if (now.gave_up) {
     // Said once per execution that has no end; behind the last one the next look closes.

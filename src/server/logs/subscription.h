@@ -36,6 +36,7 @@ class Subscription final : public LogWaiter, public std::enable_shared_from_this
 
   Next deliver(store::NumberedPiece piece, LogChunk& chunk);
   Next deliver_gap(LogGap gap, int64_t next_offset, LogChunk& chunk);
+  Next deliver_end(LogChunk& chunk);
   Next close(absl::Status status);
   // More of the reader's execution, from memory or the store; Wait: there is none now.
   Next more_of_this(const Glimpse& now, LogChunk& chunk);

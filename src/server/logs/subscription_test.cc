@@ -58,7 +58,9 @@ class Subscriptions : public testing::TestWithParam<const char*> {
   void finish(uint32_t last_execution) {
     {
       const std::lock_guard lock(end_mutex_);
-      end_ = {.finished = true, .last_execution = last_execution, .finished_at = clock_.now().wall};
+      end_.finished = true;
+      end_.last_execution = last_execution;
+      end_.finished_at = clock_.now().wall;
     }
     hub_->job_finished(kJob, last_execution);
   }
@@ -159,6 +161,40 @@ TEST_P(Subscriptions, OfOneExecutionCloseAtItsEndAndStartAtAnOffset) {
   Reader at_end(*hub_, {.job = kJob, .execution = 1, .from_offset = 6});
   ASSERT_TRUE(at_end.read_to_close());
   EXPECT_EQ(at_end.text, "");
+}
+
+TEST_P(Subscriptions, CloseWithoutAMarkerWhenAllThatWasPrintedIsRead) {
+  Reader reader(*hub_, {.job = kJob});
+  print(kOne, "a\n");
+  hub_->execution_ended(kOne, 4);
+  finish(1);
+  EXPECT_EQ(reader.step(), Next::Chunk);
+  EXPECT_EQ(reader.step(), Next::Wait) << "two bytes are still to come";
+  print(kOne, "b\n");
+  ASSERT_TRUE(reader.read_to_close());
+  EXPECT_EQ(reader.text, "a\nb\n");
+  EXPECT_THAT(reader.ends, ElementsAre(1));
+}
+
+TEST_P(Subscriptions, DoNotWaitForExecutionsThatPrintedNothing) {
+  Reader live(*hub_, {.job = kJob});
+  hub_->execution_ended(kOne, 0);
+  EXPECT_EQ(live.step(), Next::Wait) << "the job goes on";
+  print(kTwo, "b\n", true);
+  hub_->execution_ended({kJob, 3}, 0);
+  {
+    const std::lock_guard lock(end_mutex_);
+    end_.printed = {{1, 0}, {2, 2}, {3, 0}};
+  }
+  finish(3);
+  Reader late(*hub_, {.job = kJob});
+  Reader silent(*hub_, {.job = kJob, .execution = 3});
+  for (Reader* reader : {&live, &late, &silent}) {
+    ASSERT_TRUE(reader->read_to_close());
+    EXPECT_EQ(reader->text, reader == &silent ? "" : "b\n");
+    EXPECT_THAT(reader->gaps, IsEmpty());
+  }
+  EXPECT_TRUE(hub_->get_logs({.job = kJob})->complete);
 }
 
 TEST_P(Subscriptions, OfAJobWithoutAnyExecutionCloseAtOnce) {

@@ -31,6 +31,7 @@ class Checkpointer {
  private:
   void work();
   void checkpoint();
+  void reserve_log();
 
   const SqliteOptions options_;
   std::mutex& turn_;
