@@ -1,7 +1,5 @@
 #include "src/base/ids.h"
 
-#include <cstdio>
-
 #include "src/base/hash.h"
 #include "src/base/status.h"
 
@@ -81,13 +79,17 @@ std::string short_id(JobId id) {
 std::string public_id(JobId id) {
   const uint64_t low = number(id) & kSixtyBits;
   const uint64_t high = check_bits(low);
-  char buffer[40];
   // 15 hex digits of check bits and 15 of the number, around the fixed version and variant digits.
-  std::snprintf(buffer, sizeof buffer, "%08llx-%04llx-8%03llx-8%03llx-%012llx",
-                static_cast<unsigned long long>(high >> 28), static_cast<unsigned long long>(high >> 12 & 0xffff),
-                static_cast<unsigned long long>(high & 0xfff), static_cast<unsigned long long>(low >> 48),
-                static_cast<unsigned long long>(low & 0xffffffffffffull));
-  return buffer;
+  std::string out = "........-....-8...-8...-............";
+  const auto put = [&out](size_t first, int digits, uint64_t value) {
+    for (int i = digits; i-- > 0; value >>= 4) out[first + static_cast<size_t>(i)] = "0123456789abcdef"[value & 15];
+  };
+  put(0, 8, high >> 28);
+  put(9, 4, high >> 12);
+  put(15, 3, high);
+  put(20, 3, low >> 48);
+  put(24, 12, low);
+  return out;
 }
 
 std::string to_string(ExecutionId id) { return cat(short_id(id.job), ".", id.number); }

@@ -36,8 +36,13 @@ absl::StatusOr<JobId> page_start(const std::string& token) {
 absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
-  ASSIGN_OR_RETURN(const v1::JobSpec spec, rendered_spec(in, ns, server_.reader()));
-  ASSIGN_OR_RETURN(core::NewJob job, new_job(spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
+  // Nearly all submissions are a spec as it is: that one is not copied.
+  v1::JobSpec rendered;
+  const bool is_plain = in.has_spec() && in.template_().empty() && in.parameters().empty();
+  if (!is_plain) {
+    ASSIGN_OR_RETURN(rendered, rendered_spec(in, ns, server_.reader()));
+  }
+  ASSIGN_OR_RETURN(core::NewJob job, new_job(is_plain ? in.spec() : rendered, ns, correlation_of(c, in.correlation_id()), in.template_()));
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
   return submit;
