@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/lib/connection.h"
 #include "grpcpp/grpcpp.h"
 #include "src/base/text.h"
 
@@ -65,17 +66,10 @@ void ServerProcess::start() {
 }
 
 void ServerProcess::wait_until_serving() const {
-  if (!channel()->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(60))) {
+  if (!connect(address_)->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(60))) {
     std::fprintf(stderr, "the server does not answer on %s\n", address_.c_str());
     std::exit(1);
   }
-}
-
-std::shared_ptr<grpc::Channel> ServerProcess::channel() const {
-  grpc::ChannelArguments args;
-  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  args.SetMaxReceiveMessageSize(64 << 20);
-  return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), args);
 }
 
 int64_t ServerProcess::resident_kb() const {
@@ -89,12 +83,6 @@ int64_t ServerProcess::resident_kb() const {
     }
   }
   return 0;
-}
-
-void ServerProcess::kill_and_restart() {
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-  start();
 }
 
 }  // namespace hodei::bench

@@ -1,0 +1,60 @@
+"""Section h: b, c and d again on a server that has a million finished jobs behind it, in turn with a fresh one."""
+
+from suite.hodei import Hodei
+from suite.report import Row, Target
+from suite.rounds import Rounds, say
+
+MOST_WAITING = 100_000
+
+
+def measurements(settings):
+    """(name, unit, key, more is better, how to measure a server)"""
+    def drained(command, **options):
+        def run(server):
+            facts = server.load(command, seconds=settings.seconds, most=MOST_WAITING, **options)
+            server.drain()
+            return facts
+        return run
+
+    def plain(command, **options):
+        return lambda server: server.load(command, seconds=settings.seconds, **options)
+    rate = settings.kept.get("noop_per_s", 10_000) / 2
+    return [
+        ("no-op jobs, 64 in flight", "jobs/s", "per_s", plain("noop", in_flight=64)),
+        ("no-op jobs, 256 in flight", "jobs/s", "per_s", plain("noop", in_flight=256)),
+        ("no-op jobs, batches of 100", "jobs/s", "per_s", plain("noop", in_flight=2000, batch=100, most=300_000)),
+        ("submissions, one at a time", "jobs/s", "per_s", drained("submit", in_flight=1)),
+        ("submissions, 32 in flight", "jobs/s", "per_s", drained("submit", in_flight=32)),
+        ("submissions, 256 in flight", "jobs/s", "per_s", drained("submit", in_flight=256)),
+        ("submissions, batches of 1000", "jobs/s", "per_s", drained("batch", size=1000)),
+        ("latency without spawn, idle, p50", "ms", "p50_ms", plain("noop-latency", rate=0, most=1000)),
+        (f"latency without spawn, {rate:,.0f} jobs/s, p50", "ms", "p50_ms", plain("noop-latency", rate=rate)),
+    ]
+
+
+def h_aged(settings):
+    rows = []
+    with Hodei() as aged:
+        say(f"  {settings.million:,} jobs are run first")
+        done = 0
+        while done < settings.million:
+            done += aged.load("noop", in_flight=2000, batch=100, seconds=120, most=settings.million - done)["count"]
+        memory = aged.memory_mb("VmRSS")
+        for name, unit, key, run in measurements(settings):
+            rounds = Rounds({"fresh": lambda: on_fresh(run), "hodei": lambda: run(aged)}, settings.rounds,
+                            f"{name}: fresh and after {done:,} jobs")
+            row = Row("h", f"{name}, after {done:,} jobs", unit, against="a fresh server", more={"plot": "aged", "name": name})
+            if rounds.has("hodei") and rounds.has("fresh"):
+                row.value, row.against_value = rounds.median("hodei", key), rounds.median("fresh", key)
+                row.ratio, row.rounds = rounds.ratio("hodei", "fresh", key), rounds.values("hodei", key)
+                row.target = Target("ratio", at_least=0.9) if unit == "jobs/s" else Target("ratio", at_most=1.1)
+            else:
+                row.note = "failed: " + "; ".join(rounds.trouble.values())[:200]
+            rows.append(row)
+        rows.append(Row("h", f"  memory of the server after {done:,} jobs", "MB", memory))
+    return rows
+
+
+def on_fresh(run):
+    with Hodei() as fresh:
+        return run(fresh)
