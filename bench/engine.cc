@@ -1,9 +1,10 @@
-// Placements a second of the engine alone: no store, no network, one thread, its writes dropped.
+// Placements a second of the engine alone: no store, no network, one thread, its writes dropped. Figures are by CPU
+// time of that thread, so that other programs on the machine do not matter.
 //   bench-engine place --workers N --waiting N --shapes N [--keys N] [--seconds N] [--most N]
 //
-// The queue is filled first. Then, again and again: a running job (drawn at random) is reported as started and as ended,
-// the freed slot is given to a waiting job, and a new job is submitted, so the queue keeps its length. One placement is
-// these three decisions. With keys, every job has one of so many concurrency keys, each of limit 1.
+// The queue is filled first. Then, again and again: a running job (drawn at random) is reported as started and as
+// ended, the freed slot is given to a waiting job, and a new job is submitted, so the queue keeps its length. One
+// placement is these three decisions. With keys, every job has one of so many concurrency keys, each of limit 1.
 #include <fstream>
 #include <vector>
 
@@ -111,23 +112,24 @@ int run(const Arguments& arguments) {
   Floor floor(arguments.whole("shapes", 100), arguments.whole("keys", 0));
   for (int64_t n = 0; n < workers; ++n) floor.join(n);
 
-  const int64_t filling = mono_ns();
+  const int64_t filling = cpu_ns();
   const int64_t jobs = waiting + workers * kSlots;
   for (int64_t n = 0; n < jobs; ++n) floor.submit();
-  const double fill_seconds = seconds_since(filling);
+  const double fill_seconds = static_cast<double>(cpu_ns() - filling) / 1e9;
   const int64_t used_kb = resident_kb() - before_kb;
 
   const int64_t placed_before = floor.placed();
   const int64_t most = placed_before + arguments.whole("most", 5'000'000);
   const double seconds = arguments.number("seconds", 3);
   const int64_t began = mono_ns();
+  const int64_t cpu_began = cpu_ns();
   while (!floor.idle() && floor.placed() < most && seconds_since(began) < seconds) {
     for (int i = 0; i < 64 && !floor.idle(); ++i) {
       floor.end_one();
       floor.submit();
     }
   }
-  const double took = seconds_since(began);
+  const double took = static_cast<double>(cpu_ns() - cpu_began) / 1e9;
   const int64_t placed = floor.placed() - placed_before;
   Facts()
       .add("per_s", static_cast<double>(placed) / took)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kLine = 80, kLines = 800 };   // 64,000 bytes a write
+enum { kLine = 80, kLines = 800 };  // 64,000 bytes a write
 
 int main(int argc, char** argv) {
   static char block[kLine * kLines];

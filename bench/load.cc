@@ -25,7 +25,12 @@ constexpr const char* kUsage = R"(usage: bench-load COMMAND --server HOST:PORT [
 )";
 
 int tell(const Rate& rate) {
-  Facts().add("per_s", rate.per_second()).add("count", rate.count).add("failed", rate.failed).add("seconds", rate.seconds).print();
+  Facts()
+      .add("per_s", rate.per_second())
+      .add("count", rate.count)
+      .add("failed", rate.failed)
+      .add("seconds", rate.seconds)
+      .print();
   return rate.failed == 0 ? 0 : 1;
 }
 

@@ -1,7 +1,8 @@
-// What this machine can do without Hodei: starting processes, and moving output through two pipes.
-//   bench-machine spawn --threads 2 --program /bin/true [--seconds N]
+// What this machine can do without Hodei: starting processes, moving output through two pipes, syncing a file.
+//   bench-machine spawn --threads 2 --program /bin/true [--most N] [--seconds N]
 //   bench-machine spawn-latency --program bench-stamp --file PATH [--most N] [--seconds N]
 //   bench-machine pipes --program bench-lines --lines N
+//   bench-machine sync --file PATH [--most N]
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -50,12 +51,13 @@ void wait_for(pid_t pid) {
 int spawn(const Arguments& arguments) {
   const std::string program = arguments.text("program", "/bin/true");
   const double seconds = arguments.number("seconds", 3);
+  const int64_t most = arguments.whole("most", 1'000'000);
   std::atomic<int64_t> count = 0;
   const int64_t began = mono_ns();
   std::vector<std::thread> threads;
   for (int i = 0; i < arguments.whole("threads", 2); ++i) {
     threads.emplace_back([&] {
-      for (; seconds_since(began) < seconds; ++count) wait_for(start({program}));
+      for (; seconds_since(began) < seconds && count < most; ++count) wait_for(start({program}));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -105,7 +107,7 @@ int pipes(const Arguments& arguments) {
   posix_spawn_file_actions_adddup2(&files, first[1], 1);
   const pid_t job = start({arguments.text("program"), arguments.text("lines", "1000")}, &files);
   posix_spawn_file_actions_destroy(&files);
-  const pid_t copier = fork();   // this process is small
+  const pid_t copier = fork();  // this process is small
   if (copier == 0) {
     close(first[1]);
     close(second[0]);
@@ -114,7 +116,8 @@ int pipes(const Arguments& arguments) {
   }
   for (const int fd : {first[0], first[1], second[1]}) close(fd);
   int64_t lines = 0;
-  const int64_t bytes = read_all(second[0], [&](const char* data, size_t size) { lines += std::count(data, data + size, '\n'); });
+  const int64_t bytes =
+      read_all(second[0], [&](const char* data, size_t size) { lines += std::count(data, data + size, '\n'); });
   const double seconds = seconds_since(began);
   wait_for(job);
   wait_for(copier);
@@ -128,11 +131,32 @@ int pipes(const Arguments& arguments) {
   return 0;
 }
 
+// An append and its fdatasync, one after another: what a durable commit waits for.
+int sync(const Arguments& arguments) {
+  const int file = open(arguments.text("file").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) give_up("open");
+  const std::vector<char> page(4096, 'x');
+  std::vector<int64_t> took;
+  for (int i = 0; i < arguments.whole("most", 200); ++i) {
+    const int64_t began = mono_ns();
+    write_all(file, page.data(), page.size());
+    if (fdatasync(file) != 0) give_up("fdatasync");
+    took.push_back(mono_ns() - began);
+  }
+  close(file);
+  Facts facts;
+  Quantiles(std::move(took)).add_to(facts);
+  facts.print();
+  return 0;
+}
+
 int run(const Arguments& arguments) {
   if (arguments.command() == "spawn") return spawn(arguments);
   if (arguments.command() == "spawn-latency") return spawn_latency(arguments);
   if (arguments.command() == "pipes") return pipes(arguments);
-  std::fputs("usage: bench-machine spawn|spawn-latency|pipes …, see the first lines of bench/machine.cc\n", stderr);
+  if (arguments.command() == "sync") return sync(arguments);
+  std::fputs("usage: bench-machine spawn|spawn-latency|pipes|sync …, see the first lines of bench/machine.cc\n",
+             stderr);
   return 2;
 }
 

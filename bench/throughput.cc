@@ -1,6 +1,6 @@
 // A quick look while something is being made faster: submissions and no-op jobs, without peers and rounds. bench/run is
 // the whole thing. Plaintext, no authentication, one server on loopback, everything committed to SQLite.
-//   bench-throughput all [--hodei PATH] [--seconds N]
+//   bench-throughput [--hodei PATH] [--seconds N]
 #include "bench/lib/arguments.h"
 #include "bench/lib/noop_jobs.h"
 #include "bench/lib/server_process.h"
@@ -21,7 +21,8 @@ int run(const Arguments& arguments) {
   {
     const ServerProcess server(hodei);
     for (const int n : {64, 256}) {
-      show(cat("no-op jobs end to end, ", n, " in flight"), noop_jobs(server.address(), n, 1, bound).per_second(), "jobs/s");
+      show(cat("no-op jobs end to end, ", n, " in flight"), noop_jobs(server.address(), n, 1, bound).per_second(),
+           "jobs/s");
     }
     show("no-op jobs end to end, batches of 100, 2000 in flight",
          noop_jobs(server.address(), 2000, 100, bound).per_second(), "jobs/s");

@@ -1,4 +1,4 @@
-// Arguments of the form `--name value` after a command word.
+// Arguments of the form `--name value`, after a command word if there is one.
 #pragma once
 
 #include <cstdio>
@@ -10,8 +10,10 @@ namespace hodei::bench {
 
 class Arguments {
  public:
-  Arguments(int argc, char** argv) : command_(argc > 1 ? argv[1] : "") {
-    for (int i = 2; i + 1 < argc; i += 2) values_[argv[i]] = argv[i + 1];
+  Arguments(int argc, char** argv) {
+    int next = 1;
+    if (argc > 1 && argv[1][0] != '-') command_ = argv[next++];
+    for (; next + 1 < argc; next += 2) values_[argv[next]] = argv[next + 1];
   }
 
   const std::string& command() const { return command_; }

@@ -13,6 +13,13 @@ inline int64_t mono_ns() {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
+// Of this thread: what something costs even when other programs want the machine.
+inline int64_t cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 inline double seconds_since(int64_t start_ns) { return static_cast<double>(mono_ns() - start_ns) / 1e9; }
 
 inline void pause_ns(int64_t ns) {

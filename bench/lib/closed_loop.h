@@ -8,7 +8,7 @@ namespace hodei::bench {
 
 struct Bound {
   double seconds = 3;
-  int64_t most = 5'000'000;   // whichever comes first
+  int64_t most = 5'000'000;  // whichever comes first
 };
 
 struct Rate {

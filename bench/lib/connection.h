@@ -8,6 +8,6 @@
 
 namespace hodei::bench {
 
-std::shared_ptr<grpc::Channel> connect(const std::string& address);   // one of its own, never shared
+std::shared_ptr<grpc::Channel> connect(const std::string& address);  // one of its own, never shared
 
 }  // namespace hodei::bench

@@ -16,8 +16,8 @@
 namespace hodei::bench {
 namespace {
 
-constexpr double kLastOnes = 60;          // seconds for what is under way to end
-constexpr int64_t kLookNs = 2'000'000;    // between two looks at how many are under way
+constexpr double kLastOnes = 60;        // seconds for what is under way to end
+constexpr int64_t kLookNs = 2'000'000;  // between two looks at how many are under way
 
 using Stream = grpc::ClientReaderWriter<v1::QueueJobRequest, v1::QueueJobResponse>;
 
@@ -70,7 +70,7 @@ std::vector<int64_t> exec_latencies(const std::string& server, const std::string
                                     double per_second, Bound bound) {
   const auto stub = v1::JobExecutionService::NewStub(connect(server));
   const LiveJobs live(connect(server));
-  std::atomic<int64_t> begun = 0;   // children that ran
+  std::atomic<int64_t> begun = 0;  // children that ran
   std::atomic<bool> going = true;
   // Idle: the next one comes when the one before has run. The server is not asked, that would be load.
   std::thread watch([&] {
@@ -91,7 +91,8 @@ std::vector<int64_t> exec_latencies(const std::string& server, const std::string
     shell.set_cmd(stamp);
     shell.add_args(file);
     shell.add_args(cat(mono_ns()));
-    stub->async()->QueueJob(&call->context, &call->request, &call->response, [call, done](const grpc::Status& status) { done(status.ok()); });
+    stub->async()->QueueJob(&call->context, &call->request, &call->response,
+                            [call, done](const grpc::Status& status) { done(status.ok()); });
   });
   going = false;
   watch.join();

@@ -12,7 +12,7 @@ class Facts {
   Facts& add(const std::string& name, double value);
   Facts& add(const std::string& name, int64_t value);
   Facts& add(const std::string& name, const std::vector<double>& values);
-  void print() const;   // to stdout
+  void print() const;  // to stdout
 
  private:
   Facts& put(const std::string& name, const std::string& text);

@@ -8,9 +8,9 @@ namespace hodei::bench {
 
 struct Output {
   int64_t lines = 0;
-  int64_t bytes = 0;       // newlines included
-  int64_t gaps = 0;        // anything but 0 is a failure
-  double seconds = 0;      // from the submission to the end of the subscription
+  int64_t bytes = 0;   // newlines included
+  int64_t gaps = 0;    // anything but 0 is a failure
+  double seconds = 0;  // from the submission to the end of the subscription
 };
 
 // Runs `program lines` as a job (bench/lines.c) and reads all that it prints.

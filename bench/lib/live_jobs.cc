@@ -12,7 +12,7 @@ namespace hodei::bench {
 
 void give_up(const std::string& what) {
   std::fprintf(stderr, "bench: %s\n", what.c_str());
-  std::_Exit(1);   // calls may be under way that nobody waits for any more
+  std::_Exit(1);  // calls may be under way that nobody waits for any more
 }
 
 LiveJobs::LiveJobs(std::shared_ptr<grpc::Channel> channel) : channel_(std::move(channel)) {}

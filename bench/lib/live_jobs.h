@@ -12,9 +12,9 @@ class LiveJobs {
  public:
   explicit LiveJobs(std::shared_ptr<grpc::Channel> channel);
 
-  int64_t count() const;                          // waiting and running; answered by the loop, so never too early
-  bool wait_for_none(double seconds) const;       // false: there are still some
-  int64_t ended_badly() const;                    // 1 if any job did not succeed
+  int64_t count() const;                     // waiting and running; answered by the loop, so never too early
+  bool wait_for_none(double seconds) const;  // false: there are still some
+  int64_t ended_badly() const;               // 1 if any job did not succeed
 
  private:
   std::shared_ptr<grpc::Channel> channel_;

@@ -20,7 +20,7 @@ namespace hodei::bench {
 namespace {
 
 constexpr int kSlots = 100'000;
-constexpr double kLastOnes = 30;   // seconds for what is under way to end
+constexpr double kLastOnes = 30;  // seconds for what is under way to end
 
 std::string worker_id() {
   static std::atomic<int> number = 0;
@@ -80,10 +80,10 @@ Rate noop_jobs(const std::string& server, int in_flight, int batch, Bound bound)
   std::mutex mutex;
   int64_t credit = 0;
   NoopWorker worker(connect(server), worker_id(), kSlots, {.ended = [&](int jobs) {
-    ended += jobs;
-    const std::lock_guard lock(mutex);
-    for (credit += jobs; going && credit >= batch; credit -= batch) submitter.submit();
-  }});
+                      ended += jobs;
+                      const std::lock_guard lock(mutex);
+                      for (credit += jobs; going && credit >= batch; credit -= batch) submitter.submit();
+                    }});
   const int64_t began = mono_ns();
   for (int i = 0; i < in_flight; i += batch) submitter.submit();
   while (seconds_since(began) < bound.seconds && ended < bound.most) pause_ns(2'000'000);
@@ -107,7 +107,8 @@ std::vector<int64_t> noop_latencies(const std::string& server, double per_second
     const std::lock_guard lock(mutex);
     latencies.push_back(now - std::strtoll(spec.name().c_str(), nullptr, 10));
   };
-  NoopWorker worker(connect(server), worker_id(), kSlots, {.ended = [&](int jobs) { ended += jobs; }, .received = received});
+  NoopWorker worker(connect(server), worker_id(), kSlots,
+                    {.ended = [&](int jobs) { ended += jobs; }, .received = received});
   open_loop(per_second, bound, ended, [&](std::function<void(bool)> done) {
     struct Call {
       grpc::ClientContext context;

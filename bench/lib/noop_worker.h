@@ -1,4 +1,5 @@
-// A worker that speaks the stream but starts no process: every order is answered with "started" and "succeeded" at once.
+// A worker that speaks the stream but starts no process: every order is answered with "started" and "succeeded" at
+// once.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,12 @@ class NoopWorker {
  public:
   // Called on gRPC's threads, also on two at once.
   struct Calls {
-    std::function<void(int jobs)> ended = {};                          // their results are durable
-    std::function<void(const std::string& spec)> received = {};        // once per order, before it is answered
+    std::function<void(int jobs)> ended = {};                    // their results are durable
+    std::function<void(const std::string& spec)> received = {};  // once per order, before it is answered
   };
 
   NoopWorker(std::shared_ptr<grpc::Channel> channel, std::string id, int slots, Calls calls);
-  ~NoopWorker();   // leaves for good
+  ~NoopWorker();  // leaves for good
 
  private:
   class Stream;

@@ -9,12 +9,13 @@ namespace hodei::bench {
 namespace {
 
 constexpr int64_t kIdleGapNs = 5'000'000;
-constexpr double kMostWait = 30;   // seconds for one job
+constexpr double kMostWait = 30;  // seconds for one job
 
 }  // namespace
 
-void open_loop(double per_second, Bound bound, const std::atomic<int64_t>& ended, const std::function<void(Done)>& start) {
-  prctl(PR_SET_TIMERSLACK, 1);   // wake up on time
+void open_loop(double per_second, Bound bound, const std::atomic<int64_t>& ended,
+               const std::function<void(Done)>& start) {
+  prctl(PR_SET_TIMERSLACK, 1);  // wake up on time
   std::atomic<int64_t> answered = 0;
   const int64_t began = mono_ns();
   int64_t begun = 0;

@@ -21,9 +21,12 @@ class Quantiles {
   size_t count() const { return sorted_.size(); }
 
   void add_to(Facts& facts) const {
-    std::vector<double> curve;   // at 0, 1, … 100 %
+    std::vector<double> curve;  // at 0, 1, … 100 %
     for (int percent = 0; percent <= 100; ++percent) curve.push_back(ms(percent / 100.0));
-    facts.add("count", static_cast<int64_t>(count())).add("p50_ms", ms(0.5)).add("p99_ms", ms(0.99)).add("curve_ms", curve);
+    facts.add("count", static_cast<int64_t>(count()))
+        .add("p50_ms", ms(0.5))
+        .add("p99_ms", ms(0.99))
+        .add("curve_ms", curve);
   }
 
  private:

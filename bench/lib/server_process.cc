@@ -53,7 +53,8 @@ ServerProcess::~ServerProcess() {
 
 void ServerProcess::start() {
   std::string args[] = {binary_, "server", "--data-dir", folder_, "--listen", address_};
-  char* argv[] = {args[0].data(), args[1].data(), args[2].data(), args[3].data(), args[4].data(), args[5].data(), nullptr};
+  char* argv[] = {args[0].data(), args[1].data(), args[2].data(), args[3].data(),
+                  args[4].data(), args[5].data(), nullptr};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);

@@ -8,7 +8,7 @@ MOST_WAITING = 100_000
 
 
 def measurements(settings):
-    """(name, unit, key, more is better, how to measure a server)"""
+    """(name, unit, key, how to measure a server)"""
     def drained(command, **options):
         def run(server):
             facts = server.load(command, seconds=settings.seconds, most=MOST_WAITING, **options)
@@ -32,29 +32,43 @@ def measurements(settings):
     ]
 
 
+def with_worker(settings):
+    """The same with real jobs, on servers that have a worker."""
+    return [
+        ("exec of /bin/true", "jobs/s", "per_s", lambda server: server.load("exec", in_flight=64, seconds=settings.seconds)),
+        ("latency to the running child, idle, p50", "ms", "p50_ms",
+         lambda server: server.stamps(rate=0, seconds=settings.seconds, most=1000)),
+    ]
+
+
 def h_aged(settings):
-    rows = []
     with Hodei() as aged:
         say(f"  {settings.million:,} jobs are run first")
         done = 0
         while done < settings.million:
             done += aged.load("noop", in_flight=2000, batch=100, seconds=120, most=settings.million - done)["count"]
         memory = aged.memory_mb("VmRSS")
-        for name, unit, key, run in measurements(settings):
-            rounds = Rounds({"fresh": lambda: on_fresh(run), "hodei": lambda: run(aged)}, settings.rounds,
-                            f"{name}: fresh and after {done:,} jobs")
-            row = Row("h", f"{name}, after {done:,} jobs", unit, against="a fresh server", more={"plot": "aged", "name": name})
-            if rounds.has("hodei") and rounds.has("fresh"):
-                row.value, row.against_value = rounds.median("hodei", key), rounds.median("fresh", key)
-                row.ratio, row.rounds = rounds.ratio("hodei", "fresh", key), rounds.values("hodei", key)
-                row.target = Target("ratio", at_least=0.9) if unit == "jobs/s" else Target("ratio", at_most=1.1)
-            else:
-                row.note = "failed: " + "; ".join(rounds.trouble.values())[:200]
-            rows.append(row)
-        rows.append(Row("h", f"  memory of the server after {done:,} jobs", "MB", memory))
-    return rows
+        rows = [compared(settings, aged, done, *case) for case in measurements(settings)]
+        aged.come_back_with_worker()
+        rows += [compared(settings, aged, done, *case) for case in with_worker(settings)]
+        return rows + [Row("h", f"  memory of the server after {done:,} jobs", "MB", memory)]
 
 
-def on_fresh(run):
-    with Hodei() as fresh:
+def compared(settings, aged, done, name, unit, key, run):
+    rounds = Rounds({"fresh": lambda: on_fresh(run, aged.worker), "hodei": lambda: run(aged)}, settings.rounds,
+                    f"{name}: fresh and after {done:,} jobs")
+    row = Row("h", f"{name}, after {done:,} jobs", unit, against="a fresh server", more={"plot": "aged", "name": name})
+    if not rounds.has("hodei") or not rounds.has("fresh"):
+        row.note = "failed: " + "; ".join(rounds.trouble.values())[:200]
+        return row
+    row.value, row.against_value = rounds.median("hodei", key), rounds.median("fresh", key)
+    row.ratio, row.rounds = rounds.ratio("hodei", "fresh", key), rounds.values("hodei", key)
+    row.target = Target("ratio", at_least=0.9) if unit == "jobs/s" else Target("ratio", at_most=1.1)
+    return row
+
+
+def on_fresh(run, worker):
+    with Hodei(worker=worker) as fresh:
+        # Warm, but not old.
+        fresh.load("exec" if worker else "noop", in_flight=64, seconds=0.3)
         return run(fresh)

@@ -35,6 +35,7 @@ class Hodei:
         self.folder = tempfile.mkdtemp(prefix="hodei-bench-")
         self.address = f"127.0.0.1:{processes.free_port()}"
         self.daemon = None
+        self.others = {}   # supervisor and agent: pid → start time
 
     def __enter__(self):
         try:
@@ -47,6 +48,10 @@ class Hodei:
     def __exit__(self, *_):
         if self.daemon:
             self.daemon.stop()
+        # `hodei dev` ends its worker; if it had to be killed, its worker is still ours to end.
+        for pid, started in self.others.items():
+            if processes.start_time(pid) == started:
+                os.kill(pid, signal.SIGTERM)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
@@ -54,6 +59,8 @@ class Hodei:
                  "--log-level", "warn", *self.flags]
         self.daemon = processes.Daemon(words, self.folder + "/log", cwd=self.folder)
         processes.until(self.ready, f"Hodei on {self.address}: {self.daemon.tail()}", 120)
+        if self.worker:
+            self.others |= {pid: processes.start_time(pid) for role, pid in self.pids().items() if role != "server"}
 
     def status(self):
         """What `hodei status` tells, or None while it does not answer."""
@@ -88,6 +95,12 @@ class Hodei:
         began = time.monotonic()
         self.start()
         return time.monotonic() - began
+
+    def come_back_with_worker(self):
+        """The same data, served by `hodei dev`."""
+        self.daemon.stop()
+        self.worker = True
+        self.start()
 
     def stamps(self, **options):
         """Latencies of real jobs; each measurement has a file of its own."""

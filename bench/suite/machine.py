@@ -6,8 +6,18 @@ import pathlib
 import platform
 import re
 import subprocess
+import tempfile
 
-from suite.processes import ROOT
+from suite import processes
+from suite.processes import PROGRAMS, ROOT
+
+
+def sync_facts():
+    """How long a sync takes where the data is."""
+    with tempfile.TemporaryDirectory(prefix="hodei-bench-") as folder:
+        found = processes.measure(PROGRAMS / "bench-machine", "sync", "--file", folder + "/file")
+        kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=False).stdout.strip()
+    return {"filesystem": kind, "fdatasync_p50_us": round(1000 * found["p50_ms"]), "fdatasync_p99_us": round(1000 * found["p99_ms"])}
 
 
 def facts():
@@ -25,10 +35,11 @@ def facts():
         "tls": "off",
         "authentication": "off",
         "store": "SQLite, a sync per commit",
-    }
+    } | sync_facts()
 
 
 def sentence(found):
-    return (f"{found['cores']} cores, {found['cpu']}, {found['memory_mb']:,} MB, kernel {found['kernel']}, load before "
+    return (f"{found['cores']} cores, {found['cpu']}, {found['memory_mb']:,} MB, kernel {found['kernel']}, fdatasync on "
+            f"{found['filesystem']} {found['fdatasync_p50_us']}/{found['fdatasync_p99_us']} µs (p50/p99), load before "
             f"{'/'.join(str(value) for value in found['load_before'])}, {found['date']}, commit {found['commit']}; "
             f"TLS {found['tls']}, authentication {found['authentication']}, {found['store']}")

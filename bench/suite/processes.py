@@ -51,6 +51,16 @@ def memory_mb(pid, field="VmHWM"):
     return int(re.search(rf"{field}:\s+(\d+)", text).group(1)) / 1024
 
 
+def start_time(pid):
+    """When a process started, in ticks since boot, so that a pid that was given away again is never mistaken for it; None
+    when it is gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):
+        return None
+    return None if fields[0] == "Z" else int(fields[19])
+
+
 class Daemon:
     """A process that runs until it is stopped; its output goes to a file."""
 

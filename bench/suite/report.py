@@ -66,11 +66,18 @@ def compare(section, name, unit, rounds, key, other=None, label="", target=None,
     return row
 
 
-HEADINGS = ("", "what", "figure", "unit", "against", "its figure", "ratio", "target", "met", "note")
+def spread(values):
+    """How far apart the rounds are."""
+    if len(values) < 2 or not statistics.median(values):
+        return ""
+    return f"± {50 * (max(values) - min(values)) / statistics.median(values):.0f} %"
+
+
+HEADINGS = ("", "what", "figure", "unit", "spread", "against", "its figure", "ratio", "target", "met", "note")
 
 
 def cells(row):
-    return (row.section, row.name, number(row.value) or row.note and "–", row.unit, row.against, number(row.against_value),
+    return (row.section, row.name, number(row.value) or row.note and "–", row.unit, spread(row.rounds), row.against, number(row.against_value),
             f"{row.ratio:.2f}" if row.ratio is not None else "", row.target.text(row.unit) if row.target else "",
             row.verdict(), row.note)
 
@@ -79,7 +86,7 @@ def table(rows):
     """Lines for a terminal."""
     lines = [HEADINGS] + [cells(row) for row in rows]
     widths = [max(len(str(line[column])) for line in lines) for column in range(len(HEADINGS))]
-    right = {2, 5, 6}
+    right = {2, 4, 6, 7}
     return "\n".join("  ".join(str(text).rjust(width) if column in right else str(text).ljust(width)
                                for column, (text, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
 
@@ -98,9 +105,3 @@ def as_json(machine, settings, rows):
         return out
     return json.dumps({"machine": machine, "settings": settings, "rows": [plain(row) for row in rows]}, indent=1,
                       ensure_ascii=False)
-
-
-def spread(values):
-    """How far apart the rounds are, for a note."""
-    middle = statistics.median(values)
-    return f"± {100 * (max(values) - min(values)) / 2 / middle:.0f} %" if middle and len(values) > 1 else ""

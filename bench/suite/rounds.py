@@ -2,6 +2,7 @@
 them. What is reported is the median of the rounds, and the median of the ratios within a round."""
 
 import statistics
+import subprocess
 import sys
 
 from suite.processes import Trouble
@@ -19,13 +20,14 @@ class Rounds:
         self.facts = {name: [] for name in contenders}
         self.trouble = {}
         for number in range(rounds):
-            for name, run in contenders.items():
+            # Every second round the other way round: nobody always comes first.
+            for name, run in list(contenders.items())[:: -1 if number % 2 else 1]:
                 if name in self.trouble:
                     continue
                 try:
                     self.facts[name].append(run())
                     say(f"  {what}, round {number + 1} of {rounds}: {name} {brief(self.facts[name][-1])}")
-                except Trouble as trouble:
+                except (Trouble, OSError, ValueError, subprocess.SubprocessError) as trouble:
                     self.trouble[name] = str(trouble)
                     say(f"  {what}: {name}: {trouble}")
 

@@ -14,7 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kSubmitJob = 7, kWorkComplete = 13, kWorkFail = 14, kWorkData = 28, kMostLatencies = 100000, kIdlePauseNs = 5000000 };
+enum {
+  kSubmitJob = 7,
+  kWorkComplete = 13,
+  kWorkFail = 14,
+  kWorkData = 28,
+  kMostLatencies = 100000,
+  kIdlePauseNs = 5000000
+};
 
 static long long mono_ns(void) {
   struct timespec now;
@@ -41,7 +48,7 @@ static void flush_out(int server) {
 
 static void submit(const char* function, const char* payload) {
   const size_t name = strlen(function) + 1;
-  const size_t size = name + 1 + strlen(payload);   // name, an empty unique id, payload
+  const size_t size = name + 1 + strlen(payload);  // name, an empty unique id, payload
   char* to = outgoing + outgoing_size;
   const uint32_t header[2] = {htonl(kSubmitJob), htonl((uint32_t)size)};
   memcpy(to, "\0REQ", 4);
@@ -98,7 +105,8 @@ static void print_latencies(void) {
   qsort(latencies, (size_t)latency_count, sizeof latencies[0], by_size);
   printf(", \"p50_ms\": %.4f, \"p99_ms\": %.4f, \"curve_ms\": [", (double)latencies[(latency_count - 1) / 2] / 1e6,
          (double)latencies[(latency_count - 1) * 99 / 100] / 1e6);
-  for (int i = 0; i <= 100; ++i) printf("%s%.4f", i ? ", " : "", (double)latencies[(latency_count - 1) * i / 100] / 1e6);
+  for (int i = 0; i <= 100; ++i)
+    printf("%s%.4f", i ? ", " : "", (double)latencies[(latency_count - 1) * i / 100] / 1e6);
   printf("]");
 }
 
@@ -139,8 +147,8 @@ int main(int argc, char** argv) {
     held -= used;
   }
   const double seconds = (double)(mono_ns() - began) / 1e9;
-  printf("{\"per_s\": %.1f, \"count\": %lld, \"failed\": %lld, \"seconds\": %.3f", (double)completed / seconds, completed,
-         failed, seconds);
+  printf("{\"per_s\": %.1f, \"count\": %lld, \"failed\": %lld, \"seconds\": %.3f", (double)completed / seconds,
+         completed, failed, seconds);
   print_latencies();
   printf("}\n");
   return failed == 0 ? 0 : 1;

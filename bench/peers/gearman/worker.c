@@ -1,6 +1,7 @@
 // A Gearman worker: `threads` connections, each takes one job at a time.
 //   worker PORT THREADS
-// Functions: `noop` does nothing, `exec` starts /bin/true and waits for it, `stamp` starts the program that the job names
+// Functions: `noop` does nothing, `exec` starts /bin/true and waits for it, `stamp` starts the program that the job
+// names
 // ("PROGRAM FILE ASKED", see bench/stamp.c), `receive` answers with when it got the job.
 #include <libgearman/gearman.h>
 #include <pthread.h>
@@ -63,7 +64,8 @@ static void* work(void* unused) {
   gearman_worker_define_function(worker, "exec", 4, gearman_function_create(on_exec), 0, NULL);
   gearman_worker_define_function(worker, "stamp", 5, gearman_function_create(on_stamp), 0, NULL);
   gearman_worker_define_function(worker, "receive", 7, gearman_function_create(on_receive), 0, NULL);
-  while (gearman_worker_work(worker) == GEARMAN_SUCCESS) {}
+  while (gearman_worker_work(worker) == GEARMAN_SUCCESS) {
+  }
   fprintf(stderr, "worker: %s\n", gearman_worker_error(worker));
   exit(1);
   return unused;
