@@ -24,14 +24,16 @@ constexpr const char* kUsage = R"(usage: bench-load COMMAND --server HOST:PORT [
   logs          the output of one job to a subscriber         --program PATH --lines N
 )";
 
+// A measurement in which nothing ended, or something failed, is none.
 int tell(const Rate& rate) {
-  Facts()
-      .add("per_s", rate.per_second())
+  Facts facts;
+  facts.add("per_s", rate.per_second())
       .add("count", rate.count)
       .add("failed", rate.failed)
-      .add("seconds", rate.seconds)
-      .print();
-  return rate.failed == 0 ? 0 : 1;
+      .add("seconds", rate.seconds);
+  if (rate.longest_pause > 0) facts.add("longest_pause_ms", 1000 * rate.longest_pause);
+  facts.print();
+  return rate.failed == 0 && rate.count > 0 ? 0 : 1;
 }
 
 int tell(std::vector<int64_t> latencies) {
@@ -76,7 +78,10 @@ int run(const Arguments& arguments) {
   if (command == "batch") return tell(batches(server, arguments.whole("size", 1000), bound));
   if (command == "noop") return tell(noop_jobs(server, in_flight, arguments.whole("batch", 1), bound));
   if (command == "noop-latency") return tell(noop_latencies(server, rate, bound));
-  if (command == "drain") return tell(drain(server, arguments.number("seconds", 120)));
+  if (command == "drain") {
+    Facts().add("count", drain(server, arguments.number("seconds", 120)).count).print();
+    return 0;
+  }
   if (command == "exec") return tell(exec_jobs(server, exec_spec(arguments), in_flight, bound));
   if (command == "exec-latency") {
     return tell(exec_latencies(server, arguments.text("stamp"), arguments.text("file"), rate, bound));

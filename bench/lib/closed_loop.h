@@ -15,6 +15,7 @@ struct Rate {
   int64_t count = 0;
   int64_t failed = 0;
   double seconds = 0;
+  double longest_pause = 0;  // seconds in which nothing ended, where that is watched
   double per_second() const { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -79,16 +80,33 @@ Rate noop_jobs(const std::string& server, int in_flight, int batch, Bound bound)
   std::atomic<bool> going = true;
   std::mutex mutex;
   int64_t credit = 0;
+  int64_t newest = 0;  // when something ended last
+  int64_t pause = 0;   // the longest time without an end
+  const auto note_pause = [&] {
+    const int64_t now = mono_ns();
+    if (newest > 0) pause = std::max(pause, now - newest);
+    newest = now;
+  };
   NoopWorker worker(connect(server), worker_id(), kSlots, {.ended = [&](int jobs) {
                       ended += jobs;
                       const std::lock_guard lock(mutex);
+                      if (going) note_pause();
                       for (credit += jobs; going && credit >= batch; credit -= batch) submitter.submit();
                     }});
   const int64_t began = mono_ns();
+  {
+    const std::lock_guard lock(mutex);
+    newest = began;
+  }
   for (int i = 0; i < in_flight; i += batch) submitter.submit();
   while (seconds_since(began) < bound.seconds && ended < bound.most) pause_ns(2'000'000);
   Rate rate{ended, 0, seconds_since(began)};
-  going = false;
+  {
+    const std::lock_guard lock(mutex);
+    going = false;
+    note_pause();
+    rate.longest_pause = static_cast<double>(pause) / 1e9;
+  }
   submitter.wait();
   wait_for_last(server);
   rate.failed = submitter.failed();

@@ -2,7 +2,7 @@
 
 from suite import processes
 from suite.processes import PROGRAMS
-from suite.report import Row, Target, compare
+from suite.report import compare
 from suite.rounds import Rounds
 
 
@@ -33,6 +33,6 @@ def e_engine(settings):
             base = first.setdefault(workers, row)
             if base is not row:
                 row.against, row.against_value = f"{base.more['waiting']:,} waiting", base.value
-                row.ratio, row.target = row.value / base.value, Target("ratio", at_least=0.5)
+                row.ratio = row.value / base.value
         rows.append(row)
     return rows

@@ -4,6 +4,8 @@ import dataclasses
 import json
 import statistics
 
+LONG_PAUSE_MS = 250
+
 
 @dataclasses.dataclass
 class Target:
@@ -55,6 +57,7 @@ def compare(section, name, unit, rounds, key, other=None, label="", target=None,
     if not rounds.has("hodei"):
         return Row(section, name, unit, note="failed: " + rounds.trouble.get("hodei", "not measured"))
     row = Row(section, name, unit, rounds.median("hodei", key), rounds=rounds.values("hodei", key), note=note, more=more)
+    note_pause(row, rounds)
     if other:
         row.against, row.target = label or other, target
         if rounds.has(other):
@@ -64,6 +67,13 @@ def compare(section, name, unit, rounds, key, other=None, label="", target=None,
     elif target:
         row.target = target
     return row
+
+
+def note_pause(row, rounds):
+    """Says so when for a while no job ended at all."""
+    longest = max((facts.get("longest_pause_ms", 0) for facts in rounds.facts["hodei"]), default=0)
+    if longest > LONG_PAUSE_MS:
+        row.note = f"{row.note} nothing ended for {longest:,.0f} ms".strip()
 
 
 def spread(values):

@@ -14,6 +14,9 @@ from suite.report import Row, Target, compare
 from suite.rounds import Rounds
 
 EXEC_IN_FLIGHT = 64
+# The shares of the echo that the prototype had; it had none at 256 in flight.
+SHARES_OF_ECHO = {1: 0.44, 32: 0.44, 256: None}
+BATCHED_SHARE_OF_ECHO = 9.4     # of the echo with 32 in flight
 MOST_WAITING = 300_000          # submissions that nobody takes, per measurement
 BATCH, BATCHED_IN_FLIGHT = 100, 2000
 
@@ -112,7 +115,7 @@ def store_lives(jobs):
 def c_submissions(settings):
     """Durable submissions that nobody takes yet, beside a call that nothing is done for."""
     rows = []
-    for in_flight, share in ((1, 0.4), (32, 0.4), (256, 0.8)):
+    for in_flight, share in SHARES_OF_ECHO.items():
         with Hodei() as server:
             what = "durable submissions, " + ("one at a time" if in_flight == 1 else f"{in_flight} in flight")
             rounds = Rounds({
@@ -120,13 +123,13 @@ def c_submissions(settings):
                 "hodei": lambda: server.load("submit", in_flight=in_flight, seconds=settings.seconds, most=MOST_WAITING),
             }, settings.rounds, what)
             rows.append(compare("c", what, "jobs/s", rounds, "per_s", "echo", "bare unary echo",
-                                Target("ratio", at_least=share)))
+                                Target("ratio", at_least=share) if share else None))
     with Hodei() as server:
         rounds = Rounds({
-            "echo": lambda: server.load("echo", in_flight=256, seconds=settings.seconds),
+            "echo": lambda: server.load("echo", in_flight=32, seconds=settings.seconds),
             "hodei": lambda: server.load("batch", size=1000, seconds=settings.seconds, most=MOST_WAITING),
         }, settings.rounds, "durable submissions, batches of 1000")
         rows.append(compare("c", "durable submissions, batches of 1000", "jobs/s", rounds, "per_s", "echo",
-                            "bare unary echo, 256 in flight", Target("ratio", at_least=5)))
+                            "bare unary echo, 32 in flight", Target("ratio", at_least=BATCHED_SHARE_OF_ECHO)))
         rows.append(Row("c", "  memory of the server with these waiting", "MB", server.memory_mb("VmRSS")))
     return rows
