@@ -48,6 +48,7 @@ int tell(const Output& output) {
       .add("lines_per_s", static_cast<double>(output.lines) / output.seconds)
       .add("mb_per_s", static_cast<double>(output.bytes) / output.seconds / 1e6)
       .add("lines", output.lines)
+      .add("pieces", output.pieces)
       .add("bytes", output.bytes)
       .add("gaps", output.gaps)
       .add("seconds", output.seconds)

@@ -41,8 +41,8 @@ Output job_output(const std::string& server, const std::string& program, int64_t
   v1::LogChunk chunk;
   while (reader->Read(&chunk)) {
     if (chunk.has_gap()) ++out.gaps;
-    out.lines += chunk.entries_size();
     for (const v1::LogEntry& entry : chunk.entries()) {
+      ++(entry.partial() ? out.pieces : out.lines);
       out.bytes += static_cast<int64_t>(entry.line().size()) + (entry.partial() ? 0 : 1);
     }
   }

@@ -7,7 +7,8 @@
 namespace hodei::bench {
 
 struct Output {
-  int64_t lines = 0;
+  int64_t lines = 0;   // that came to their end
+  int64_t pieces = 0;  // entries without a newline: the worker holds an unfinished line back only for a moment
   int64_t bytes = 0;   // newlines included
   int64_t gaps = 0;    // anything but 0 is a failure
   double seconds = 0;  // from the submission to the end of the subscription

@@ -28,5 +28,6 @@ def f_logs(settings):
 def checked(facts, lines):
     """A figure counts only when every byte came."""
     if facts["lines"] != lines or facts["bytes"] != lines * LINE or facts["gaps"]:
-        raise processes.Trouble(f"{lines} lines were printed, {facts['lines']} came, with {facts['gaps']} gaps")
+        raise processes.Trouble(f"{lines} lines of {LINE} bytes were printed; {facts['lines']} lines, {facts['bytes']} bytes and "
+                                f"{facts['gaps']} gaps came")
     return facts

@@ -63,13 +63,21 @@ PLOTS = {"in_flight": ("throughput.svg", throughput), "placement": ("placement.s
          "latency": ("latency.svg", latency), "aged": ("aged.svg", aged)}
 
 
+TITLES = {"throughput.svg": "No-op jobs a second by jobs in flight, Hodei and its peers",
+          "placement.svg": "Cost of a placement by length of the queue",
+          "latency.svg": "Distribution of the time from the call to the start of the job",
+          "aged.svg": "Rates before and after a million jobs"}
+
+
 def draw(results):
-    """Every plot that the results have rows for. Answers with an exit code."""
+    """Every plot that the results have rows for; answers with their names."""
     rows = json.loads(results.read_text())["rows"]
     FOLDER.mkdir(parents=True, exist_ok=True)
+    drawn = []
     for kind, (name, make) in PLOTS.items():
         found = [row for row in rows if row["more"].get("plot") == kind and row["value"] is not None]
         if found:
             (FOLDER / name).write_text(make(found))
             print(f"drew docs/plots/{name}", file=sys.stderr)
-    return 0
+            drawn.append(name)
+    return drawn
