@@ -54,7 +54,7 @@ def aged(rows):
     for row in rows:
         if row["unit"] == "jobs/s" and row["value"]:
             label = row["more"]["name"].replace("submissions", "submit").replace(" in flight", "").replace("batches of", "batch")
-            label = label.replace("no-op jobs", "no-op").replace("one at a time", "1")
+            label = label.replace("no-op jobs", "no-op").replace("one at a time", "1").replace("exec of ", "exec, ")
             groups[label] = (100, 100 * row["ratio"])
     return svg.bars("Before and after a million jobs", "% of a fresh server", groups, ("fresh", "after a million"))
 

@@ -3,9 +3,9 @@
 import html
 import math
 
-WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 80, 170, 50, 55
-COLOURS = ("#1b6ca8", "#d1495b", "#66a182", "#edae49", "#8d6a9f", "#5c5c5c", "#00798c", "#b56576")
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, BOTTOM = 80, 200, 50, 60
+COLOURS = ("#1b6ca8", "#d1495b", "#66a182", "#edae49", "#8d6a9f", "#5c5c5c", "#00b4d8", "#b56576", "#7f4f24", "#2b2d42")
 
 
 def ticks_of(low, high, logarithmic):
@@ -112,5 +112,6 @@ def bars(title, y_name, groups, names):
             y = y_axis.at(value)
             body.append(f'<rect x="{start + n * width:.1f}" y="{y:.1f}" width="{width:.1f}" '
                         f'height="{HEIGHT - BOTTOM - y:.1f}" fill="{COLOURS[n % len(COLOURS)]}"/>')
-        body.append(text(start + room * 0.35, HEIGHT - BOTTOM + 16, label, size=9))
+        # Two lines: labels have a comma, and bars are narrow.
+        body += [text(start + room * 0.35, HEIGHT - BOTTOM + 16 + 13 * n, part, size=10) for n, part in enumerate(label.split(", "))]
     return frame(title, "", y_name, body + key(names))
