@@ -21,10 +21,9 @@ void check(const grpc::Status& status, const char* what) {
 
 class NoopWorker::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ServerMessage> {
  public:
-  Stream(grpc::Channel& channel, const std::string& session, const std::string& incarnation, Ended ended, Received received)
+  Stream(grpc::Channel& channel, const std::string& session, const std::string& incarnation, Calls calls)
       : stub_(v1::WorkerAgentService::NewStub(std::shared_ptr<grpc::Channel>(&channel, [](auto*) {}))),
-        ended_(std::move(ended)),
-        received_(std::move(received)) {
+        calls_(std::move(calls)) {
     stub_->async()->WorkerStream(&context_, this);
     out_.mutable_hello()->set_session_id(session);
     out_.mutable_hello()->set_incarnation(incarnation);
@@ -47,7 +46,9 @@ class NoopWorker::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
   void OnReadDone(bool ok) override {
     if (!ok) return;
     const int acked = in_.ack().results_size();
-    const int orders = in_.run_size();
+    if (calls_.received) {
+      for (const v1::RunJob& run : in_.run()) calls_.received(run.spec());
+    }
     {
       const std::lock_guard lock(mutex_);
       for (const v1::RunJob& run : in_.run()) {
@@ -70,8 +71,7 @@ class NoopWorker::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
     }
     changed_.notify_all();
     StartRead(&in_);
-    if (orders > 0 && received_) received_(orders);
-    if (acked > 0) ended_(acked);
+    if (acked > 0 && calls_.ended) calls_.ended(acked);
   }
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
@@ -96,8 +96,7 @@ class NoopWorker::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
 
   grpc::ClientContext context_;
   std::unique_ptr<v1::WorkerAgentService::Stub> stub_;
-  Ended ended_;
-  Received received_;
+  const Calls calls_;
   std::mutex mutex_;
   std::condition_variable changed_;
   v1::ServerMessage in_;
@@ -110,12 +109,12 @@ class NoopWorker::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
   bool done_ = false;
 };
 
-NoopWorker::NoopWorker(std::shared_ptr<grpc::Channel> channel, const std::string& id, int slots, Ended ended, Received received)
-    : channel_(std::move(channel)) {
+NoopWorker::NoopWorker(std::shared_ptr<grpc::Channel> channel, std::string id, int slots, Calls calls)
+    : channel_(std::move(channel)), id_(std::move(id)) {
   const auto stub = v1::WorkerAgentService::NewStub(channel_);
   v1::CreateOtpRequest otp_request;
   v1::CreateOtpResponse otp;
-  otp_request.set_worker_id(id);
+  otp_request.set_worker_id(id_);
   {
     grpc::ClientContext context;
     check(stub->CreateOtp(&context, otp_request, &otp), "CreateOtp");
@@ -126,7 +125,7 @@ NoopWorker::NoopWorker(std::shared_ptr<grpc::Channel> channel, const std::string
   request.set_incarnation(random_uuid());
   request.set_protocol_min(1);
   request.set_protocol_max(1);
-  request.mutable_info()->set_id(id);
+  request.mutable_info()->set_id(id_);
   request.mutable_info()->set_slots(slots);
   request.mutable_info()->add_capabilities("shell");
   request.mutable_info()->add_capabilities("script");
@@ -134,9 +133,18 @@ NoopWorker::NoopWorker(std::shared_ptr<grpc::Channel> channel, const std::string
     grpc::ClientContext context;
     check(stub->Register(&context, request, &response), "Register");
   }
-  stream_ = std::make_unique<Stream>(*channel_, response.session_id(), request.incarnation(), std::move(ended), std::move(received));
+  stream_ = std::make_unique<Stream>(*channel_, response.session_id(), request.incarnation(), std::move(calls));
 }
 
-NoopWorker::~NoopWorker() { stream_->close(); }
+NoopWorker::~NoopWorker() {
+  stream_->close();
+  const auto stub = v1::WorkerAgentService::NewStub(channel_);
+  grpc::ClientContext context;
+  v1::UnregisterWorkerRequest request;
+  v1::UnregisterWorkerResponse response;
+  request.set_worker_id(id_);
+  request.set_reason("the benchmark is over");
+  check(stub->UnregisterWorker(&context, request, &response), "UnregisterWorker");
+}
 
 }  // namespace hodei::bench

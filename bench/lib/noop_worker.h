@@ -1,4 +1,5 @@
-// A worker that speaks the stream but starts no process: every order is answered with "started" and "succeeded" at once.
+// A worker that speaks the stream but starts no process: every order is answered with "started" and "succeeded" at
+// once.
 #pragma once
 
 #include <functional>
@@ -11,15 +12,19 @@ namespace hodei::bench {
 
 class NoopWorker {
  public:
-  using Ended = std::function<void(int jobs)>;          // their results are durable; called on a gRPC thread
-  using Received = std::function<void(int jobs)>;
+  // Called on gRPC's threads, also on two at once.
+  struct Calls {
+    std::function<void(int jobs)> ended = {};                    // their results are durable
+    std::function<void(const std::string& spec)> received = {};  // once per order, before it is answered
+  };
 
-  NoopWorker(std::shared_ptr<grpc::Channel> channel, const std::string& id, int slots, Ended ended, Received received = {});
-  ~NoopWorker();
+  NoopWorker(std::shared_ptr<grpc::Channel> channel, std::string id, int slots, Calls calls);
+  ~NoopWorker();  // leaves for good
 
  private:
   class Stream;
   std::shared_ptr<grpc::Channel> channel_;
+  std::string id_;
   std::unique_ptr<Stream> stream_;
 };
 

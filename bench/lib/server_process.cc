@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/lib/connection.h"
 #include "grpcpp/grpcpp.h"
 #include "src/base/text.h"
 
@@ -52,7 +53,8 @@ ServerProcess::~ServerProcess() {
 
 void ServerProcess::start() {
   std::string args[] = {binary_, "server", "--data-dir", folder_, "--listen", address_};
-  char* argv[] = {args[0].data(), args[1].data(), args[2].data(), args[3].data(), args[4].data(), args[5].data(), nullptr};
+  char* argv[] = {args[0].data(), args[1].data(), args[2].data(), args[3].data(),
+                  args[4].data(), args[5].data(), nullptr};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
@@ -65,17 +67,10 @@ void ServerProcess::start() {
 }
 
 void ServerProcess::wait_until_serving() const {
-  if (!channel()->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(60))) {
+  if (!connect(address_)->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(60))) {
     std::fprintf(stderr, "the server does not answer on %s\n", address_.c_str());
     std::exit(1);
   }
-}
-
-std::shared_ptr<grpc::Channel> ServerProcess::channel() const {
-  grpc::ChannelArguments args;
-  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  args.SetMaxReceiveMessageSize(64 << 20);
-  return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), args);
 }
 
 int64_t ServerProcess::resident_kb() const {
@@ -89,12 +84,6 @@ int64_t ServerProcess::resident_kb() const {
     }
   }
   return 0;
-}
-
-void ServerProcess::kill_and_restart() {
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-  start();
 }
 
 }  // namespace hodei::bench

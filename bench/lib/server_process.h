@@ -3,10 +3,7 @@
 
 #include <sys/types.h>
 
-#include <memory>
 #include <string>
-
-#include "grpcpp/channel.h"
 
 namespace hodei::bench {
 
@@ -18,11 +15,8 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& address() const { return address_; }
-  std::shared_ptr<grpc::Channel> channel() const;   // a connection of its own
   int64_t resident_kb() const;
   pid_t pid() const { return pid_; }
-
-  void kill_and_restart();                          // SIGKILL, then up again on the same data
 
  private:
   void start();

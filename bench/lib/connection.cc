@@ -1,0 +1,14 @@
+#include "bench/lib/connection.h"
+
+#include "grpcpp/grpcpp.h"
+
+namespace hodei::bench {
+
+std::shared_ptr<grpc::Channel> connect(const std::string& address) {
+  grpc::ChannelArguments args;
+  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  args.SetMaxReceiveMessageSize(64 << 20);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
+}
+
+}  // namespace hodei::bench

@@ -1,0 +1,103 @@
+#include "bench/lib/exec_jobs.h"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "bench/lib/clock.h"
+#include "bench/lib/connection.h"
+#include "bench/lib/live_jobs.h"
+#include "bench/lib/open_loop.h"
+#include "bench/lib/stamps.h"
+#include "grpcpp/grpcpp.h"
+#include "hodei/v1/job_service.grpc.pb.h"
+#include "src/base/text.h"
+
+namespace hodei::bench {
+namespace {
+
+constexpr double kLastOnes = 60;        // seconds for what is under way to end
+constexpr int64_t kLookNs = 2'000'000;  // between two looks at how many are under way
+
+using Stream = grpc::ClientReaderWriter<v1::QueueJobRequest, v1::QueueJobResponse>;
+
+// Reads the answers of a stream of submissions.
+class Answers {
+ public:
+  explicit Answers(Stream& stream) : reader_([this, &stream] { read(stream); }) {}
+  void join() { reader_.join(); }
+  int64_t accepted() const { return accepted_; }
+  int64_t refused() const { return refused_; }
+
+ private:
+  void read(Stream& stream) {
+    v1::QueueJobResponse answer;
+    while (stream.Read(&answer)) ++(answer.error_code() == 0 ? accepted_ : refused_);
+  }
+  std::atomic<int64_t> accepted_ = 0;
+  std::atomic<int64_t> refused_ = 0;
+  std::thread reader_;
+};
+
+}  // namespace
+
+Rate exec_jobs(const std::string& server, const v1::JobSpec& spec, int in_flight, Bound bound) {
+  const auto stub = v1::JobExecutionService::NewStub(connect(server));
+  const LiveJobs live(connect(server));
+  v1::QueueJobRequest request;
+  *request.mutable_spec() = spec;
+  grpc::ClientContext context;
+  const std::unique_ptr<Stream> stream = stub->QueueJobs(&context);
+  Answers answers(*stream);
+  const int64_t began = mono_ns();
+  int64_t sent = 0;
+  while (sent < bound.most && seconds_since(began) < bound.seconds) {
+    // Before the look: one that is answered meanwhile is counted twice, so there are never more than in_flight.
+    const int64_t unanswered = sent - answers.accepted() - answers.refused();
+    for (int64_t room = in_flight - unanswered - live.count(); room > 0 && sent < bound.most; --room, ++sent) {
+      if (!stream->Write(request)) give_up("the stream of submissions broke");
+    }
+    pause_ns(kLookNs);
+  }
+  stream->WritesDone();
+  answers.join();
+  if (const grpc::Status status = stream->Finish(); !status.ok()) give_up("QueueJobs: " + status.error_message());
+  if (!live.wait_for_none(kLastOnes)) give_up("jobs are still under way after the measurement");
+  return {answers.accepted(), answers.refused() + live.ended_badly(), seconds_since(began)};
+}
+
+std::vector<int64_t> exec_latencies(const std::string& server, const std::string& stamp, const std::string& file,
+                                    double per_second, Bound bound) {
+  const auto stub = v1::JobExecutionService::NewStub(connect(server));
+  const LiveJobs live(connect(server));
+  std::atomic<int64_t> begun = 0;  // children that ran
+  std::atomic<bool> going = true;
+  // Idle: the next one comes when the one before has run. The server is not asked, that would be load.
+  std::thread watch([&] {
+    while (going && per_second <= 0) {
+      begun = static_cast<int64_t>(read_stamps(file).size());
+      pause_ns(1'000'000);
+    }
+  });
+  open_loop(per_second, bound, begun, [&](Done done) {
+    struct Call {
+      grpc::ClientContext context;
+      v1::QueueJobRequest request;
+      v1::QueueJobResponse response;
+    };
+    auto call = std::make_shared<Call>();
+    call->request.mutable_spec()->set_name("stamp");
+    auto& shell = *call->request.mutable_spec()->mutable_command()->mutable_shell();
+    shell.set_cmd(stamp);
+    shell.add_args(file);
+    shell.add_args(cat(mono_ns()));
+    stub->async()->QueueJob(&call->context, &call->request, &call->response,
+                            [call, done](const grpc::Status& status) { done(status.ok()); });
+  });
+  going = false;
+  watch.join();
+  if (!live.wait_for_none(kLastOnes)) give_up("jobs are still under way after the measurement");
+  return read_stamps(file);
+}
+
+}  // namespace hodei::bench
