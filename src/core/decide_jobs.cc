@@ -35,6 +35,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   head.state = JobState::Pending;
   head.created = now.wall;
   head.shape = state_.roster().shared(head.shape);
+  head.ns = state_.roster().shared(head.ns);
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);

@@ -99,7 +99,7 @@ void State::attach(LiveJob& live) {
     delayed_.insert({head.not_before, head.id});
     return;
   }
-  live.lane = roster_.lane(head.priority, head.ns.str(), head.shape);
+  live.lane = roster_.lane(head.priority, head.ns, head.shape);
   live.where = LiveJob::Where::InLane;
   roster_.enqueue(live.lane, head.id);
 }
@@ -140,7 +140,7 @@ void State::count_waiting(const JobHead& head, int64_t sign) {
 
 void State::queue(JobId id) {
   LiveJob& live = jobs_.at(id);
-  Lane* lane = roster_.lane(live.head->priority, live.head->ns.str(), live.head->shape);
+  Lane* lane = roster_.lane(live.head->priority, live.head->ns, live.head->shape);
   ++lane->parked;   // keeps the lane while the job changes places
   leave_queue(live);
   --lane->parked;

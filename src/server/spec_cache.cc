@@ -3,7 +3,12 @@
 namespace hodei::server {
 namespace {
 
-size_t cost(const core::SpecRow& spec) { return sizeof(spec) + spec.bytes.size() + spec.name.size() + 64 * spec.labels.size(); }
+// What it takes, with its places in the list and the index.
+constexpr size_t kOverhead = 160;
+
+size_t cost(const core::SpecRow& spec) {
+  return sizeof(spec) + kOverhead + spec.bytes.size() + spec.name.size() + spec.correlation_id.size() + 64 * spec.labels.size();
+}
 
 }  // namespace
 

@@ -36,6 +36,12 @@ ShapePtr ShapePool::get(std::string_view encoded) {
   return shapes_.emplace(encoded, std::make_shared<const Shape>(decode_shape(encoded))).first->second;
 }
 
+Namespace ShapePool::name(std::string_view ns) {
+  const auto found = names_.find(ns);
+  if (found != names_.end()) return found->second;
+  return names_.emplace(ns, Namespace(std::string(ns))).first->second;
+}
+
 void write_spec(const SpecRow& spec, RowOut& out) {
   out.integer(static_cast<int64_t>(number(spec.job)));
   out.text(spec.ns);
@@ -105,7 +111,7 @@ std::shared_ptr<JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second)
   auto job = std::make_shared<JobHead>();
   job->id = JobId{static_cast<uint64_t>(in.integer())};
   second = in.integer();
-  job->ns = Namespace(read_string(in));
+  job->ns = shapes.name(in.text());
   job->state = static_cast<JobState>(in.integer());
   in.text();  // last_worker: derived
   unpack_details(in.bytes(), *job);

@@ -35,13 +35,15 @@ class RowIn {
   virtual std::string_view bytes() = 0;  // null reads as empty
 };
 
-// Equal shapes, one object.
+// Equal shapes and equal names, one object each.
 class ShapePool {
  public:
   core::ShapePtr get(std::string_view encoded);  // empty: null
+  Namespace name(std::string_view ns);
 
  private:
   std::map<std::string, core::ShapePtr, std::less<>> shapes_;
+  std::map<std::string, Namespace, std::less<>> names_;
 };
 
 void write_spec(const core::SpecRow& spec, RowOut& out);

@@ -97,7 +97,8 @@ class FakeServer final : public v1::WorkerAgentService::Service {
       position.set_offset(static_cast<int64_t>(log.size()));
     }
     for (const auto& result : message.results()) {
-      EXPECT_TRUE(ended.contains(result.execution_id())) << "a result before the end of the log";
+      EXPECT_TRUE(result.has_log_bytes());
+      EXPECT_TRUE(ended.contains(result.execution_id()) || result.log_bytes() == 0) << "a result before the end of the log";
       results[result.execution_id()] = result;
       if (ack_results) ack.mutable_ack()->add_results(result.execution_id());
     }

@@ -22,7 +22,7 @@ struct Lane;
 
 // Whom jobs count for. Inside a class, waiting work rotates over tenants: the one with the smallest pass is next.
 struct Tenant {
-  std::string ns;
+  Namespace ns;
   uint32_t ordinal = 0;
   std::array<uint64_t, kPriorities> pass{};
 };

@@ -118,7 +118,7 @@ void Roster::refresh_all() {
   }
 }
 
-Tenant* Roster::tenant(const std::string& ns) {
+Tenant* Roster::tenant(const Namespace& ns) {
   std::unique_ptr<Tenant>& slot = tenants_[ns];
   if (slot == nullptr) {
     slot = std::make_unique<Tenant>();
@@ -140,7 +140,7 @@ WaitingShape* Roster::waiting(const ShapePtr& shape) {
   return slot.get();
 }
 
-Lane* Roster::lane(Priority priority, const std::string& ns, const ShapePtr& shape) {
+Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape) {
   Tenant* owner = tenant(ns);
   WaitingShape* entry = waiting(shape);
   std::unique_ptr<Lane>& slot = lanes_[{static_cast<uint8_t>(priority), owner->ordinal, entry->ordinal}];
@@ -214,6 +214,11 @@ void Roster::served(Lane* lane) {
 ShapePtr Roster::shared(const ShapePtr& shape) const {
   const auto it = shapes_.find(shape->encoded);
   return it == shapes_.end() ? shape : it->second->shape;
+}
+
+Namespace Roster::shared(const Namespace& ns) const {
+  const auto it = tenants_.find(ns);
+  return it == tenants_.end() ? ns : it->second->ns;
 }
 
 bool Roster::fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const {

@@ -59,14 +59,15 @@ class Roster {
   void refresh_all();
 
   // Waiting jobs.
-  Lane* lane(Priority priority, const std::string& ns, const ShapePtr& shape);   // made when there is none
+  Lane* lane(Priority priority, const Namespace& ns, const ShapePtr& shape);     // made when there is none
   void enqueue(Lane* lane, JobId job);
   void dequeue(Lane* lane, JobId job);
   void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
   void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
 
-  // The shape to keep in a head, shared with the jobs that already wait with an equal one.
+  // What to keep in a head: the shape and the name that those already share who wait with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
+  Namespace shared(const Namespace& ns) const;
 
   // The best available worker for a shape, with the reasons; no worker if none fits.
   Choice best(const WaitingShape& shape) const;
@@ -86,7 +87,7 @@ class Roster {
   void drop_if_empty(WorkerClass* kind);
   void note_first(Lane* lane);
   void index(Lane* lane);
-  Tenant* tenant(const std::string& ns);
+  Tenant* tenant(const Namespace& ns);
   WaitingShape* waiting(const ShapePtr& shape);
   void count_rejections(const WaitingShape& shape, Decision& decision) const;
 
@@ -100,7 +101,7 @@ class Roster {
   // Lanes whose first job changed since backlogs were last read: a job that is placed as it comes never gets into one.
   std::vector<Lane*> stale_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
-  std::map<std::string, std::unique_ptr<Tenant>> tenants_;
+  std::map<Namespace, std::unique_ptr<Tenant>> tenants_;
   std::array<uint64_t, kPriorities> last_pass_{};
   uint32_t next_ordinal_ = 1;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr int kPageBytes = 8192;
 // The log file keeps at most this when it starts over, whatever a long reader once made of it.
 constexpr int64_t kKeptLogBytes = int64_t{128} << 20;
-constexpr int kCacheKib = 64 * 1024;
+constexpr int kCacheKib = 32 * 1024;
 
 // SQLite does not fail where the log cannot be had (a network disk); it says so.
 absl::Status use_log(Connection& db) {
