@@ -1,0 +1,47 @@
+// A job that forks as fast as it can and does not want to die: every process ignores SIGTERM, leaves its session and
+// forks on. Tells on stdout, once, how many there were when the system first refused another one.
+//
+// usage: hodei-fork-bomb MOST        MOST: a bomb for a test stops there by itself, in case nothing else stops it
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+// In memory that all of them share.
+struct Count {
+  std::atomic<int> alive{1};
+  std::atomic<bool> refused{false};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s MOST\n", argv[0]);
+    return 2;
+  }
+  const int most = std::atoi(argv[1]);
+  void* memory = mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 1;
+  Count& count = *new (memory) Count;
+  std::signal(SIGTERM, SIG_IGN);
+  while (true) {
+    if (count.alive.load() >= most) {
+      if (!count.refused.exchange(true)) dprintf(STDOUT_FILENO, "nothing stopped it at %d\n", most);
+      pause();
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+      setsid();
+      ++count.alive;
+    } else if (child < 0 && !count.refused.exchange(true)) {
+      dprintf(STDOUT_FILENO, "refused at %d\n", count.alive.load());
+    }
+  }
+}
