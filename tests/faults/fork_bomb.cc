@@ -36,12 +36,14 @@ int main(int argc, char** argv) {
       if (!count.refused.exchange(true)) dprintf(STDOUT_FILENO, "nothing stopped it at %d\n", most);
       pause();
     }
+    ++count.alive;
     const pid_t child = fork();
     if (child == 0) {
       setsid();
-      ++count.alive;
-    } else if (child < 0 && !count.refused.exchange(true)) {
-      dprintf(STDOUT_FILENO, "refused at %d\n", count.alive.load());
+    } else if (child < 0) {
+      const int others = --count.alive;
+      if (!count.refused.exchange(true)) dprintf(STDOUT_FILENO, "refused at %d\n", others);
+      usleep(10'000);   // as shells do before they try again
     }
   }
 }
