@@ -43,7 +43,8 @@ def parse_acked(text):
 
 def check(ledger, acked, jobs, once=False, thawed=None):
     """All violations, as text. `once`: nothing may have been lost on the way: every job succeeded with one start.
-    `thawed`: when a worker that had been frozen with its jobs went on; it may have run beside its successor for a moment."""
+    `thawed`: of jobs that were frozen together with their worker, when they went on; such a copy may have run beside its
+    successor for a moment."""
     wrong = []
     by_id = {job["id"]: job for job in jobs}
     short_of = {job["id"]: job["short_id"] for job in jobs}
@@ -61,7 +62,7 @@ def check(ledger, acked, jobs, once=False, thawed=None):
         own = lines.pop(promise.short, [])
         wrong += [f"{w} ({promise.short})" for w in check_end(job)]
         wrong += [f"{w} ({promise.short})" for w in check_result(job, own)]
-        wrong += [f"{w} ({promise.short})" for w in check_starts(own, thawed)]
+        wrong += [f"{w} ({promise.short})" for w in check_starts(own, (thawed or {}).get(promise.short))]
         if once:
             wrong += [f"{w} ({promise.short})" for w in check_once(job, own)]
     wrong += [f"I1: {job} ran and nobody was told of it" for job in lines]
@@ -167,9 +168,10 @@ CASES = [
     ("two copies by their times", CLEAN + "uuid-1 j1.2 1 start 150\nuuid-1 j1.2 1 end 400\n", [RETRY], False, "I4"),
     ("two copies by their lock", CLEAN + "uuid-1 j1.2 1 overlap 300\nuuid-1 j1.2 1 start 301\nuuid-1 j1.2 1 end 400\n", [RETRY],
      False, "I4"),
-    ("a frozen copy that ends when it thaws", FROZEN.format(end=1_500_000), [RETRY], False, None, 1_000_000),
-    ("a frozen copy that goes on", FROZEN.format(end=2_500_000), [RETRY], False, "I4", 1_000_000),
-    ("two copies after a thaw", FROZEN.format(end=900_000), [RETRY], False, "I4", 200),
+    ("a frozen copy that ends when it thaws", FROZEN.format(end=1_500_000), [RETRY], False, None, {"j1": 1_000_000}),
+    ("a frozen copy that goes on", FROZEN.format(end=2_500_000), [RETRY], False, "I4", {"j1": 1_000_000}),
+    ("two copies after a thaw", FROZEN.format(end=900_000), [RETRY], False, "I4", {"j1": 200}),
+    ("another job than the one that was frozen", FROZEN.format(end=1_500_000), [RETRY], False, "I4", {"j2": 1_000_000}),
     ("a job that nobody was told of", CLEAN + "uuid-2 j2.1 1 start 100\n", [a_job()], False, "nobody was told"),
     ("a second attempt where there must be none", RETRY_LEDGER, [RETRY], True, "has 2 starts"),
 ]
