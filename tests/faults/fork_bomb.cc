@@ -1,5 +1,5 @@
-// A job that forks as fast as it can and does not want to die: every process ignores SIGTERM, leaves its session and
-// forks on. Tells on stdout, once, how many there were when the system first refused another one.
+// A job that forks as fast as it can and does not want to die: every process ignores SIGTERM and forks on, and some leave
+// their session. Tells on stdout, once, how many there were when the system first refused another one.
 //
 // usage: hodei-fork-bomb MOST        MOST: a bomb for a test stops there by itself, in case nothing else stops it
 #include <sys/mman.h>
@@ -12,6 +12,9 @@
 #include <new>
 
 namespace {
+
+constexpr int kLeaves = 10;           // every so many processes one leaves its session
+constexpr int kRetryUs = 200'000;     // shells wait even longer before they try again
 
 // In memory that all of them share.
 struct Count {
@@ -39,11 +42,11 @@ int main(int argc, char** argv) {
     ++count.alive;
     const pid_t child = fork();
     if (child == 0) {
-      setsid();
+      if (count.alive.load() % kLeaves == 0) setsid();
     } else if (child < 0) {
       const int others = --count.alive;
       if (!count.refused.exchange(true)) dprintf(STDOUT_FILENO, "refused at %d\n", others);
-      usleep(10'000);   // as shells do before they try again
+      usleep(kRetryUs);
     }
   }
 }
