@@ -74,8 +74,8 @@ class SlowReader:
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", port))
-        self.incoming = b""
-        self.body = b""
+        self.incoming = bytearray()
+        self.body = bytearray()
         self.closed = False
         request = text_field(1, job)
         headers = b"".join(header(*pair) for pair in (
@@ -109,6 +109,8 @@ class SlowReader:
                 data = self.socket.recv(1 << 16)
             except TimeoutError:
                 return
+            except ConnectionError:
+                data = b""
             self.closed = self.closed or not data
             self.incoming += data
             self.take_frames()
@@ -119,7 +121,8 @@ class SlowReader:
             if len(self.incoming) < 9 + size:
                 return
             kind, flags, stream = self.incoming[3], self.incoming[4], int.from_bytes(self.incoming[5:9], "big")
-            payload, self.incoming = self.incoming[9:9 + size], self.incoming[9 + size:]
+            payload = bytes(self.incoming[9:9 + size])
+            del self.incoming[:9 + size]
             self.on_frame(kind, flags, stream, payload)
 
     def on_frame(self, kind, flags, stream, payload):
@@ -136,6 +139,6 @@ class SlowReader:
         """The whole messages that have come; they are taken out."""
         out = []
         while len(self.body) >= 5 and len(self.body) >= 5 + (size := int.from_bytes(self.body[1:5], "big")):
-            out.append(Chunk(self.body[5:5 + size]))
-            self.body = self.body[5 + size:]
+            out.append(Chunk(bytes(self.body[5:5 + size])))
+            del self.body[:5 + size]
         return out
