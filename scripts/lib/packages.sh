@@ -14,7 +14,7 @@ build_packages=(
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime)
 
 # What `tools/dev lint` and `tools/dev format` need besides.
 # shellcheck disable=SC2034

@@ -48,6 +48,7 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.database_url = settings.text("database_url");
   out.log_retention_age = settings.duration("log_retention_age");
   out.log_retention_bytes = settings.bytes("log_retention_size");
+  out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   return out;
 }
@@ -59,6 +60,7 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.worker_id = settings.text("worker_id");
   out.name = settings.text("worker_name");
   out.slots = static_cast<int>(settings.count("slots"));
+  out.job_processes = settings.count("job_processes");
   ASSIGN_OR_RETURN(out.labels, parse_key_values("label", settings.list("labels")));
   for (const std::string& text : settings.list("taints")) {
     ASSIGN_OR_RETURN(WorkerTaint taint, parse_taint(text));

@@ -24,6 +24,7 @@ struct ServerOptions {
   std::string database_url;  // empty or sqlite:
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
+  Duration lease{};
   std::string log_level;  // trace … off
 };
 
@@ -41,6 +42,7 @@ struct AgentOptions {
   std::string worker_id;  // empty: made once and kept in state_dir
   std::string name;       // empty: the host name
   int slots = 0;          // 0: four per core
+  int64_t job_processes = 0;  // of one execution; 0: no limit
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

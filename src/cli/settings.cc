@@ -13,12 +13,23 @@ namespace hodei::cli {
 namespace {
 
 constexpr int64_t kMostSlots = 10'000;
+constexpr int64_t kMostProcesses = 4'000'000;  // more than a kernel counts
+// Below, a busy machine would lose leases that nothing is wrong with.
+constexpr Duration kShortestLease = 3s;
+constexpr Duration kLongestLease = std::chrono::hours(1);
 
 absl::Status check_servers(const std::string& v) { return parse_addresses(v).status(); }
 absl::Status check_listen(const std::string& v) { return parse_address(v).status(); }
 absl::Status check_duration(const std::string& v) { return parse_duration(v).status(); }
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
+absl::Status check_processes(const std::string& v) { return parse_count(v, 0, kMostProcesses).status(); }
+absl::Status check_lease(const std::string& v) {
+  ASSIGN_OR_RETURN(const Duration lease, parse_duration(v));
+  if (lease >= kShortestLease && lease <= kLongestLease) return absl::OkStatus();
+  return absl::InvalidArgumentError(cat("'", v, "' is not from ", exact_duration(kShortestLease), " to ",
+                                        exact_duration(kLongestLease)));
+}
 absl::Status check_port(const std::string& v) { return parse_count(v, 0, 65535).status(); }
 absl::Status check_label(const std::string& v) { return parse_key_value("label", v).status(); }
 absl::Status check_taint(const std::string& v) { return parse_taint(v).status(); }
@@ -76,10 +87,14 @@ constexpr Setting kSettings[] = {
      "how long the output of jobs is kept"},
     {"log_retention_size", "--log-retention-size", "HODEI_LOG_RETENTION_SIZE", "", "10GiB", kServer, check_bytes,
      "how much output of jobs is kept, all together"},
+    {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
+     "how long a worker runs its jobs without hearing from the server; they are given to others half as long later"},
     {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
      "trace, debug, info, warn, error or off"},
     {"slots", "--slots", "HODEI_SLOTS", "", "0", kAgent, check_slots,
      "executions at once on this worker; 0: four per CPU core, at least four"},
+    {"job_processes", "--job-processes", "HODEI_JOB_PROCESSES", "", "4096", kAgent, check_processes,
+     "processes and threads that one execution may have at once, where cgroups can limit them; 0: no limit"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},

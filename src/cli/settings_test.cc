@@ -82,6 +82,13 @@ TEST_F(SettingsTest, UnknownKeysAndBadValuesAreNamedWithTheirLine) {
   EXPECT_THAT(error(), HasSubstr("output (environment HODEI_OUTPUT): 'xml' is not one of table"));
 }
 
+TEST_F(SettingsTest, ALeaseIsFromThreeSecondsToAnHour) {
+  EXPECT_EQ(resolve()->duration("lease"), Duration(30s));
+  EXPECT_EQ(resolve("lease: 3s\n")->duration("lease"), Duration(3s));
+  EXPECT_THAT(error("lease: 2s\n"), HasSubstr("lease: '2s' is not from 3s to 1h"));
+  EXPECT_THAT(error("lease: 2h\n"), HasSubstr("lease: '2h' is not from 3s to 1h"));
+}
+
 TEST_F(SettingsTest, PostgresIsRefusedUntilItIsThere) {
   env_["HODEI_DATABASE_URL"] = "postgres://h/db";
   EXPECT_THAT(error(), HasSubstr("PostgreSQL is not there yet"));
@@ -93,14 +100,16 @@ TEST_F(SettingsTest, PostgresIsRefusedUntilItIsThere) {
 TEST_F(SettingsTest, MakeTheOptionsOfServerAndAgent) {
   env_ = {{"HODEI_DATA_DIR", "/d"}, {"GRPC_PORT", "7001"}, {"HODEI_TOKEN", "t"}};
   flags_ = {{"labels", {"zone=a"}}, {"taints", {"gpu:NoExecute"}}, {"slots", {"4"}}};
-  const Settings settings = resolve("log_retention_age: 2d\npool: p\n").value();
+  const Settings settings = resolve("log_retention_age: 2d\npool: p\nlease: 1m\njob_processes: 100\n").value();
   const DevOptions dev = dev_options(settings, surroundings_).value();
   EXPECT_EQ(dev.server.data_dir, "/d");
   EXPECT_EQ(dev.server.listen, (Address{"127.0.0.1", 7001}));
   EXPECT_EQ(dev.server.log_retention_age, Duration(48h));
   EXPECT_EQ(dev.server.log_retention_bytes, int64_t{10} << 30);
   EXPECT_THAT(dev.agent.servers, ElementsAre(Address{"127.0.0.1", 7001}));
+  EXPECT_EQ(dev.server.lease, Duration(1min));
   EXPECT_EQ(dev.agent.slots, 4);
+  EXPECT_EQ(dev.agent.job_processes, 100);
   EXPECT_EQ(dev.agent.labels.at("zone"), "a");
   EXPECT_THAT(dev.agent.taints, ElementsAre(WorkerTaint{"gpu", "", "NoExecute"}));
   EXPECT_EQ(dev.agent.state_dir, "/d/worker");

@@ -108,7 +108,12 @@ void Agent::after_logs_acked(ExecutionId execution) {
   if (pump_.all_acked(execution)) session_.log_durable(execution);
 }
 
-void Agent::act(Connect&, Now) {
+void Agent::act(Connect&, Now now) {
+  // Whoever says hello is given work, and a supervisor that hangs would not start it.
+  if (pings_ != pongs_) {
+    say("the supervisor does not answer: not connecting");
+    return session_.stream_closed(now);
+  }
   v1::RegisterRequest request;
   *request.mutable_info() = worker_info(attach_->options);
   if (session_id_.empty() || session_refused_) {

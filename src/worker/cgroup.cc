@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "src/base/pause.h"
@@ -158,20 +159,40 @@ class CgroupFolder : public Enclosures {
 
 class CgroupsV2 final : public CgroupFolder {
  public:
-  using CgroupFolder::CgroupFolder;
+  CgroupsV2(std::string folder, uint64_t most_processes)
+      : CgroupFolder(std::move(folder)), most_processes_(has_pids_controller() ? most_processes : 0) {}
   std::string describe() const override { return "cgroup v2 at " + folder_; }
+  bool limits_processes() const override { return most_processes_ > 0; }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
     ASSIGN_OR_RETURN(std::string folder, next_folder());
     Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     Fd events(open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+    if (limits_processes() && !write_file(folder + "/pids.max", std::to_string(most_processes_))) {
+      return absl::ErrnoToStatus(errno, "limiting the processes of " + folder);
+    }
     if (!dir.is_open() || !events.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
     return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events));
   }
+
+ private:
+  // Each folder on the way down hands the controller on, where that is allowed.
+  bool has_pids_controller() const {
+    const fs::path own = folder_;
+    for (const fs::path& each : {own.parent_path().parent_path(), own.parent_path(), own}) {
+      write_file(each / "cgroup.subtree_control", "+pids");
+    }
+    std::ifstream handed_on(own / "cgroup.subtree_control");
+    for (std::string controller; handed_on >> controller;) {
+      if (controller == "pids") return true;
+    }
+    return false;
+  }
+  const uint64_t most_processes_;
 };
 
 class CgroupsV1 final : public CgroupFolder {
  public:
-  using CgroupFolder::CgroupFolder;
+  CgroupsV1(std::string folder, uint64_t) : CgroupFolder(std::move(folder)) {}
   std::string describe() const override { return "cgroup v1 at " + folder_; }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
     ASSIGN_OR_RETURN(std::string folder, next_folder());
@@ -182,12 +203,13 @@ class CgroupsV1 final : public CgroupFolder {
 };
 
 template <class Kind>
-std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe, const std::string& mark) {
+std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::string& probe,
+                                       const EnclosureOptions& options) {
   std::error_code failed;
-  const std::string folder = cat(hierarchy, "/hodei/", mark);
+  const std::string folder = cat(hierarchy, "/hodei/", options.mark);
   fs::create_directories(folder, failed);
   if (failed || access((folder + "/" + probe).c_str(), W_OK) != 0) return nullptr;
-  return std::make_unique<Kind>(folder);
+  return std::make_unique<Kind>(folder, options.most_processes);
 }
 
 }  // namespace
@@ -195,13 +217,13 @@ std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::
 std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options) {
   for (const std::string& hierarchy : {options.cgroup_root, options.cgroup_root + "/unified"}) {
     if (access((hierarchy + "/cgroup.controllers").c_str(), R_OK) != 0) continue;
-    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options.mark)) return found;
+    if (auto found = cgroups_at<CgroupsV2>(hierarchy, "cgroup.kill", options)) return found;
   }
   return nullptr;
 }
 
 std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options) {
-  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options.mark);
+  return cgroups_at<CgroupsV1>(options.cgroup_root + "/freezer", "freezer.state", options);
 }
 
 std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {
@@ -209,6 +231,9 @@ std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {
   if (options.cgroups) chosen = make_cgroup_v2(options);
   if (options.cgroups && !chosen) chosen = make_cgroup_v1(options);
   if (!chosen) chosen = make_marked_trees(options);
+  if (options.cgroups && options.most_processes > 0 && !chosen->limits_processes()) {
+    if (auto limited = make_limited(options, chosen)) chosen = std::move(limited);
+  }
   return chosen;
 }
 

@@ -30,6 +30,7 @@ class Enclosure {
 
   virtual int birth_cgroup() const { return -1; }   // a folder's descriptor: the process is made inside (v2)
   virtual int join_file() const { return -1; }      // the child writes "0" there before it becomes the program (v1)
+  virtual int limit_file() const { return -1; }     // and there: what limits its processes, where that is apart (v1)
 
   virtual void terminate() = 0;                     // SIGTERM to every process
   virtual void kill() = 0;                          // SIGKILL to every process, also to those just being born
@@ -45,6 +46,7 @@ class Enclosures {
   virtual absl::StatusOr<std::unique_ptr<Enclosure>> make() = 0;
   virtual std::string describe() const = 0;
   virtual std::string cgroup() const { return {}; } // the folder that holds all of them
+  virtual bool limits_processes() const { return false; }
   virtual void remove_all() {}                      // at the end, when all are empty
 };
 
@@ -54,14 +56,19 @@ struct EnclosureOptions {
   // Value of kMarkVariable in every process of this worker, and the name of its cgroup: two workers of one machine may
   // have the same id (of two servers), never the same mark.
   std::string mark;
+  uint64_t most_processes = 0;      // of one execution, threads included; 0: no limit
 };
 
-// The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken.
+// The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken. Where no cgroup
+// can limit the number of processes there is no limit, and describe() says so.
 std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options);
 
 std::unique_ptr<Enclosures> make_cgroup_v2(const EnclosureOptions& options);   // null: not possible here
 std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options);   // null: not possible here
 std::unique_ptr<Enclosures> make_marked_trees(const EnclosureOptions& options);
+// The same enclosures with a limit of processes from the v1 hierarchy `pids`. Null, and `plain` untouched: not possible
+// here.
+std::unique_ptr<Enclosures> make_limited(const EnclosureOptions& options, std::unique_ptr<Enclosures>& plain);
 
 // SIGKILL to all processes in a cgroup of either version until it is empty, its sub-folders included. For those who
 // know only the folder: a successor, or an agent whose supervisor hangs. Returns how many were met.

@@ -26,6 +26,7 @@ struct Child {
   const char* working_dir = nullptr;
   int in = -1, out = -1, err = -1;
   int join_file = -1;       // cgroup v1
+  int limit_file = -1;
   int cgroup = -1;          // cgroup v2 that it was not born in
   // Written by the child, read by the parent: they share memory.
   volatile Stage failed = Stage::None;
@@ -42,7 +43,9 @@ struct Child {
 [[noreturn]] void become_program(Child& child) {
   // The parent's threads are permanent, so this fires only when the supervisor itself is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (child.join_file >= 0 && write(child.join_file, "0", 1) != 1) fail(child, Stage::Join);
+  for (const int file : {child.join_file, child.limit_file}) {
+    if (file >= 0 && write(file, "0", 1) != 1) fail(child, Stage::Join);
+  }
   if (child.cgroup >= 0) {
     const int procs = openat(child.cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
     if (procs < 0 || write(procs, "0", 1) != 1) fail(child, Stage::Join);
@@ -243,6 +246,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.out = child_out.get();
   child.err = child_err.get();
   child.join_file = place.enclosure->join_file();
+  child.limit_file = place.enclosure->limit_file();
   spawned.pid = start(child, place.enclosure->birth_cgroup());
   // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
   if (child.failed != Stage::None) return explain(child, argv[0], working_dir);

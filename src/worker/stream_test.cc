@@ -1,5 +1,6 @@
 // Supervisor and agent together against a small server that speaks the real protocol.
 #include <grpcpp/grpcpp.h>
+#include <poll.h>
 #include <signal.h>
 
 #include <condition_variable>
@@ -205,6 +206,18 @@ class StreamTest : public testing::Test {
     }
     return false;
   }
+  // The supervisor hangs meanwhile: nobody turns its loop.
+  bool hung_until(const std::function<bool()>& condition, Duration patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < deadline) {
+      {
+        const std::lock_guard lock(server.mutex);
+        if (condition()) return true;
+      }
+      poll(nullptr, 0, 5);
+    }
+    return false;
+  }
   static v1::JobSpec script(const std::string& content) {
     v1::JobSpec spec;
     spec.mutable_command()->mutable_script()->set_interpreter("sh");
@@ -285,6 +298,16 @@ TEST_F(StreamTest, WhatTheServerDoesNotKnowIsStopped) {
   ASSERT_TRUE(until([&] { return server.hellos >= 3; }));
   EXPECT_EQ(server.last_hello.held_size(), 0);
   EXPECT_TRUE(server.results.empty());
+}
+
+TEST_F(StreamTest, AWorkerWhoseSupervisorHangsDoesNotComeBackForMoreWork) {
+  start_and_wait();
+  ASSERT_TRUE(until([&] { return server.heartbeats >= 2; }));
+  // The next heartbeat asks the supervisor whether it is alive.
+  ASSERT_TRUE(hung_until([&, beats = server.heartbeats] { return server.heartbeats > beats; }, 10s));
+  server.break_stream();
+  EXPECT_FALSE(hung_until([&] { return server.hellos > 1; }, 1s));
+  ASSERT_TRUE(until([&] { return server.hellos > 1; }));
 }
 
 TEST_F(StreamTest, CancelAndSpawnErrorsAreReported) {

@@ -52,7 +52,8 @@ absl::Status Supervisor::start() {
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
   enclosures_ = choose_enclosures({.cgroups = options_.cgroups,
                                    .cgroup_root = options_.cgroup_root,
-                                   .mark = state_.mark()});
+                                   .mark = state_.mark(),
+                                   .most_processes = options_.job_processes});
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
@@ -86,7 +87,9 @@ absl::Status Supervisor::start() {
   listen(timer_.get(), kTimer);
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
-  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe());
+  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe(), ", ",
+      enclosures_->limits_processes() ? cat("each with at most ", options_.job_processes, " processes")
+                                      : std::string("and their processes are not limited"));
   launch_agent(clock_.now());
   return absl::OkStatus();
 }

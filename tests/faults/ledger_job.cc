@@ -7,7 +7,9 @@
 // lock taken writes a line `overlap`. The kernel drops the lock however the process ends, so this sees what times
 // cannot.
 //
-// usage: hodei-ledger-job LEDGER WORK_MS
+// usage: hodei-ledger-job LEDGER WORK_MS [GATE]
+//
+// With a gate it works on until a file appears: GATE.first for the first execution of the job, GATE.later for the others.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -55,11 +57,19 @@ bool take_lock(const char* ledger) {
   return fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
 }
 
+void wait_at(const char* gate) {
+  const char* execution = std::strrchr(env("HODEI_EXECUTION_ID"), '.');
+  const bool first = execution != nullptr && std::strcmp(execution, ".1") == 0;
+  char path[4096];
+  std::snprintf(path, sizeof path, "%s.%s", gate, first ? "first" : "later");
+  while (access(path, F_OK) != 0) usleep(10'000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s LEDGER WORK_MS\n", argv[0]);
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: %s LEDGER WORK_MS [GATE]\n", argv[0]);
     return 2;
   }
   const int fd = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
@@ -72,5 +82,6 @@ int main(int argc, char** argv) {
   std::printf("%s\n", env("HODEI_EXECUTION_ID"));
   std::fflush(stdout);
   usleep(static_cast<useconds_t>(std::atoi(argv[2])) * 1000);
+  if (argc == 4) wait_at(argv[3]);
   return write_line(fd, "end") ? 0 : 3;
 }

@@ -144,12 +144,12 @@ class Dev:
         kept.update({k: str(v) for k, v in {**self.settings, **more}.items()})
         return kept
 
-    def launch(self):
-        """Starts the process without waiting for anything."""
+    def launch(self, **more):
+        """Starts the process without waiting for anything; `more`: of its environment."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [str(HODEI), "dev"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
-                env=self.environment(GRPC_PORT=self.port), start_new_session=True)
+                env=self.environment(GRPC_PORT=self.port, **more), start_new_session=True)
         self.remember(self.process.pid)
 
     def start(self, worker=True):
@@ -290,6 +290,42 @@ class Dev:
         path = self.folder / name
         path.write_text(text)
         return path
+
+
+class Apart(Dev):
+    """A server without a worker, and agents started by hand."""
+
+    def launch(self, **more):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [str(HODEI), "server"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                env=self.environment(GRPC_PORT=self.port, **more), start_new_session=True)
+        self.remember(self.process.pid)
+
+    def agent(self, token, name, *flags, **more):
+        """Starts an agent; what it is told in the environment comes as named arguments."""
+        with open(self.folder / f"{name}.log", "ab") as log:
+            process = subprocess.Popen(
+                [str(HODEI), "agent", "--state-dir", str(self.folder / name), *flags], stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, cwd=self.folder, env=self.environment(HODEI_TOKEN=token, **more), start_new_session=True)
+        self.remember(process.pid)
+        self.clients.append(process)
+        return process
+
+    def join(self, name, *flags, **more):
+        """An agent that calls itself `name`, once the server sees it."""
+        process = self.agent(self.token()["token"], name, "--worker-id", name, *flags, **more)
+        until(lambda: self.sees(name), lambda: f"agent {name} to join: " + (self.folder / f"{name}.log").read_text()[-1000:])
+        return process
+
+    def sees(self, name):
+        return any(w["info"]["id"] == name and w.get("connected") for w in self.workers())
+
+    def token(self, *arguments):
+        return self.ok("otp", "create", "-o", "json", *arguments).json()
+
+    def workers(self):
+        return items(self.ok("worker", "list", "-o", "json").json(), "workers")
 
 
 def path_of(job):

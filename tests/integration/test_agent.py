@@ -1,35 +1,8 @@
 """Server and agent started by hand, one-time tokens."""
 
 import signal
-import subprocess
 
-from harness import HODEI, Dev, check, contains, items, same, until
-
-
-class Apart(Dev):
-    """A server without a worker, and agents started by hand."""
-
-    def launch(self):
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                [str(HODEI), "server"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
-                env=self.environment(GRPC_PORT=self.port), start_new_session=True)
-        self.remember(self.process.pid)
-
-    def agent(self, token, name, *flags):
-        with open(self.folder / f"{name}.log", "wb") as log:
-            process = subprocess.Popen(
-                [str(HODEI), "agent", "--state-dir", str(self.folder / name), *flags], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, cwd=self.folder, env=self.environment(HODEI_TOKEN=token), start_new_session=True)
-        self.remember(process.pid)
-        self.clients.append(process)
-        return process
-
-    def token(self, *arguments):
-        return self.ok("otp", "create", "-o", "json", *arguments).json()
-
-    def workers(self):
-        return items(self.ok("worker", "list", "-o", "json").json(), "workers")
+from harness import Apart, check, contains, same, until
 
 
 def end(process):

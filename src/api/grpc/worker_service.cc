@@ -11,8 +11,9 @@
 namespace hodei::api {
 namespace {
 
-constexpr int64_t kHeartbeatMs = 10'000;
-constexpr int64_t kLeaseMs = 30'000;
+constexpr int kHeartbeatsPerLease = 3;
+
+int64_t milliseconds(Duration d) { return d.count() / 1000; }
 
 absl::StatusOr<uint32_t> negotiate(uint32_t low, uint32_t high) {
   const uint32_t chosen = std::min(high, kProtocolMax);
@@ -43,11 +44,11 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
     command.new_session = secret_hash(session);
   }
   return decide<core::Registered>(server_, c, std::move(command),
-                                  [out, session, protocol = *protocol](const core::Registered&) {
+                                  [out, session, protocol = *protocol, lease = server_.options().engine.unhealthy_after](const core::Registered&) {
                                     out->set_session_id(session);
                                     out->set_protocol(protocol);
-                                    out->set_heartbeat_ms(kHeartbeatMs);
-                                    out->set_lease_ms(kLeaseMs);
+                                    out->set_heartbeat_ms(milliseconds(lease / kHeartbeatsPerLease));
+                                    out->set_lease_ms(milliseconds(lease));
                                     out->set_server_version(kVersion);
                                   });
 }

@@ -1,10 +1,9 @@
 // The power goes at a random operation. What was acknowledged must be there afterwards, and what is there must be the
 // fold of a prefix of the batches: nothing in half, nothing out of order.
-#include <cstdlib>
-
 #include "gtest/gtest.h"
 #include "src/base/status.h"
 #include "src/store/conformance/samples.h"
+#include "src/store/conformance/seeds.h"
 #include "src/store/conformance/write_text.h"
 #include "src/store/memory/memory_store.h"
 #include "src/store/sqlite/power_cut_disk.h"
@@ -86,13 +85,9 @@ absl::Status survives_a_power_cut(uint64_t seed, bool sync) {
   return check_after_restart(after.path(), story);
 }
 
-uint64_t seeds() {
-  const char* wanted = std::getenv("HODEI_SEEDS");
-  return wanted == nullptr ? 300 : std::strtoull(wanted, nullptr, 10);
-}
-
 TEST(PowerCut, WhatWasAcknowledgedIsThereAfterwards) {
-  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+  const SeedRange seeds = seeds_from_environment(300);
+  for (uint64_t seed = seeds.first; seed < seeds.end; ++seed) {
     const absl::Status status = survives_a_power_cut(seed, true);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status;
   }
