@@ -6,12 +6,6 @@ namespace {
 
 std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) { return {in.begin(), in.end()}; }
 
-// What does not fit into the small enums inside must not come out as another value of theirs: 255 is none of them.
-template <class Enum>
-Enum checked_enum(int value) {
-  return static_cast<Enum>(value < 0 || value > 255 ? 255 : value);
-}
-
 core::Shape shape_of(const v1::JobSpec& in) {
   core::Shape shape;
   const v1::Constraints& c = in.constraints();

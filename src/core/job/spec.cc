@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/clip.h"
 #include "src/base/status.h"
 #include "src/core/placement/rules/labels.h"
 
@@ -179,7 +180,7 @@ std::string default_name(const JobSpec& spec) {
   }
   constexpr size_t kShown = 60;
   text = text.substr(0, text.find('\n'));
-  return text.size() <= kShown ? text : cat(text.substr(0, kShown - 3), "...");
+  return text.size() <= kShown ? text : cat(clip(text, kShown - 3), "...");
 }
 
 }  // namespace hodei::core
