@@ -34,13 +34,20 @@ def message(payload, compressed=0, length=None):
     return struct.pack(">BI", compressed, len(payload) if length is None else length) + payload
 
 
+def status_in(trailers):
+    """gRPC's status in a block of headers; the server writes it without Huffman coding."""
+    found = re.search(rb"grpc-status.([0-9]{1,2})", trailers, re.S)
+    check(found, f"trailers without a status: {trailers!r}")
+    return int(found.group(1))
+
+
 class Connection:
     """One connection with its settings exchanged."""
 
     def __init__(self, port, patience=10):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=patience)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.stream = -1
-        self.window = 65535
         self.left = b""
 
     def __enter__(self):
@@ -90,9 +97,7 @@ class Connection:
             if kind == GOAWAY or (kind == RST_STREAM and stream == wanted):
                 return None
             if kind == HEADERS and stream == wanted and flags & END_STREAM:
-                found = re.search(rb"grpc-status.([0-9]{1,2})", payload, re.S)
-                check(found, f"trailers without a status: {payload!r}")
-                return int(found.group(1))
+                return status_in(payload)
         return None
 
 

@@ -177,5 +177,17 @@ TEST(DefaultName, IsMadeFromTheCommand) {
   EXPECT_EQ(default_name(lines), "sh -c one");
 }
 
+TEST(DefaultName, IsCutBetweenCharacters) {
+  for (size_t before = 0; before < 4; ++before) {
+    JobSpec spec = good();
+    std::string text(before, 'x');
+    for (int i = 0; i < 40; ++i) text += "\u00e9";
+    spec.command = ShellCommand{"sh", {text}};
+    const std::string name = default_name(spec);
+    EXPECT_TRUE(name.ends_with("\u00e9...")) << name;
+    EXPECT_LE(name.size(), 60u);
+  }
+}
+
 }  // namespace
 }  // namespace hodei::core
