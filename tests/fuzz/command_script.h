@@ -8,23 +8,23 @@
 namespace hodei::fuzz {
 
 enum class Step : uint64_t {
-  QueueJob,             // QueueJobRequest
-  QueueBatch,           // QueueJobBatchRequest
-  CancelJob,            // CancelJobRequest
-  AssignJob,            // AssignJobRequest
-  PutTemplate,          // PutTemplateRequest
-  DeleteTemplate,       // DeleteTemplateRequest
-  CreateOtp,            // CreateOtpRequest; the token is "token of " and the worker's id
-  Register,             // RegisterRequest; a new session is "session of " and the worker's id
-  WorkerMessage,        // of the worker whose hello came last
-  CompleteJob,          // CompleteJobRequest, of that worker
-  FailJob,              // FailJobRequest, of that worker
-  Unregister,           // UnregisterWorkerRequest
-  Drain,                // DrainWorkerRequest
-  ConfigureScheduler,   // ConfigureSchedulerRequest
-  Hang,                 // that worker's stream breaks; no bytes
-  Wait,                 // as many milliseconds as the bytes are long, times ten
-  Restart,              // another engine loads what is stored; no bytes
+  QueueJob,            // QueueJobRequest
+  QueueBatch,          // QueueJobBatchRequest
+  CancelJob,           // CancelJobRequest
+  AssignJob,           // AssignJobRequest
+  PutTemplate,         // PutTemplateRequest
+  DeleteTemplate,      // DeleteTemplateRequest
+  CreateOtp,           // CreateOtpRequest; the token is "token of " and the worker's id
+  Register,            // RegisterRequest; a new session is "session of " and the worker's id
+  WorkerMessage,       // of the worker whose hello came last
+  CompleteJob,         // CompleteJobRequest, of that worker
+  FailJob,             // FailJobRequest, of that worker
+  Unregister,          // UnregisterWorkerRequest
+  Drain,               // DrainWorkerRequest
+  ConfigureScheduler,  // ConfigureSchedulerRequest
+  Hang,                // that worker's stream breaks; no bytes
+  Wait,                // as many milliseconds as the bytes are long, times ten
+  Restart,             // another engine loads what is stored; no bytes
 };
 inline constexpr uint64_t kSteps = static_cast<uint64_t>(Step::Restart) + 1;
 

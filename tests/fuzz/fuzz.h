@@ -31,19 +31,19 @@ inline std::string words(const absl::Status& status) { return std::string(status
 
 }  // namespace hodei::fuzz
 
-#define REQUIRE(condition, ...)                                                                       \
-  do {                                                                                                \
+#define REQUIRE(condition, ...)                                                                         \
+  do {                                                                                                  \
     if (!(condition)) ::hodei::fuzz::broken(#condition, ::hodei::cat(__VA_ARGS__), __FILE__, __LINE__); \
   } while (false)
 
-#define FUZZ_TARGET(input)                                                        \
-  static void fuzz_one(std::string_view input);                                   \
-  extern "C" int LLVMFuzzerInitialize(int*, char***) {                            \
-    ::hodei::set_journal_level(::hodei::Level::Off);                              \
-    return 0;                                                                     \
-  }                                                                               \
-  extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {       \
-    fuzz_one(std::string_view(reinterpret_cast<const char*>(data), size));        \
-    return 0;                                                                     \
-  }                                                                               \
+#define FUZZ_TARGET(input)                                                  \
+  static void fuzz_one(std::string_view input);                             \
+  extern "C" int LLVMFuzzerInitialize(int*, char***) {                      \
+    ::hodei::set_journal_level(::hodei::Level::Off);                        \
+    return 0;                                                               \
+  }                                                                         \
+  extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) { \
+    fuzz_one(std::string_view(reinterpret_cast<const char*>(data), size));  \
+    return 0;                                                               \
+  }                                                                         \
   static void fuzz_one(std::string_view input)

@@ -174,7 +174,7 @@ class World {
     decide(command).IgnoreError();
   }
 
-  static std::string fixed(const std::string& correlation_id) {   // none is made by chance here
+  static std::string fixed(const std::string& correlation_id) {  // none is made by chance here
     return correlation_id.empty() ? "fuzz" : correlation_id;
   }
 

@@ -22,7 +22,8 @@ FUZZ_TARGET(input) {
   const std::string_view bytes = input.substr(1);
   switch (input[0] & 7) {
     case 0: return settles(bytes, store::unpack_labels, [](const core::Labels& v) { return store::pack(v); });
-    case 1: return settles(bytes, store::unpack_scheduler, [](const core::SchedulerConfig& v) { return store::pack(v); });
+    case 1:
+      return settles(bytes, store::unpack_scheduler, [](const core::SchedulerConfig& v) { return store::pack(v); });
     case 2: return settles(bytes, store::unpack_hash, [](Hash128 v) { return store::pack(v); });
     case 3: return settles(bytes, core::decode_shape, [](const core::Shape& v) { return core::encode(v); });
     case 4: return settles(bytes, core::decode_worker_info, [](const core::WorkerInfo& v) { return core::encode(v); });

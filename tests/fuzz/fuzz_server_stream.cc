@@ -8,7 +8,8 @@
 using namespace hodei;
 
 static bool has_nul(const std::vector<std::string>& texts) {
-  return std::any_of(texts.begin(), texts.end(), [](const std::string& t) { return t.find('\0') != std::string::npos; });
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& t) { return t.find('\0') != std::string::npos; });
 }
 
 static void order(v1::RunJob& run) {

@@ -15,7 +15,7 @@ namespace hodei::fuzz {
 // False: gRPC would have refused the bytes before any code of ours saw them.
 inline bool parses(std::string_view bytes, google::protobuf::Message& into) {
   static const bool quiet = [] {
-    google::protobuf::SetLogHandler(nullptr);   // it says on stderr what is wrong with a text; here that is daily bread
+    google::protobuf::SetLogHandler(nullptr);  // it says on stderr what is wrong with a text; here that is daily bread
     return true;
   }();
   (void)quiet;

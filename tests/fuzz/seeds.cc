@@ -1,5 +1,5 @@
-// Writes the first inputs of every target, made from real values: fuzz_seeds FOLDER [FILE OF HOSTILE WORDS]. With words,
-// only inputs that have them in every text: those are made anew for each run.
+// Writes the first inputs of every target, made from real values: fuzz_seeds FOLDER [FILE OF HOSTILE WORDS]. With
+// words, only inputs that have them in every text: those are made anew for each run.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -188,7 +188,9 @@ void scripts() {
 
   Script life;
   worker_joins(life, "w1").step(Step::QueueJob, job).step(Step::QueueJob, a_request(a_spec()));
-  life.step(Step::WorkerMessage, a_report("j1.1")).step(Step::Wait, std::string(300, 'x')).step(Step::CancelJob, cancel);
+  life.step(Step::WorkerMessage, a_report("j1.1"))
+      .step(Step::Wait, std::string(300, 'x'))
+      .step(Step::CancelJob, cancel);
   seed("commands", "life", life.bytes());
   Script loss;
   worker_joins(loss.step(Step::QueueBatch, batch), "w1").step(Step::Hang).step(Step::Restart);
@@ -270,7 +272,8 @@ void logs() {
   one.u64(1).text(first).text("");
   seed("log_store", "no-index", one.bytes());
   seed("log_block", "repaired", '\0' + first);
-  seed("log_block", "as-it-is", '\1' + first.substr(0, store::kBlockHeaderBytes + store::read_header(first)->body_bytes));
+  seed("log_block", "as-it-is",
+       '\1' + first.substr(0, store::kBlockHeaderBytes + store::read_header(first)->body_bytes));
 }
 
 void protocol() {
@@ -280,10 +283,15 @@ void protocol() {
   attach.options.labels = {{"zone", "a"}};
   attach.options.taints = {{"odd", "", "NoSchedule"}};
   attach.held.push_back({.held = {.execution = {JobId{7}, 2}, .started = true, .ended = true, .pid = 9, .exit = exit}});
-  const Program program{.argv = {"bash", "{{hodei.folder}}/script"}, .env = {"PATH=/bin"}, .files = {{"script", "id\n"}}};
-  const std::vector<protocol::Message> all = {
-      attach, protocol::Started{{JobId{7}, 2}, {5}, 9, 1}, protocol::Exited{exit}, protocol::Start{{JobId{7}, 2}, program},
-      protocol::Kill{{JobId{7}, 2}}, protocol::ValidUntil{{99}}, protocol::Left{"drained"}};
+  const Program program{
+      .argv = {"bash", "{{hodei.folder}}/script"}, .env = {"PATH=/bin"}, .files = {{"script", "id\n"}}};
+  const std::vector<protocol::Message> all = {attach,
+                                              protocol::Started{{JobId{7}, 2}, {5}, 9, 1},
+                                              protocol::Exited{exit},
+                                              protocol::Start{{JobId{7}, 2}, program},
+                                              protocol::Kill{{JobId{7}, 2}},
+                                              protocol::ValidUntil{{99}},
+                                              protocol::Left{"drained"}};
   std::string packet;
   for (const protocol::Message& message : all) {
     const std::string bytes = protocol::encode(message);
@@ -306,11 +314,12 @@ void written_texts() {
   texts("quantities", {"500ms", "1h30m", "2d", "0", "1.5s", "10GiB", "512m", "1024", "2g", "65535", "-5"});
   texts("label_rules", {"zone In (a,b)", "gpu Exists", "cores Gt 4", "zone=a", "zone!=a", "cores<8", "!gpu",
                         "odd=yes:NoExecute", "http://localhost:50051", "[::1]:8080,host"});
-  texts("job_file", {"name: x\ncommand: {shell: {cmd: echo, args: [a, b]}}\ntimeout_ms: 5000\nlabels: {team: blue}\n",
-                     "{\"command\": {\"script\": {\"content\": \"set -e\\necho \\u00e4\\n\"}}, \"max_attempts\": 2}",
-                     "spec:\n  command:\n    script:\n      content: |\n        echo hi\n        exit 1\nparameters: {a: b}\n",
-                     "name: t\nparameters: [{name: who, default_value: you}]\nspec: {command: {shell: {cmd: '${who}'}}}\n",
-                     "constraints:\n  labels:\n  - {key: zone, operator: In, values: [a]}\npreferences: {priority: high}\n"});
+  texts("job_file",
+        {"name: x\ncommand: {shell: {cmd: echo, args: [a, b]}}\ntimeout_ms: 5000\nlabels: {team: blue}\n",
+         "{\"command\": {\"script\": {\"content\": \"set -e\\necho \\u00e4\\n\"}}, \"max_attempts\": 2}",
+         "spec:\n  command:\n    script:\n      content: |\n        echo hi\n        exit 1\nparameters: {a: b}\n",
+         "name: t\nparameters: [{name: who, default_value: you}]\nspec: {command: {shell: {cmd: '${who}'}}}\n",
+         "constraints:\n  labels:\n  - {key: zone, operator: In, values: [a]}\npreferences: {priority: high}\n"});
   texts("config_file", {"server: http://localhost:50051\noutput: yaml\nretry_for: 3s\n",
                         "slots: 4\nlabels: {zone: a}\ntaints: [odd=yes:NoExecute]\nlog_retention_size: 10GiB\n",
                         "listen: 127.0.0.1:0\npool:\nlog_level: debug\nworker_id: w1\n"});

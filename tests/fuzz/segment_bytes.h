@@ -25,7 +25,7 @@ void put(std::string& bytes, size_t at, T value) {
 inline constexpr size_t kCrcAt = 4;
 inline constexpr size_t kBodyBytesAt = 8;
 inline constexpr size_t kRawBytesAt = 12;
-inline constexpr uint32_t kMostRawBytes = 1 << 20;   // only a block that we wrote has a good checksum and claims more
+inline constexpr uint32_t kMostRawBytes = 1 << 20;  // only a block that we wrote has a good checksum and claims more
 
 // Makes a whole block of what stands at `at`; returns where the next one begins.
 inline size_t repair_block(std::string& segment, size_t at) {
