@@ -31,10 +31,8 @@ inline std::string words(const absl::Status& status) { return std::string(status
 
 }  // namespace hodei::fuzz
 
-#define REQUIRE(condition, ...)                                                                         \
-  do {                                                                                                  \
-    if (!(condition)) ::hodei::fuzz::broken(#condition, ::hodei::cat(__VA_ARGS__), __FILE__, __LINE__); \
-  } while (false)
+#define REQUIRE(condition, ...) \
+  ((condition) ? void() : ::hodei::fuzz::broken(#condition, ::hodei::cat(__VA_ARGS__), __FILE__, __LINE__))
 
 #define FUZZ_TARGET(input)                                                  \
   static void fuzz_one(std::string_view input);                             \
