@@ -40,7 +40,7 @@ class World {
       case Step::Unregister: return with<v1::UnregisterWorkerRequest>(bytes);
       case Step::Drain: return with<v1::DrainWorkerRequest>(bytes);
       case Step::ConfigureScheduler: return with<v1::ConfigureSchedulerRequest>(bytes);
-      case Step::Hang: decide(core::CloseStream{speaker_, stream_}); return;
+      case Step::Hang: return decide(core::CloseStream{speaker_, stream_}).IgnoreError();
       case Step::Wait: return wait(std::chrono::milliseconds(10 * bytes.size()));
       case Step::Restart: return load();
     }

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "fmt/format.h"
 #include "hodei/v1/job_service.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
