@@ -69,7 +69,8 @@ core::JobSpec from_proto(const v1::JobSpec& in) {
   if (in.command().has_shell()) {
     out.command = core::ShellCommand{in.command().shell().cmd(), strings(in.command().shell().args())};
   } else if (in.command().has_script()) {
-    out.command = core::ScriptCommand{in.command().script().interpreter(), in.command().script().content()};
+    const v1::ScriptCommand& script = in.command().script();
+    out.command = core::ScriptCommand{script.interpreter(), script.content(), strings(script.args())};
   }
   out.env = {in.env().begin(), in.env().end()};
   out.working_dir = in.working_dir();

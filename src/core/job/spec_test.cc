@@ -177,6 +177,16 @@ TEST(DefaultName, IsMadeFromTheCommand) {
   EXPECT_EQ(default_name(lines), "sh -c one");
 }
 
+TEST(Validation, RefusesANulInAnyPartOfAScript) {
+  const std::string nul("a\0b", 3);
+  for (const ScriptCommand& script : {ScriptCommand{nul, "true"}, {"", nul}, {"", "true", {nul}}}) {
+    JobSpec spec = good();
+    spec.command = script;
+    const absl::Status status = validate(spec);
+    EXPECT_EQ(std::string(status.message()).rfind("command.script.", 0), 0u) << status;
+  }
+}
+
 TEST(DefaultName, IsCutBetweenCharacters) {
   for (size_t before = 0; before < 4; ++before) {
     JobSpec spec = good();
