@@ -16,6 +16,10 @@ build_packages=(
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime)
 
+# What the fuzz targets need besides.
+# shellcheck disable=SC2034
+fuzz_packages=(clang libclang-rt-14-dev)
+
 # What `tools/dev lint` and `tools/dev format` need besides.
 # shellcheck disable=SC2034
 lint_packages=(clang-format clang-tidy shellcheck python3)

@@ -1,5 +1,6 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
+#include "src/base/clip.h"
 #include "src/base/codec.h"
 #include "src/base/ids.h"
 #include "src/base/random.h"
@@ -79,6 +80,15 @@ TEST(Random, UuidsHaveVersionFourAndDiffer) {
 }
 
 TEST(Time, PrintsUtc) { EXPECT_EQ(format_utc(WallTime{1'700'000'000'123'456}), "2023-11-14T22:13:20.123Z"); }
+
+TEST(Clip, CutsBetweenCharacters) {
+  EXPECT_EQ(clip("hello", 10), "hello");
+  EXPECT_EQ(clip("hello", 2), "he");
+  EXPECT_EQ(clip("a\u00e9b", 2), "a");
+  EXPECT_EQ(clip("a\u00e9b", 3), "a\u00e9");
+  EXPECT_EQ(clip("\U0001f680\U0001f680", 7), "\U0001f680");
+  EXPECT_EQ(clip("\U0001f680", 3), "");
+}
 
 }  // namespace
 }  // namespace hodei

@@ -1,5 +1,8 @@
 #include "src/cli/document.h"
 
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -119,11 +122,45 @@ std::string_view kind_name(const Node& node) {
   return "text";
 }
 
+namespace {
+
+std::optional<unsigned> unit_at(std::string_view text, size_t at) {
+  unsigned value = 0;
+  if (text.substr(at, 2) != "\\u" || text.size() < at + 6) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data() + at + 2, text.data() + at + 6, value, 16);
+  return error == std::errc() && end == text.data() + at + 6 ? std::optional(value) : std::nullopt;
+}
+
+// JSON writes a character beyond the first 65,536 as two units (\ud83d\ude80), YAML as one (\U0001f680).
+std::string with_whole_characters(std::string_view json) {
+  std::string out;
+  for (size_t at = 0; at < json.size();) {
+    const std::optional<unsigned> high = unit_at(json, at);
+    const std::optional<unsigned> low = high ? unit_at(json, at + 6) : std::nullopt;
+    if (low && *high >> 10 == 0xd800 >> 10 && *low >> 10 == 0xdc00 >> 10) {
+      out += fmt::format("\\U{:08x}", 0x10000 + ((*high & 0x3ff) << 10) + (*low & 0x3ff));
+      at += 12;
+      continue;
+    }
+    const size_t size = json[at] == '\\' ? 2 : 1;   // an escaped backslash begins no other escape
+    out += json.substr(at, size);
+    at += size;
+  }
+  return out;
+}
+
+std::string as_yaml(std::string_view text) {
+  if (text.find("\\u") == std::string_view::npos || !nlohmann::json::accept(text)) return std::string(text);
+  return with_whole_characters(text);
+}
+
+}  // namespace
+
 absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name) {
   if (text.size() > kLargestDocument) {
     return absl::InvalidArgumentError(cat(name, ": is larger than ", kLargestDocument, " bytes"));
   }
-  std::istringstream in{std::string(text)};
+  std::istringstream in{as_yaml(text)};
   try {
     YAML::Parser parser(in);
     TreeBuilder builder;

@@ -62,6 +62,17 @@ TEST(JobFile, ReadsJson) {
   EXPECT_EQ(request.spec().timeout_ms(), 5);
 }
 
+TEST(JobFile, ReadsTheTwoHalvesOfACharacterInJson) {
+  v1::QueueJobRequest request;
+  const absl::Status read =
+      read_job(R"({"command": {"shell": {"cmd": "\ud83d\ude80", "args": ["\\ud83d\ude80", "\u00e9"]}}})", "job.json", request);
+  ASSERT_EQ(read.message(), "");
+  EXPECT_EQ(request.spec().command().shell().cmd(), "\U0001f680");
+  EXPECT_FALSE(read_job(R"({"command": {"shell": {"cmd": "\ud83d"}}})", "job.json", request).ok()) << "a half";
+  ASSERT_EQ(read_job("command: {shell: {cmd: '\\ud83d\\ude80'}}", "job.yaml", request).message(), "");
+  EXPECT_EQ(request.spec().command().shell().cmd(), "\\ud83d\\ude80") << "no escape in YAML's single quotes";
+}
+
 TEST(JobFile, MayHoldAWholeRequest) {
   v1::QueueJobRequest request;
   ASSERT_TRUE(read_job("template: greet\nparameters: {who: you}\nspec: {name: x}\n", "job.yaml", request).ok());

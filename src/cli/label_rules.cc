@@ -2,6 +2,7 @@
 
 #include "hodei/v1/job.pb.h"
 #include "src/base/status.h"
+#include "src/cli/quantities.h"
 #include "src/cli/suggestion.h"
 
 namespace hodei::cli {
@@ -42,8 +43,7 @@ absl::Status check_values(const LabelRule& rule, std::string_view text) {
     case LabelRule::NotIn: return count > 0 ? absl::OkStatus() : bad_rule(text, "names no values");
     case LabelRule::Gt:
     case LabelRule::Lt: {
-      const bool number = count == 1 && !rule.values(0).empty() &&
-                          rule.values(0).find_first_not_of("0123456789", rule.values(0)[0] == '-') == std::string::npos;
+      const bool number = count == 1 && parse_count(rule.values(0), INT64_MIN, INT64_MAX).ok();
       return number ? absl::OkStatus() : bad_rule(text, "Gt and Lt take one whole number");
     }
     default: return count == 0 ? absl::OkStatus() : bad_rule(text, "Exists and DoesNotExist take no values");

@@ -85,7 +85,9 @@ TEST(LabelRules, RefuseWhatCannotHold) {
   EXPECT_THAT(rule_text("zone Inn (a)"), HasSubstr("did you mean 'In'?"));
   EXPECT_THAT(rule_text("zone In"), HasSubstr("names no values"));
   EXPECT_THAT(rule_text("zone In (a"), HasSubstr("not closed"));
-  EXPECT_THAT(rule_text("cores Gt many"), HasSubstr("one whole number"));
+  for (const char* bad : {"cores Gt many", "cores Gt -", "cores<99999999999999999999", "cores>+1"}) {
+    EXPECT_THAT(rule_text(bad), HasSubstr("one whole number")) << bad;
+  }
   EXPECT_THAT(rule_text("gpu Exists (a)"), HasSubstr("take no values"));
   EXPECT_THAT(rule_text(""), HasSubstr("is empty"));
   EXPECT_THAT(rule_text("=a"), HasSubstr("no label name"));

@@ -1,4 +1,5 @@
 // What workers say about executions. A report about any execution but the current one changes nothing.
+#include "src/base/clip.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -10,7 +11,7 @@ namespace {
 constexpr double kHistoryDecay = 0.9;   // weight of the past against one more execution
 constexpr size_t kMaxMessage = 4096;
 
-std::string clipped(const std::string& text) { return text.size() <= kMaxMessage ? text : text.substr(0, kMaxMessage); }
+std::string clipped(const std::string& text) { return std::string(clip(text, kMaxMessage)); }
 
 std::string words(const ResultReport& r) {
   if (!r.message.empty()) return clipped(r.message);

@@ -1,4 +1,6 @@
 // Tokens, sessions, streams, heartbeats, leaving.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -153,7 +155,7 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
     return absl::AbortedError("this stream has been replaced by a newer one");
   }
-  worker->cpu_load = c.cpu_load;
+  worker->cpu_load = c.cpu_load > 0 ? std::min(c.cpu_load, 1.0) : 0;   // also what is no number: it would order nothing
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
   const double before = worker->rank;

@@ -1,4 +1,6 @@
 // The lease (SPEC 2.2.5): 30 s silent is unhealthy, 45 s silent is lost, and a stall of the server counts for nobody.
+#include <cmath>
+
 #include "src/core/engine_harness.h"
 
 namespace hodei::core {
@@ -154,6 +156,18 @@ TEST(SilentWorker, IsForgottenAfterADay) {
   bench.advance(std::chrono::hours(2));
   EXPECT_TRUE(bench.rows.workers.empty());
   bench.check();
+}
+
+TEST(Heartbeat, WithALoadThatIsNoNumberDisturbsNobody) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.worker("w2").joins();
+  for (const double load : {std::nan(""), -1.0, 7.0, std::nan(""), 0.5}) {
+    for (const char* id : {"w1", "w2"}) bench.worker(id).beats(load);
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(bench.state(bench.submit(a_job())), JobState::Scheduled);
+  EXPECT_EQ(bench.worker("w1").live().executions.size(), 1u);
+  EXPECT_EQ(bench.worker("w2").live().executions.size(), 1u);
 }
 
 }  // namespace

@@ -126,6 +126,12 @@ TEST(Registration, ChecksWhatTheWorkerSaysOfItself) {
   RegisterWorker label = with_token("t", "w1");
   label.info.labels[""] = "x";
   EXPECT_NE(bench.refused(label).message().find("info.labels"), std::string::npos);
+  RegisterWorker isolation = with_token("t", "w1");
+  isolation.info.isolation = static_cast<Isolation>(255);
+  EXPECT_NE(bench.refused(isolation).message().find("info.isolation"), std::string::npos);
+  RegisterWorker taint = with_token("t", "w1");
+  taint.info.taints.push_back({"odd", "", static_cast<TaintEffect>(255)});
+  EXPECT_NE(bench.refused(taint).message().find("info.taints"), std::string::npos);
   bench.ask<Registered>(with_token("t", "w1"));
 }
 

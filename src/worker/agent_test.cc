@@ -229,6 +229,23 @@ TEST_F(LogPumpTest, AfterAReconnectEverythingTheServerDoesNotHaveIsSentAgain) {
   EXPECT_TRUE(last.end);
 }
 
+TEST_F(LogPumpTest, AHoleInARingIsSaidToBeMissing) {
+  write("one\n");
+  write("two\n");
+  // The second record, behind a header and one line, claims to lie further on.
+  reinterpret_cast<RecordHeader*>(memory.data() + 2 * sizeof(RecordHeader))->offset = 100;
+  pump.ended(a, 104);
+  advance(1s);
+  EXPECT_EQ(pump.take(now).at(0).data, "one\n");
+  advance(1s);
+  const std::vector<LogPart> rest = pump.take(now);
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].offset, 100u);
+  EXPECT_EQ(rest[0].lost, 96u);
+  EXPECT_EQ(rest[0].data, "two\n");
+  EXPECT_TRUE(rest[0].end);
+}
+
 TEST_F(LogPumpTest, ANewAgentGoesOnWhereTheRingBegins) {
   write("one\n");
   write("two\n");

@@ -126,7 +126,13 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
       part.offset = std::max(*log.next, chunk->offset);
       part.lost = part.offset - *log.next;
     }
-    const std::string_view unsent = chunk->bytes.substr(part.offset + part.data.size() - chunk->offset);
+    const uint64_t sent = part.offset + part.data.size();
+    if (chunk->offset > sent) break;   // a hole: the next part says so
+    if (chunk->offset + chunk->bytes.size() <= sent) {
+      log.reader->next();
+      continue;
+    }
+    const std::string_view unsent = chunk->bytes.substr(sent - chunk->offset);
     const std::string_view bytes = unsent.substr(0, limit - part.data.size());
     cutter.add(bytes, chunk->stream, chunk->time);
     if (cutter.open_length() > 0 && cutter.open_length() <= bytes.size()) open_at = log.reader->cursor();

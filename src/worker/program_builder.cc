@@ -1,5 +1,6 @@
 #include "src/worker/program_builder.h"
 
+#include <algorithm>
 #include <map>
 
 #include "hodei/v1/job.pb.h"
@@ -58,6 +59,11 @@ void add_script(const v1::ScriptCommand& script, Program& program) {
                                                          : with_safety_header(interpreter, script.content())});
 }
 
+Duration duration(int64_t ms) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 3660);   // in microseconds it still is a number
+  return std::clamp(std::chrono::milliseconds(ms), std::chrono::milliseconds(0), kLongest);
+}
+
 bool has_nul(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     if (text.find('\0') != std::string::npos) return true;
@@ -87,8 +93,8 @@ Program build_program(const RunOrder& order, const std::vector<std::string>& inh
   }
   program.env = environment(order, spec, inherited);
   program.working_dir = spec.working_dir();
-  program.timeout = std::chrono::milliseconds(std::max<int64_t>(spec.timeout_ms(), 0));
-  program.grace = std::chrono::milliseconds(std::max<int64_t>(spec.kill_grace_ms(), 0));
+  program.timeout = duration(spec.timeout_ms());
+  program.grace = duration(spec.kill_grace_ms());
   switch (spec.command().kind_case()) {
     case v1::Command::kShell:
       program.argv.push_back(spec.command().shell().cmd());

@@ -17,8 +17,8 @@ void put(Encoder& out, const std::vector<std::string>& list) {
   for (const std::string& text : list) out.text(text);
 }
 std::vector<std::string> get_list(Decoder& in) {
-  std::vector<std::string> list(in.count());
-  for (std::string& text : list) text = in.text();
+  std::vector<std::string> list;
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) list.emplace_back(in.text());
   return list;
 }
 
@@ -63,11 +63,11 @@ WorkerOptions get_options(Decoder& in) {
   o.name = in.text();
   o.state_dir = in.text();
   o.slots = static_cast<uint32_t>(in.u64());
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     const std::string_view key = in.text();
     o.labels.emplace(key, in.text());
   }
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     TaintOption taint;
     taint.key = in.text();
     taint.value = in.text();
@@ -95,7 +95,7 @@ Program get_program(Decoder& in) {
   program.argv = get_list(in);
   program.env = get_list(in);
   program.working_dir = in.text();
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Program::File file;
     file.name = in.text();
     file.content = in.text();
@@ -149,7 +149,7 @@ Attach get_attach(Decoder& in) {
   m.cgroup = in.text();
   m.mark = in.text();
   m.options = get_options(in);
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     HeldRing h;
     h.held.execution = get_execution(in);
     h.held.started = in.u64() != 0;

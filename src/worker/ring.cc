@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kMagic = 0x31676e6952646f48;   // "HodRing1"
 constexpr size_t kDataAt = 4096;
 constexpr uint64_t kAlign = sizeof(RecordHeader);
+constexpr int64_t kMaxTime = int64_t{1} << 60;   // nobody means more; the server would refuse it
 constexpr size_t kKeepResident = 64 << 10;        // more than this is given back when a ring is recycled
 
 constexpr uint64_t padded(uint64_t length) { return (length + kAlign - 1) / kAlign * kAlign; }
@@ -167,7 +168,7 @@ std::optional<RingReader::Chunk> RingReader::peek() {
   }
   if (record == nullptr) return std::nullopt;
   return Chunk{.offset = record->offset,
-               .time = {record->time_us},
+               .time = {std::clamp(record->time_us, -kMaxTime, kMaxTime)},
                .stream = record->stream,
                .bytes = {reinterpret_cast<const char*>(record + 1), record->length}};
 }

@@ -118,6 +118,14 @@ TEST(Ring, MemoryThatIsNoRingIsRefused) {
   EXPECT_FALSE(RingMemory::open(std::move(file)).ok());
 }
 
+TEST(Ring, ARecordWithAnImpossibleTimeKeepsItsBytes) {
+  RingMemory memory = RingMemory::create(4096).value();
+  RingWriter(&memory).append(OutputStream::Stdout, {INT64_MIN}, "text");
+  RingReader reader(&memory);
+  EXPECT_EQ(reader.peek()->bytes, "text");
+  EXPECT_GT(reader.peek()->time.us, INT64_MIN / 2);
+}
+
 TEST(Ring, ARecycledRingStartsAtZero) {
   RingMemory memory = RingMemory::create(1 << 20).value();
   {

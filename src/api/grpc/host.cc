@@ -46,6 +46,10 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &parts->port);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // A compressed message may unpack to anything, and its size is looked at only afterwards: 1 MB becomes 1 GB.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   // Two servers must never share a port and split the callers between them.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);

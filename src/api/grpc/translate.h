@@ -12,6 +12,12 @@
 
 namespace hodei::api {
 
+// What does not fit into the small enums inside must not come out as another value of theirs: 255 is none of them.
+template <class Enum>
+Enum checked_enum(int value) {
+  return static_cast<Enum>(value < 0 || value > 255 ? 255 : value);
+}
+
 grpc::Status to_grpc(const absl::Status& status);
 
 core::JobSpec from_proto(const v1::JobSpec& spec);

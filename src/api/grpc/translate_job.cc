@@ -6,12 +6,6 @@ namespace {
 
 std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) { return {in.begin(), in.end()}; }
 
-// What does not fit into the small enums inside must not come out as another value of theirs: 255 is none of them.
-template <class Enum>
-Enum checked_enum(int value) {
-  return static_cast<Enum>(value < 0 || value > 255 ? 255 : value);
-}
-
 core::Shape shape_of(const v1::JobSpec& in) {
   core::Shape shape;
   const v1::Constraints& c = in.constraints();
@@ -75,7 +69,8 @@ core::JobSpec from_proto(const v1::JobSpec& in) {
   if (in.command().has_shell()) {
     out.command = core::ShellCommand{in.command().shell().cmd(), strings(in.command().shell().args())};
   } else if (in.command().has_script()) {
-    out.command = core::ScriptCommand{in.command().script().interpreter(), in.command().script().content()};
+    const v1::ScriptCommand& script = in.command().script();
+    out.command = core::ScriptCommand{script.interpreter(), script.content(), strings(script.args())};
   }
   out.env = {in.env().begin(), in.env().end()};
   out.working_dir = in.working_dir();

@@ -178,6 +178,14 @@ TEST(Render, FillsEveryStringWhereverItIs) {
   EXPECT_FALSE(render({}, *std::make_unique<v1::JobSpec>(shell_spec("${gone}"))).ok());
 }
 
+TEST(Render, StopsBeforeAllTextsTogetherGrowTooLong) {
+  v1::JobSpec spec = shell_spec("true");
+  for (int i = 0; i < 100; ++i) spec.mutable_command()->mutable_shell()->add_args("${a}");
+  const absl::Status status = render({{"a", std::string(60'000, 'x')}}, spec);
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_LT(spec.ByteSizeLong(), 2 * core::kMaxRendered);
+}
+
 class SubmissionTest : public ::testing::Test {
  protected:
   SubmissionTest() {

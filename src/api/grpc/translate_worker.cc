@@ -32,12 +32,12 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   out.labels = {in.labels().begin(), in.labels().end()};
   for (const v1::Taint& t : in.taints()) {
     const auto effect = t.effect() == v1::Taint::EFFECT_UNSPECIFIED ? v1::Taint::NoSchedule : t.effect();
-    out.taints.push_back({t.key(), t.value(), static_cast<core::TaintEffect>(effect)});
+    out.taints.push_back({t.key(), t.value(), checked_enum<core::TaintEffect>(effect)});
   }
   for (const v1::Toleration& t : in.tolerations()) out.tolerations.push_back({t.key(), t.value()});
   out.provider = in.provider().empty() ? "manual" : in.provider();
   out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED ? core::Isolation::Process
-                                                                            : static_cast<core::Isolation>(in.isolation());
+                                                                            : checked_enum<core::Isolation>(in.isolation());
   out.image = in.image();
   return out;
 }
@@ -46,7 +46,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   core::ResultReport out;
   out.execution = execution;
   out.outcome = in.outcome() == v1::JobResult::OUTCOME_UNSPECIFIED ? core::Outcome::Failed
-                                                                    : static_cast<core::Outcome>(in.outcome());
+                                                                    : checked_enum<core::Outcome>(in.outcome());
   out.exit_code = in.exit_code();
   out.signal = in.signal();
   out.failure = in.failure();

@@ -63,12 +63,12 @@ absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch) {
   piece.end = batch.end();
   piece.data = std::move(*batch.mutable_data());
   piece.lines.reserve(static_cast<size_t>(batch.lines_size()));
-  int64_t time = batch.first_time_us();
+  auto time = static_cast<uint64_t>(batch.first_time_us());   // wraps; check_piece() looks at what comes of it
   uint64_t total = 0;
   for (int i = 0; i < batch.lines_size(); ++i) {
     const uint32_t packed = batch.lines(i);
-    if (i < batch.time_deltas_us_size()) time += batch.time_deltas_us(i);
-    piece.lines.push_back({packed >> 2, (packed & 1) != 0, (packed & 2) != 0, time});
+    if (i < batch.time_deltas_us_size()) time += static_cast<uint64_t>(batch.time_deltas_us(i));
+    piece.lines.push_back({packed >> 2, (packed & 1) != 0, (packed & 2) != 0, static_cast<int64_t>(time)});
     total += packed >> 2;
   }
   if (total != piece.data.size() || piece.offset < 0 || piece.lost < 0) {

@@ -2,6 +2,7 @@
 #include "src/api/grpc/worker_messages.h"
 
 #include "gtest/gtest.h"
+#include "src/store/segments/log_cut.h"
 
 namespace hodei::api {
 namespace {
@@ -107,6 +108,18 @@ TEST(LogBatches, MustAddUpToTheirData) {
   EXPECT_EQ(piece->data, "one\ntwo");
   batch.set_lines(1, 4 << 2);
   EXPECT_TRUE(absl::IsInvalidArgument(log_from(batch).status()));
+}
+
+TEST(LogBatches, MayHoldTimesThatTheStoreRefuses) {
+  v1::LogBatch batch;
+  batch.set_execution_id(to_string(ExecutionId{JobId{5}, 1}));
+  batch.set_data("a\n");
+  batch.add_lines(2 << 2);
+  batch.set_first_time_us(INT64_MAX);
+  batch.add_time_deltas_us(1);
+  const absl::StatusOr<store::LogPiece> piece = log_from(batch);
+  ASSERT_TRUE(piece.ok()) << piece.status();
+  EXPECT_TRUE(absl::IsInvalidArgument(store::check_piece(*piece)));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Decision get_decision(Decoder& in) {
   d.score.zone = part();
   d.score.history = part();
   d.considered = static_cast<uint32_t>(in.u64());
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     RuleCount r;
     r.rule = in.text();
     r.workers = static_cast<uint32_t>(in.u64());
@@ -99,8 +99,8 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   Decoder in(bytes);
   auto past = std::make_shared<Past>();
   in.u64();
-  for (uint64_t n = in.count(); n > 0; --n) past->transitions.push_back(get_transition(in));
-  for (uint64_t n = in.count(); n > 0; --n) past->executions.push_back(get_execution(in));
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->transitions.push_back(get_transition(in));
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->executions.push_back(get_execution(in));
   past->failure = in.text();
   past->reason = in.text();
   past->cancel_reason = in.text();

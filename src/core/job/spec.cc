@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/clip.h"
 #include "src/base/status.h"
 #include "src/core/placement/rules/labels.h"
 
@@ -28,6 +29,14 @@ absl::Status check_env(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status check_args(std::string_view field, const std::vector<std::string>& args) {
+  if (args.size() > kMaxArgs) return bad_field(field, "at most ", kMaxArgs, " arguments");
+  for (const std::string& arg : args) {
+    if (has_nul(arg)) return bad_field(field, "must not hold a NUL byte");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status check_command(const JobSpec& spec) {
   if (std::holds_alternative<std::monostate>(spec.command)) {
     return bad_field("command", "is required; set command.shell.cmd or command.script.content");
@@ -35,16 +44,14 @@ absl::Status check_command(const JobSpec& spec) {
   if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
     if (shell->cmd.empty()) return bad_field("command.shell.cmd", "must not be empty");
     if (has_nul(shell->cmd)) return bad_field("command.shell.cmd", "must not hold a NUL byte");
-    if (shell->args.size() > kMaxArgs) return bad_field("command.shell.args", "at most ", kMaxArgs, " arguments");
-    for (const std::string& arg : shell->args) {
-      if (has_nul(arg)) return bad_field("command.shell.args", "must not hold a NUL byte");
-    }
-    return absl::OkStatus();
+    return check_args("command.shell.args", shell->args);
   }
   const auto& script = std::get<ScriptCommand>(spec.command);
   if (script.content.empty()) return bad_field("command.script.content", "must not be empty");
+  // Its first line may name the program that runs it.
+  if (has_nul(script.content)) return bad_field("command.script.content", "must not hold a NUL byte");
   if (has_nul(script.interpreter)) return bad_field("command.script.interpreter", "must not hold a NUL byte");
-  return absl::OkStatus();
+  return check_args("command.script.args", script.args);
 }
 
 absl::Status check_labels(const JobSpec& spec) {
@@ -179,7 +186,7 @@ std::string default_name(const JobSpec& spec) {
   }
   constexpr size_t kShown = 60;
   text = text.substr(0, text.find('\n'));
-  return text.size() <= kShown ? text : cat(text.substr(0, kShown - 3), "...");
+  return text.size() <= kShown ? text : cat(clip(text, kShown - 3), "...");
 }
 
 }  // namespace hodei::core

@@ -19,6 +19,7 @@ struct ShellCommand {
 struct ScriptCommand {
   std::string interpreter;
   std::string content;
+  std::vector<std::string> args = {};
 };
 
 struct JobSpec {

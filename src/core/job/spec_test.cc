@@ -177,5 +177,27 @@ TEST(DefaultName, IsMadeFromTheCommand) {
   EXPECT_EQ(default_name(lines), "sh -c one");
 }
 
+TEST(Validation, RefusesANulInAnyPartOfAScript) {
+  const std::string nul("a\0b", 3);
+  for (const ScriptCommand& script : {ScriptCommand{nul, "true"}, {"", nul}, {"", "true", {nul}}}) {
+    JobSpec spec = good();
+    spec.command = script;
+    const absl::Status status = validate(spec);
+    EXPECT_EQ(std::string(status.message()).rfind("command.script.", 0), 0u) << status;
+  }
+}
+
+TEST(DefaultName, IsCutBetweenCharacters) {
+  for (size_t before = 0; before < 4; ++before) {
+    JobSpec spec = good();
+    std::string text(before, 'x');
+    for (int i = 0; i < 40; ++i) text += "\u00e9";
+    spec.command = ShellCommand{"sh", {text}};
+    const std::string name = default_name(spec);
+    EXPECT_TRUE(name.ends_with("\u00e9...")) << name;
+    EXPECT_LE(name.size(), 60u);
+  }
+}
+
 }  // namespace
 }  // namespace hodei::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/clip.h"
 #include "src/base/status.h"
 
 namespace hodei::core {
@@ -38,7 +39,7 @@ absl::Status check_parameters(const std::vector<Parameter>& declared) {
 
 absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values& given) {
   for (const auto& [name, value] : given) {
-    const bool known = std::any_of(declared.begin(), declared.end(), [&](const Parameter& p) { return p.name == name; });
+    const bool known = std::any_of(declared.begin(), declared.end(), [&name = name](const Parameter& p) { return p.name == name; });
     if (!known) return bad_field("parameters", "the template has no parameter '", name, "'; it has: ", names_of(declared));
     if (value.size() > kMaxValue) return bad_field(cat("parameters.", name), "is longer than ", kMaxValue, " bytes");
   }
@@ -53,8 +54,13 @@ absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values
   return out;
 }
 
-absl::StatusOr<std::string> substitute(std::string_view text, const Values& values) {
+absl::StatusOr<std::string> substitute(std::string_view text, const Values& values, size_t most) {
   std::string out;
+  // Asked before anything is added: a short text can name a long value many times.
+  const auto fits = [&](size_t more) { return out.size() + more <= most; };
+  const auto too_long = [] {
+    return bad_field("spec", "is longer than ", kMaxRendered, " bytes once its parameters are filled in");
+  };
   while (true) {
     const size_t at = text.find("${");
     if (at == std::string_view::npos) break;
@@ -67,11 +73,13 @@ absl::StatusOr<std::string> substitute(std::string_view text, const Values& valu
     const std::string_view name = text.substr(at + 2, end == std::string_view::npos ? end : end - at - 2);
     const auto it = values.find(std::string(name));
     if (end == std::string_view::npos || it == values.end()) {
-      return bad_field("spec", "'${", name.substr(0, 60), "' is not a declared parameter; write $${ for a literal ${");
+      return bad_field("spec", "'${", clip(name, 60), "' is not a declared parameter; write $${ for a literal ${");
     }
+    if (!fits(at + it->second.size())) return too_long();
     out.append(text.substr(0, at)).append(it->second);
     text.remove_prefix(end + 1);
   }
+  if (!fits(text.size())) return too_long();
   out.append(text);
   return out;
 }

@@ -69,5 +69,17 @@ TEST(Substitute, RefusesAnUndeclaredOrUnclosedName) {
   }
 }
 
+TEST(Substitute, StopsBeforeTheTextGrowsTooLong) {
+  const Values values{{"a", std::string(1000, 'x')}};
+  EXPECT_EQ(substitute("${a}", values, 1000)->size(), 1000u);
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "${a}";
+  for (const auto& [text, most] : {std::pair<std::string, size_t>{many, kMaxRendered}, {"${a}", 999}, {"abc", 2}}) {
+    const absl::Status status = substitute(text, values, most).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << text.substr(0, 10);
+    EXPECT_TRUE(std::string(status.message()).starts_with("spec: is longer than")) << status;
+  }
+}
+
 }  // namespace
 }  // namespace hodei::core

@@ -30,15 +30,15 @@ Shape decode_shape(std::string_view bytes) {
   s.image = in.text();
   s.pool = in.text();
   s.provider = in.text();
-  for (uint64_t n = in.count(); n > 0; --n) s.capabilities.emplace_back(in.text());
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) s.capabilities.emplace_back(in.text());
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     LabelRule rule;
     rule.key = in.text();
     rule.op = static_cast<LabelOperator>(in.u64());
-    for (uint64_t v = in.count(); v > 0; --v) rule.values.emplace_back(in.text());
+    for (uint64_t v = in.count(); v > 0 && in.ok(); --v) rule.values.emplace_back(in.text());
     s.labels.push_back(std::move(rule));
   }
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Toleration t;
     t.key = in.text();
     t.value = in.text();

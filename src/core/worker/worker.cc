@@ -33,19 +33,19 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   w.architecture = in.text();
   w.capacity = {in.i64(), in.i64(), in.i64(), in.i64()};
   w.slots = static_cast<uint32_t>(in.u64());
-  for (uint64_t n = in.count(); n > 0; --n) w.capabilities.emplace_back(in.text());
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) w.capabilities.emplace_back(in.text());
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     std::string key(in.text());
     w.labels[std::move(key)] = in.text();
   }
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Taint t;
     t.key = in.text();
     t.value = in.text();
     t.effect = static_cast<TaintEffect>(in.u64());
     w.taints.push_back(std::move(t));
   }
-  for (uint64_t n = in.count(); n > 0; --n) {
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Toleration t;
     t.key = in.text();
     t.value = in.text();
@@ -65,6 +65,14 @@ absl::Status validate(const WorkerInfo& info) {
   const Amounts& c = info.capacity;
   if (c.cpu_milli < 0 || c.memory_mb < 0 || c.storage_mb < 0 || c.gpus < 0) {
     return bad_field("info.capacity", "amounts must not be negative");
+  }
+  if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
+    return bad_field("info.isolation", "must be one of process, container, hardware");
+  }
+  for (const Taint& taint : info.taints) {
+    if (taint.effect < TaintEffect::NoSchedule || taint.effect > TaintEffect::NoExecute) {
+      return bad_field("info.taints", "an effect must be one of NoSchedule, PreferNoSchedule, NoExecute");
+    }
   }
   if (info.labels.size() > 256) return bad_field("info.labels", "at most 256 labels, not ", info.labels.size());
   for (const auto& [key, value] : info.labels) {

@@ -154,14 +154,14 @@ absl::StatusOr<LogPiece> decode_block(const BlockHeader& header, std::string_vie
                .end = header.has(BlockHeader::kEnd)};
   out.lines.reserve(header.line_count);
   Decoder lines(raw.substr(0, raw.size() - header.data_bytes));
-  int64_t time = 0;
+  uint64_t time = 0;   // wraps; check_piece() looks at what comes of it
   for (uint32_t i = 0; i < header.line_count; ++i) {
     const uint64_t length = lines.u64();
-    time += lines.i64();
+    time += static_cast<uint64_t>(lines.i64());
     out.lines.push_back({.length = static_cast<uint32_t>(length >> 2),
                          .is_stderr = (length & 1) != 0,
                          .partial = (length & 2) != 0,
-                         .time_us = time});
+                         .time_us = static_cast<int64_t>(time)});
   }
   if (!lines.ok() || !lines.done()) return broken();
   out.data.assign(raw.substr(raw.size() - header.data_bytes));

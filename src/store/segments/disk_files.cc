@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -59,6 +60,10 @@ class DiskReadFile final : public ReadFile {
   DiskReadFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
   absl::StatusOr<std::string> read(int64_t offset, size_t size) const override {
+    // A damaged file may make its reader ask for more than there is memory.
+    struct stat about {};
+    if (::fstat(fd_.get(), &about) != 0) return failed("read", path_);
+    size = std::min(size, static_cast<size_t>(std::max<int64_t>(about.st_size - offset, 0)));
     std::string out(size, '\0');
     size_t done = 0;
     while (done < size) {

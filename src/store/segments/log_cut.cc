@@ -7,6 +7,8 @@ namespace {
 
 // Far beyond any output, and safe to add to.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
+// Some 36,000 years; differences of two are safe, too.
+constexpr int64_t kMaxTime = int64_t{1} << 60;
 
 NewPart whole(const LogPiece& piece, int64_t first_line) {
   return {.execution = piece.execution,
@@ -36,7 +38,12 @@ void drop_before(NewPart& part, int64_t offset) {
 
 absl::Status check_piece(const LogPiece& piece) {
   uint64_t sum = 0;
-  for (const LogLine& line : piece.lines) sum += line.length;
+  for (const LogLine& line : piece.lines) {
+    sum += line.length;
+    if (line.time_us < -kMaxTime || line.time_us > kMaxTime) {
+      return bad_field("lines", "a time of ", to_string(piece.execution), " is out of range: ", line.time_us);
+    }
+  }
   if (sum != piece.data.size()) {
     return bad_field("lines", "the lengths of ", to_string(piece.execution), " at ", piece.offset, " add up to ", sum,
                      ", the data has ", piece.data.size(), " bytes");

@@ -65,6 +65,9 @@ absl::Status replace_file(Files& files, const std::string& folder, const std::st
   return files.sync_folder(folder);
 }
 
+// Records and blocks have no checksum of their own.
+bool is_offset(int64_t value) { return value >= 0 && value <= int64_t{1} << 60; }
+
 absl::Status damaged(const std::string& path) { return absl::DataLossError(cat(path, " is damaged")); }
 
 }  // namespace
@@ -206,6 +209,7 @@ absl::StatusOr<std::optional<Run>> SealedSegment::find(ExecutionId execution) co
   ASSIGN_OR_RETURN(const std::vector<Record> records, page(*file, page_of(execution)));
   for (const Record& r : records) {
     if (r.id() != execution) continue;
+    if (!is_offset(r.first_offset) || !is_offset(r.next_offset) || !is_offset(r.next_line)) return damaged(index_path_);
     return Run{.first_offset = r.first_offset,
                .tail = {.next_offset = r.next_offset, .next_line = r.next_line, .ended = r.ended != 0},
                .first_block = r.first_block,
@@ -234,6 +238,7 @@ absl::StatusOr<BlockRef> SealedSegment::block(const ReadFile& file, uint32_t num
   if (bytes.size() != sizeof(BlockRef)) return damaged(index_path_);
   BlockRef out;
   std::memcpy(&out, bytes.data(), sizeof(out));
+  if (!is_offset(out.offset) || !is_offset(out.first_line)) return damaged(index_path_);
   return out;
 }
 

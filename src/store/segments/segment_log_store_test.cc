@@ -184,5 +184,48 @@ TEST(SegmentLogStore, ReadersSeeAGrowingLogWithoutGapsBesideTheWriter) {
   EXPECT_FALSE(failed);
 }
 
+// Overwrites bytes in the middle of a file.
+void damage(const std::string& path, int64_t at, const std::string& bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(at);
+  file << bytes;
+}
+
+TEST(SegmentLogStore, AnIndexThatClaimsToBeHugeIsMadeAgain) {
+  const TempFolder folder;
+  {
+    const auto store = open(folder.path(), {.segment_blocks = 1});
+    ASSERT_TRUE(store->append({piece_of(kOne, 0, "a\n")}).ok());
+    ASSERT_TRUE(store->append({piece_of(kOne, 2, "b\n")}).ok());
+  }
+  // The number of tombstones: billions, which would be read at once.
+  damage(names_in(folder.path(), ".idx").at(0), 4 * 8, std::string("\xff\xff\xff\xff", 4));
+  EXPECT_EQ(read_all(*open(folder.path()), kOne), "a\nb\n");
+}
+
+TEST(SegmentLogStore, AReaderGetsPastADamagedEndMark) {
+  const TempFolder folder;
+  const auto store = open(folder.path());
+  ASSERT_TRUE(store->append({piece_of(kOne, 0, "a\n")}).ok());
+  LogPiece mark{.execution = kOne, .offset = 2, .end = true};
+  ASSERT_TRUE(store->append({mark}).ok());
+  const std::string segment = names_in(folder.path(), ".log").at(0);
+  damage(segment, static_cast<int64_t>(std::filesystem::file_size(segment)) - 8, "rotten");
+  const LogPiece piece = store->read(kOne, 2, 1000).value();
+  EXPECT_EQ(piece.lost, kLostUnknown);
+  EXPECT_TRUE(piece.end);
+}
+
+TEST(SegmentLogStore, RefusesTimesThatNobodyCanMean) {
+  const TempFolder folder;
+  const auto store = open(folder.path());
+  for (const int64_t time : {INT64_MIN, INT64_MAX}) {
+    LogPiece piece = piece_of(kOne, 0, "a\n");
+    piece.lines[0].time_us = time;
+    EXPECT_TRUE(absl::IsInvalidArgument(store->append({piece}))) << time;
+  }
+  EXPECT_FALSE(store->extent(kOne).exists);
+}
+
 }  // namespace
 }  // namespace hodei::store

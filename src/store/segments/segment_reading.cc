@@ -133,8 +133,10 @@ absl::StatusOr<NumberedPiece> SegmentLogStore::read_block(const Place& place, Ex
     const absl::StatusOr<LogPiece> piece = decode_block(*header, block);
     if (piece.ok()) return cut_for_reader(*piece, header->first_line, from, max_bytes);
   }
-  // Damaged: say that it is missing and let the reader go on behind it.
-  return NumberedPiece{.piece = {.execution = execution, .offset = place.block.end(), .lost = kLostUnknown},
+  // Damaged: say that it is missing and let the reader go on behind it. Without data it is the end mark, behind which
+  // there is nothing.
+  const bool at_end = place.block.data_bytes == 0;
+  return NumberedPiece{.piece = {.execution = execution, .offset = place.block.end(), .lost = kLostUnknown, .end = at_end},
                        .first_line = place.block.first_line};
 }
 
