@@ -11,6 +11,9 @@
 namespace hodei::bench {
 namespace {
 
+// So that the next is read while one is decided and committed.
+constexpr int kBatchesInFlight = 4;
+
 template <class Response>
 struct Call {
   grpc::ClientContext context;
@@ -55,16 +58,15 @@ Rate batches(const std::string& server, int size, Bound bound) {
   const auto stub = v1::JobExecutionService::NewStub(connect(server));
   v1::QueueJobBatchRequest request;
   for (int i = 0; i < size; ++i) *request.add_specs() = noop_spec();
-  Rate rate;
-  const int64_t began = mono_ns();
-  while (rate.count < bound.most && seconds_since(began) < bound.seconds) {
-    grpc::ClientContext context;
-    v1::QueueJobBatchResponse response;
-    const grpc::Status status = stub->QueueJobBatch(&context, request, &response);
-    if (!status.ok()) give_up("QueueJobBatch: " + status.error_message());
-    rate.count += response.job_ids_size();
-  }
-  rate.seconds = seconds_since(began);
+  bound.most /= size;
+  Rate rate = closed_loop(kBatchesInFlight, bound, [&](Done done) {
+    auto call = std::make_shared<Call<v1::QueueJobBatchResponse>>();
+    stub->async()->QueueJobBatch(&call->context, &request, &call->response, [call, done, size](const grpc::Status& status) {
+      if (!status.ok()) give_up("QueueJobBatch: " + status.error_message());
+      done(call->response.job_ids_size() == size);
+    });
+  });
+  rate.count *= size;
   return rate;
 }
 

@@ -8,7 +8,7 @@ import tempfile
 from suite import processes
 from suite.hodei import Hodei
 from suite.processes import PROGRAMS
-from suite.report import compare
+from suite.report import Target, compare
 from suite.rounds import Rounds
 
 MOST_IDLE = 1000       # jobs, one at a time
@@ -33,7 +33,7 @@ def half_of(settings, key, measure):
     return settings.kept[key] / 2
 
 
-def percentiles(rounds, what, others):
+def percentiles(rounds, what, others, targets=None):
     """Two rows per contender, p50 and p99; Hodei's distribution goes with the first."""
     rows = []
     for other, label in others:
@@ -43,7 +43,8 @@ def percentiles(rounds, what, others):
                 more = {"plot": "latency", "curve_ms": rounds.middle("hodei", "p50_ms")["curve_ms"]}
             if other and rounds.has(other):
                 more["against_curve_ms"] = rounds.middle(other, "p50_ms")["curve_ms"]
-            rows.append(compare("d", f"{what}, {key[:3]}", "ms", rounds, key, other, label, **more))
+            target = Target("value", at_most=targets[key]) if targets else None
+            rows.append(compare("d", f"{what}, {key[:3]}", "ms", rounds, key, other, label, target, **more))
     return rows
 
 
@@ -54,7 +55,7 @@ def without_spawn(settings, server, peers):
         idle[peer.name] = functools.partial(peer.latency, settings.seconds, MOST_IDLE)
     rounds = Rounds(idle, settings.rounds, "latency without spawn, idle")
     others = [(peer.name, peer.name) for peer in peers] or [(None, "")]
-    rows = percentiles(rounds, "submission to receipt by the worker, idle", others)
+    rows = percentiles(rounds, "submission to receipt by the worker, idle", others, {"p50_ms": 0.7, "p99_ms": 2})
     rate = half_of(settings, "noop_per_s", lambda: server.load("noop", in_flight=64, seconds=settings.seconds))
     rounds = Rounds({"hodei": lambda: server.load("noop-latency", rate=rate, seconds=settings.seconds, most=MOST_LOADED)},
                     settings.rounds, f"latency without spawn, {rate:,.0f} jobs/s")
@@ -70,7 +71,7 @@ def with_spawn(settings, server, peers):
         idle[peer.name] = functools.partial(peer.exec_latency, settings.seconds, MOST_IDLE)
     rounds = Rounds(idle, settings.rounds, "latency to the running child, idle")
     others = [("limit", "posix_spawn")] + [(peer.name, peer.name) for peer in spawners]
-    rows = percentiles(rounds, "submission to the running child, idle", others)
+    rows = percentiles(rounds, "submission to the running child, idle", others, {"p50_ms": 1.5, "p99_ms": 4})
     rate = half_of(settings, "exec_per_s", lambda: server.load("exec", in_flight=64, seconds=settings.seconds))
     rounds = Rounds({"hodei": lambda: server.stamps(rate=rate, seconds=settings.seconds, most=MOST_LOADED)},
                     settings.rounds, f"latency to the running child, {rate:,.0f} jobs/s")

@@ -11,8 +11,8 @@ namespace hodei {
 // gRPC takes deadlines only as points of this clock.
 inline std::chrono::system_clock::time_point deadline_in(Duration time) { return std::chrono::system_clock::now() + time; }
 
-// Between two looks at something that gives no sign, such as the end of a process that is not our child. Never in tests,
-// never on a loop.
+// Between two looks at something that gives no sign, such as the end of a process that is not our child, or to gather
+// work that is cheaper together. Never in tests, never to wait for something that gives a sign.
 inline void pause_for(Duration time) { std::this_thread::sleep_for(time); }
 
 }  // namespace hodei

@@ -50,10 +50,10 @@ uint64_t State::digest() const {
     out.u64(token.high).u64(token.low).text(otp.worker.str()).i64(otp.expires.us);
     add(out);
   }
-  for (const auto& [name, limit] : key_limits_) {
-    const auto held = keys_.all().find(name);
+  for (const auto& [name, key] : keys_.all()) {
+    if (!key.is_stored) continue;
     Encoder out;
-    out.text(name.first).text(name.second).i64(limit).i64(held == keys_.all().end() ? 0 : held->second.held);
+    out.text(name.first).text(name.second).i64(key.limit).i64(key.jobs).i64(key.held);
     add(out);
   }
   for (const auto& [key, row] : idempotency_) {

@@ -35,10 +35,10 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, DeleteTemplate>) {
           templates_.erase({w.ns, w.name});
         } else if constexpr (std::is_same_v<W, PutKeyLimit>) {
-          key_limits_[{w.row.ns, w.row.key}] = w.row.limit;
-          keys_.at(w.row.ns, w.row.key).limit = w.row.limit;
+          KeyState& key = keys_.at(w.row.ns, w.row.key);
+          key.is_stored = true;
+          key.limit = w.row.limit;
         } else if constexpr (std::is_same_v<W, DeleteKeyLimit>) {
-          key_limits_.erase({w.ns, w.key});
           keys_.erase(w.ns, w.key);
         } else if constexpr (std::is_same_v<W, PutIdempotency>) {
           idempotency_[w.row.key] = {w.row.job, w.row.expires};
@@ -70,19 +70,20 @@ void State::put(const JobPtr& job) {
   if (live.head != nullptr) {
     detach(live);
   } else if (!job->concurrency_key.empty()) {
-    ++key_jobs_[{job->ns.str(), job->concurrency_key}];
+    ++keys_.at(job->ns.str(), job->concurrency_key).jobs;
   }
   live.head = job;
   attach(live);
 }
 
 void State::forget_key_job(const JobHead& head) {
-  if (head.concurrency_key.empty()) return;
-  const auto it = key_jobs_.find({head.ns.str(), head.concurrency_key});
-  if (it != key_jobs_.end() && --it->second == 0) key_jobs_.erase(it);
+  if (!head.concurrency_key.empty()) --keys_.at(head.ns.str(), head.concurrency_key).jobs;
 }
 
-bool State::key_in_use(const std::string& ns, const std::string& key) const { return key_jobs_.contains({ns, key}); }
+bool State::key_in_use(const std::string& ns, const std::string& key) const {
+  const KeyState* found = keys_.find(ns, key);
+  return found != nullptr && found->jobs > 0;
+}
 
 void State::attach(LiveJob& live) {
   const JobHead& head = *live.head;
@@ -231,6 +232,9 @@ std::optional<WallTime> State::oldest_idempotency() const {
   return idempotency_ages_.begin()->first;
 }
 
-bool State::has_key(const std::string& ns, const std::string& key) const { return key_limits_.contains({ns, key}); }
+bool State::has_key(const std::string& ns, const std::string& key) const {
+  const KeyState* found = keys_.find(ns, key);
+  return found != nullptr && found->is_stored;
+}
 
 }  // namespace hodei::core

@@ -76,8 +76,6 @@ class State {
   uint64_t next_job_ = 1;
   Roster roster_;
   ConcurrencyKeys keys_;
-  std::map<std::pair<std::string, std::string>, int64_t> key_jobs_;   // live jobs of a key
-  std::map<std::pair<std::string, std::string>, int64_t> key_limits_;
   absl::btree_map<JobId, LiveJob> jobs_;
   std::map<WorkerId, std::unique_ptr<LiveWorker>> workers_;
   std::map<Hash128, WorkerId> sessions_;

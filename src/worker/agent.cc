@@ -16,6 +16,11 @@ extern char** environ;
 namespace hodei::worker {
 namespace {
 
+// A worker that holds this many executions tells of them in turns this far apart: a message for each costs it, the
+// stream and the server more than starting a small process does.
+constexpr size_t kBusy = 16;
+constexpr Duration kGather = 2ms;
+
 void clear_event(int fd) {
   uint64_t ignored = 0;
   [[maybe_unused]] const ssize_t got = read(fd, &ignored, sizeof(ignored));
@@ -71,7 +76,8 @@ bool Agent::open() {
 
 void Agent::wait() {
   MonoTime next = session_.next_deadline();
-  if (link_.can_write() && session_.online()) next = std::min(next, pump_.next_due());
+  if (link_.can_write() && session_.online()) next = std::min(next, std::max(pump_.next_due(), gather_until_));
+  if (link_.can_write() && has_outgoing_) next = std::min(next, gather_until_);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
   const MonoTime now = clock_.now().mono;
   timespec timeout{};
@@ -97,7 +103,7 @@ void Agent::settle(Now now) {
 }
 
 void Agent::send(Now now) {
-  if (!link_.can_write()) return;
+  if (!link_.can_write() || now.mono < gather_until_) return;
   if (session_.online()) {
     for (LogPart& part : pump_.take(now)) {
       const ExecutionId execution = part.execution;
@@ -117,6 +123,7 @@ void Agent::send(Now now) {
   if (!has_outgoing_ || !link_.can_write()) return;
   has_outgoing_ = false;
   link_.write(std::exchange(outgoing_, {}));
+  if (session_.held_count() >= kBusy) gather_until_ = now.mono + kGather;
 }
 
 void Agent::hear_supervisor(Now now) {

@@ -74,6 +74,7 @@ class Agent {
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;
+  MonoTime gather_until_{0};                   // a busy worker tells several things at once
   MonoTime lease_until_{0};
   uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered
   uint64_t killed_at_ping_ = 0;

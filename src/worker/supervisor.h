@@ -31,6 +31,7 @@ class Supervisor {
   void handle(uint64_t key, uint32_t events, Now now);
   void on_signals(Now now);
   void reap(Now now);
+  void gather();
   void settle(Now now);                  // carry out what the Keeper wants until it wants nothing
   void carry_out(const KeeperAction& action, Now now);
   void set_timer();
@@ -55,6 +56,7 @@ class Supervisor {
   Fd output_ready_;                      // eventfds shared with the agent
   Fd room_made_;
   MonoTime timer_set_ = kNever;
+  MonoTime last_turn_{0};
 
   Keeper keeper_;
   std::unique_ptr<Enclosures> enclosures_;

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "absl/container/node_hash_map.h"
 #include "src/base/ids.h"
 #include "src/core/placement/lane.h"
 
 namespace hodei::core {
 
 struct KeyState {
+  bool is_stored = false;                                // has a row with its limit
   int64_t limit = 1;
+  int64_t jobs = 0;                                      // not ended
   int64_t held = 0;                                      // dispatched and not proven ended
   std::map<Lane*, absl::btree_set<JobId>> parked;        // never iterated to decide; see `wakeable`
   size_t waiting = 0;
@@ -26,9 +29,15 @@ class ConcurrencyKeys {
  public:
   using Name = std::pair<std::string, std::string>;      // namespace, key
 
-  KeyState& at(const std::string& ns, const std::string& key) { return keys_[{ns, key}]; }
-  void erase(const std::string& ns, const std::string& key) { keys_.erase({ns, key}); }
-  const std::map<Name, KeyState>& all() const { return keys_; }
+  using All = absl::node_hash_map<Name, KeyState>;       // never iterated to decide
+
+  KeyState& at(const std::string& ns, const std::string& key) { return keys_[Name(ns, key)]; }
+  const KeyState* find(const std::string& ns, const std::string& key) const {
+    const auto it = keys_.find(Name(ns, key));
+    return it == keys_.end() ? nullptr : &it->second;
+  }
+  void erase(const std::string& ns, const std::string& key) { keys_.erase(Name(ns, key)); }
+  const All& all() const { return keys_; }
 
   void park(KeyState& key, Lane* lane, JobId job);
   void unpark(KeyState& key, Lane* lane, JobId job);
@@ -38,7 +47,7 @@ class ConcurrencyKeys {
   std::vector<JobId> wakeable(const KeyState& key) const;
 
  private:
-  std::map<Name, KeyState> keys_;
+  All keys_;
 };
 
 }  // namespace hodei::core
