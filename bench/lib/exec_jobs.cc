@@ -17,53 +17,29 @@ namespace hodei::bench {
 namespace {
 
 constexpr double kLastOnes = 60;        // seconds for what is under way to end
-constexpr int64_t kLookNs = 2'000'000;  // between two looks at how many are under way
-
-using Stream = grpc::ClientReaderWriter<v1::QueueJobRequest, v1::QueueJobResponse>;
-
-// Reads the answers of a stream of submissions.
-class Answers {
- public:
-  explicit Answers(Stream& stream) : reader_([this, &stream] { read(stream); }) {}
-  void join() { reader_.join(); }
-  int64_t accepted() const { return accepted_; }
-  int64_t refused() const { return refused_; }
-
- private:
-  void read(Stream& stream) {
-    v1::QueueJobResponse answer;
-    while (stream.Read(&answer)) ++(answer.error_code() == 0 ? accepted_ : refused_);
-  }
-  std::atomic<int64_t> accepted_ = 0;
-  std::atomic<int64_t> refused_ = 0;
-  std::thread reader_;
-};
+constexpr int64_t kLookNs = 4'000'000;  // between two looks at how many are under way
 
 }  // namespace
 
 Rate exec_jobs(const std::string& server, const v1::JobSpec& spec, int in_flight, Bound bound) {
   const auto stub = v1::JobExecutionService::NewStub(connect(server));
   const LiveJobs live(connect(server));
-  v1::QueueJobRequest request;
-  *request.mutable_spec() = spec;
-  grpc::ClientContext context;
-  const std::unique_ptr<Stream> stream = stub->QueueJobs(&context);
-  Answers answers(*stream);
   const int64_t began = mono_ns();
   int64_t sent = 0;
   while (sent < bound.most && seconds_since(began) < bound.seconds) {
-    // Before the look: one that is answered meanwhile is counted twice, so there are never more than in_flight.
-    const int64_t unanswered = sent - answers.accepted() - answers.refused();
-    for (int64_t room = in_flight - unanswered - live.count(); room > 0 && sent < bound.most; --room, ++sent) {
-      if (!stream->Write(request)) give_up("the stream of submissions broke");
-    }
+    // As many as have ended, in one durable call.
+    const int64_t room = std::min(in_flight - live.count(), bound.most - sent);
+    v1::QueueJobBatchRequest request;
+    for (int64_t i = 0; i < room; ++i) *request.add_specs() = spec;
+    grpc::ClientContext context;
+    v1::QueueJobBatchResponse response;
+    const grpc::Status status = room > 0 ? stub->QueueJobBatch(&context, request, &response) : grpc::Status::OK;
+    if (!status.ok()) give_up("QueueJobBatch: " + status.error_message());
+    sent += response.job_ids_size();
     pause_ns(kLookNs);
   }
-  stream->WritesDone();
-  answers.join();
-  if (const grpc::Status status = stream->Finish(); !status.ok()) give_up("QueueJobs: " + status.error_message());
   if (!live.wait_for_none(kLastOnes)) give_up("jobs are still under way after the measurement");
-  return {answers.accepted(), answers.refused() + live.ended_badly(), seconds_since(began)};
+  return {sent, live.ended_badly(), seconds_since(began)};
 }
 
 std::vector<int64_t> exec_latencies(const std::string& server, const std::string& stamp, const std::string& file,

@@ -20,6 +20,7 @@ namespace hodei::cli {
 namespace {
 
 constexpr int kLargestMessage = 64 << 20;
+constexpr int kStreamWindow = 1 << 20;
 constexpr Duration kFirstWait = 100ms;
 constexpr Duration kLongestWait = 2s;
 constexpr Duration kLongestCancelWait = std::chrono::hours(1);
@@ -46,6 +47,8 @@ std::unique_ptr<Stubs> connect(const Address& address) {
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(kLargestMessage);
   args.SetMaxSendMessageSize(kLargestMessage);
+  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);   // a ping for nearly every message
+  args.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindow);
   // A restarted server is found again quickly.
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // in spite of its name, the time to connect in

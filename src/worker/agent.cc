@@ -16,10 +16,9 @@ extern char** environ;
 namespace hodei::worker {
 namespace {
 
-// A worker that holds this many executions tells of them in turns this far apart: a message for each costs it, the
-// stream and the server more than starting a small process does.
-constexpr size_t kBusy = 16;
-constexpr Duration kGather = 2ms;
+// When many small jobs end, the worker tells of them in messages this far apart: one for each would cost it, the stream
+// and the server as much as starting a process does.
+constexpr Duration kGather = 4ms;
 
 void clear_event(int fd) {
   uint64_t ignored = 0;
@@ -123,7 +122,7 @@ void Agent::send(Now now) {
   if (!has_outgoing_ || !link_.can_write()) return;
   has_outgoing_ = false;
   link_.write(std::exchange(outgoing_, {}));
-  if (session_.held_count() >= kBusy) gather_until_ = now.mono + kGather;
+  if (pace_.is_fast(now.mono)) gather_until_ = now.mono + kGather;
 }
 
 void Agent::hear_supervisor(Now now) {
@@ -151,6 +150,7 @@ void Agent::on_message(Channel::Received& received, Now now) {
   } else if (auto* exited = std::get_if<protocol::Exited>(&received.message)) {
     if (!session_.holds(exited->exit.execution)) return;
     pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
+    pace_.note(now.mono);
     session_.exited(exited->exit);
   } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
     pongs_ = pong->number;

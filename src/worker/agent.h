@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "src/worker/pace.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
 #include "src/worker/log_pump.h"
@@ -74,6 +75,7 @@ class Agent {
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;
+  Pace pace_;                                  // of executions that end
   MonoTime gather_until_{0};                   // a busy worker tells several things at once
   MonoTime lease_until_{0};
   uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered

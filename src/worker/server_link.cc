@@ -15,6 +15,7 @@ namespace {
 constexpr auto kRegisterTimeout = std::chrono::seconds(5);
 constexpr auto kUnregisterTimeout = std::chrono::seconds(2);
 constexpr int kMaxMessage = 8 << 20;
+constexpr int kStreamWindow = 1 << 20;
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments args;
@@ -24,6 +25,8 @@ grpc::ChannelArguments channel_arguments() {
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);   // a ping for nearly every message
+  args.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindow);
   args.SetMaxReceiveMessageSize(kMaxMessage);
   return args;
 }

@@ -46,11 +46,6 @@ void SpawnPool::clean(std::unique_ptr<Place> place) {
   wake_.notify_one();
 }
 
-size_t SpawnPool::waiting() {
-  const std::lock_guard lock(mutex_);
-  return tasks_.size();
-}
-
 SpawnPool::Finished SpawnPool::take() {
   uint64_t ignored = 0;
   [[maybe_unused]] const ssize_t got = read(ready_.get(), &ignored, sizeof(ignored));

@@ -44,7 +44,6 @@ class SpawnPool {
   void submit(SpawnOrder order);
   void clean(std::unique_ptr<Place> place);
 
-  size_t waiting();                  // orders that no thread has taken yet
   int ready_fd() const { return ready_.get(); }    // readable when there is something to take
   struct Finished {
     std::vector<SpawnDone> spawned;

@@ -21,9 +21,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr Duration kDeliveryTime = 5s;
-constexpr size_t kEnoughToDo = 2;              // orders that wait for a spawn thread
-constexpr Duration kSpawnTime = 150us;         // about, of two threads
-constexpr Duration kLongestGathering = 1ms;
+constexpr Duration kGather = 1ms;
 
 uint64_t clear_event(int fd) {
   uint64_t count = 0;
@@ -111,14 +109,13 @@ int Supervisor::run() {
   return exit_code_;
 }
 
-// Every turn costs a tenth of a start. While the spawn threads have enough to do, nothing is lost by dealing with what
-// happens meanwhile in one turn.
+// A turn costs a tenth of a start, and a job makes five of them. When many small ones end, turns come at most every so
+// often and deal with several jobs at once; a job ends that much later at most.
 void Supervisor::gather() {
-  const size_t waiting = spawns_->waiting();
-  if (waiting < kEnoughToDo) return;
-  const Duration busy_for = std::min<Duration>(kLongestGathering, kSpawnTime * static_cast<int64_t>(waiting));
-  const Duration left = last_turn_ + busy_for - clock_.now().mono;
-  if (left > Duration::zero()) pause_for(std::min(left, kLongestGathering));
+  const MonoTime now = clock_.now().mono;
+  if (!pace_.is_fast(now)) return;
+  const Duration left = last_turn_ + kGather - now;
+  if (left > Duration::zero()) pause_for(std::min(left, kGather));
 }
 
 bool Supervisor::turn(int timeout_ms) {
@@ -193,6 +190,7 @@ void Supervisor::reap(Now now) {
       agent_is_gone(now);
       continue;
     }
+    pace_.note(now.mono);
     host_->reaped(info.si_pid, info.si_code, info.si_status, usage, now);
   }
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/worker/pace.h"
 #include "src/worker/agent_launcher.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/keeper.h"
@@ -57,6 +58,7 @@ class Supervisor {
   Fd room_made_;
   MonoTime timer_set_ = kNever;
   MonoTime last_turn_{0};
+  Pace pace_;                            // of children that end
 
   Keeper keeper_;
   std::unique_ptr<Enclosures> enclosures_;
