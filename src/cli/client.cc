@@ -20,7 +20,7 @@ namespace hodei::cli {
 namespace {
 
 constexpr int kLargestMessage = 64 << 20;
-constexpr int kStreamWindow = 1 << 20;
+constexpr int kStreamWindow = 4 << 20;
 constexpr Duration kFirstWait = 100ms;
 constexpr Duration kLongestWait = 2s;
 constexpr Duration kLongestCancelWait = std::chrono::hours(1);

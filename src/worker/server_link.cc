@@ -15,7 +15,7 @@ namespace {
 constexpr auto kRegisterTimeout = std::chrono::seconds(5);
 constexpr auto kUnregisterTimeout = std::chrono::seconds(2);
 constexpr int kMaxMessage = 8 << 20;
-constexpr int kStreamWindow = 1 << 20;
+constexpr int kStreamWindow = 4 << 20;
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments args;

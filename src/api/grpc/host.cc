@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxMessageBytes = 4 << 20;
 constexpr int kMaxMetadataBytes = 16 << 10;
 constexpr int kMaxStreamsPerConnection = 10'000;
-constexpr int kStreamWindow = 1 << 20;
+constexpr int kStreamWindow = 4 << 20;
 constexpr size_t kMaxBufferBytes = size_t{512} << 20;
 
 }  // namespace
