@@ -65,12 +65,14 @@ TEST(JobFile, ReadsJson) {
 TEST(JobFile, ReadsTheTwoHalvesOfACharacterInJson) {
   v1::QueueJobRequest request;
   const absl::Status read =
-      read_job(R"({"command": {"shell": {"cmd": "\ud83d\ude80", "args": ["\\ud83d\ude80", "\u00e9"]}}})", "job.json", request);
+      read_job(R"({"command": {"shell": {"cmd": "\ud83d\ude80", "args": ["\\ud83d\\ude80", "\u00e9"]}}})", "job.json", request);
   ASSERT_EQ(read.message(), "");
   EXPECT_EQ(request.spec().command().shell().cmd(), "\U0001f680");
+  EXPECT_EQ(request.spec().command().shell().args(0), "\\ud83d\\ude80") << "an escaped backslash begins no escape";
   EXPECT_FALSE(read_job(R"({"command": {"shell": {"cmd": "\ud83d"}}})", "job.json", request).ok()) << "a half";
-  ASSERT_EQ(read_job("command: {shell: {cmd: '\\ud83d\\ude80'}}", "job.yaml", request).message(), "");
-  EXPECT_EQ(request.spec().command().shell().cmd(), "\\ud83d\\ude80") << "no escape in YAML's single quotes";
+  v1::QueueJobRequest yaml;
+  ASSERT_EQ(read_job("command: {shell: {cmd: '\\ud83d\\ude80'}}", "job.yaml", yaml).message(), "");
+  EXPECT_EQ(yaml.spec().command().shell().cmd(), "\\ud83d\\ude80") << "no escape in YAML's single quotes";
 }
 
 TEST(JobFile, MayHoldAWholeRequest) {

@@ -8,8 +8,9 @@
 
 namespace hodei::worker {
 
-// Stands for the execution's private folder in argv and env; only the supervisor knows which folder that is.
-inline constexpr std::string_view kFolderMark = "{{hodei.folder}}";
+// Stands for the execution's private folder in argv; only the supervisor knows which folder that is. It holds a NUL, so
+// that nothing a person can write looks like it.
+inline constexpr std::string_view kFolderMark = {"\0folder", 7};
 
 struct Program {
   struct File {

@@ -13,7 +13,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr std::string_view kScriptName = "script";
-constexpr std::string_view kScriptPath = "{{hodei.folder}}/script";
+constexpr std::string_view kScriptPath = {"\0folder/script", 14};
 static_assert(kScriptPath.starts_with(kFolderMark) && kScriptPath.ends_with(kScriptName));
 constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
