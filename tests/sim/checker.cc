@@ -43,11 +43,23 @@ void Checker::check_key_limits(const core::JobHead& job) {
   }
 }
 
+void Checker::check_outbox(const core::JobHead& job) {
+  if (job.past == nullptr || job.past->executions.empty()) return;
+  const core::Execution& last = job.past->executions.back();
+  if (last.reason != "the worker does not hold it") return;
+  const ExecutionId execution{job.id, last.number};
+  const auto it = remembered_.find(last.worker);
+  if (it != remembered_.end() && it->second.contains(execution)) {
+    world_.broken(cat("I2: the end of ", to_string(execution), " was forgotten by a supervisor that lives"));
+  }
+}
+
 void Checker::committed(const core::Writes& writes) {
   for (const core::Write& w : writes) {
     if (const auto* put = std::get_if<core::PutJob>(&w)) {
       if (finished_.contains(put->job->id)) world_.broken(cat("I1: ", short_id(put->job->id), " changed after its end"));
       newest_[put->job->id] = put->job;
+      check_outbox(*put->job);
     } else if (const auto* limit = std::get_if<core::PutKeyLimit>(&w)) {
       int64_t& known = key_limits_[limit->row.key];
       known = std::max(known, limit->row.limit);   // lowering a limit ends nothing that runs
@@ -57,6 +69,7 @@ void Checker::committed(const core::Writes& writes) {
         world_.broken(cat("I1: ", short_id(job.id), " has two outcomes"));
       }
       newest_[job.id] = end->job;
+      check_outbox(job);
       for (const ExecutionId& e : alive_[job.id]) {
         if (!frozen_.contains(e)) world_.broken(cat("I5: ", short_id(job.id), " is ", core::name(job.state), " while ", to_string(e), " runs"));
       }

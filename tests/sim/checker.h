@@ -20,6 +20,10 @@ class Checker {
   void died(ExecutionId execution);
   void frozen(ExecutionId execution, bool yes);
 
+  // What a supervisor has started it remembers, with how it ended, until the server has recorded it or it dies itself.
+  void remembered(const WorkerId& worker, ExecutionId execution) { remembered_[worker].insert(execution); }
+  void supervisor_died(const WorkerId& worker) { remembered_.erase(worker); }
+
   // Commits that were applied.
   void committed(const core::Writes& writes);
 
@@ -36,11 +40,13 @@ class Checker {
 
  private:
   void check_key_limits(const core::JobHead& job);
+  void check_outbox(const core::JobHead& job);
 
   World& world_;
   std::map<JobId, std::set<ExecutionId>> alive_;
   std::set<ExecutionId> frozen_;
   std::set<ExecutionId> ever_started_;
+  std::map<WorkerId, std::set<ExecutionId>> remembered_;
   std::map<JobId, core::JobState> finished_;
   std::map<JobId, core::JobPtr> newest_;
   std::map<std::string, int64_t> key_limits_;

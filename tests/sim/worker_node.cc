@@ -60,6 +60,7 @@ void WorkerNode::kill_supervisor(Duration down_for) {
   world_.trace(id_.str(), " supervisor killed");
   ++supervisor_life_;
   ++agent_life_;
+  checker_.supervisor_died(id_);
   keeper_ = nullptr;
   session_ = nullptr;
   network_.abandon(stream_);
@@ -308,6 +309,7 @@ void WorkerNode::spawn(ExecutionId execution) {
   world_.trace(id_.str(), " starts ", to_string(execution));
   processes_[execution] = {how, false};
   checker_.started(execution);
+  checker_.remembered(id_, execution);
   keeper_->spawned(execution, 100, world_.now());
   world_.after(how.runs, [this, execution, code = how.exit_code] { end_process(execution, code, 0); });
 }
