@@ -39,7 +39,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);
-  if (job.idempotency) write(PutIdempotency{{*job.idempotency, id, now.wall + config_.idempotency_life}}, turn);
+  if (job.idempotency) write(PutIdempotency{{*job.idempotency, id, steady_wall(now) + config_.idempotency_life}}, turn);
   const std::string& key = head.concurrency_key;
   const std::string ns = head.ns.str();
   bool limit_raised = false;

@@ -5,6 +5,7 @@
 namespace hodei::core {
 
 void Engine::restored(Now now) {
+  loaded_ = now;
   for (const auto& [id, worker] : state_.workers()) {
     worker->last_seen = now.mono;
     worker->last_seen_wall = now.wall;

@@ -18,6 +18,7 @@ struct EngineConfig {
   Duration lost_after = 45s;           // of silence: its executions are given up
   Duration otp_life = std::chrono::minutes(5);
   Duration idempotency_life = std::chrono::hours(24);
+  Duration idempotency_grace = std::chrono::minutes(10);   // after a start, when the wall clock may be wrong
   Duration forget_worker_after = std::chrono::hours(24);   // of silence, with nothing to do
   Duration sweep = 1s;
   size_t max_live_jobs = 10'000'000;
@@ -107,6 +108,8 @@ class Engine {
   Answer answer(const DescribeSystem& q, Now now);
   Explanation explain_shape(const Shape& shape);
 
+  // The wall time at the start plus what has passed since on the clock that nobody can set.
+  WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
   void wait_out(const JobHead& job, Now now);
   void await_timeout(const JobHead& job, Now now);
   // Folds a write and puts it into the turn.
@@ -123,6 +126,7 @@ class Engine {
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
   MonoTime next_sweep_{0};
+  Now loaded_{};
 };
 
 }  // namespace hodei::core

@@ -77,6 +77,17 @@ TEST(IdempotencyKey, IsForgottenAfterADay) {
   bench.check();
 }
 
+TEST(IdempotencyKey, IsNotForgottenByAClockThatIsSet) {
+  Bench bench;
+  bench.checks = false;
+  const JobId job = bench.submit(a_job().idempotent("k"));
+  for (const Duration jump : {Duration(std::chrono::hours(24 * 730)), Duration(-std::chrono::hours(24 * 730))}) {
+    bench.now.wall = bench.now.wall + jump;
+    bench.advance(std::chrono::minutes(11));
+    EXPECT_EQ(bench.submit(a_job().idempotent("k")), job);
+  }
+}
+
 TEST(Template, GetsARevisionWithEveryChange) {
   Bench bench;
   EXPECT_EQ(bench.ask<TemplatePut>(PutJobTemplate{{"default", "build", 0, {}, "a"}}).row.revision, 1);

@@ -48,10 +48,12 @@ void Clients::submit(uint64_t key, int jobs) {
   for (int i = 0; i < jobs; ++i) command.jobs.push_back(make_job(key + static_cast<uint64_t>(i)));
   server_.call(command, [this, key, jobs](absl::StatusOr<core::Reply> reply) {
     if (!reply.ok()) {
+      world_.trace("a client is refused: ", std::string(reply.status().message()));
       world_.after(world_.between(10ms, 2s), [this, key, jobs] { submit(key, jobs); });
       return;
     }
     for (const core::Submitted::One& one : std::get<core::Submitted>(*reply).jobs) {
+      world_.trace("a client hears of ", short_id(one.job));
       checker_.acknowledged(one.job);
       if (world_.chance(0.1)) {
         world_.after(world_.between(Duration(0), 20s), [this, job = one.job] { cancel(job); });
