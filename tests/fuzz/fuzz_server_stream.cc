@@ -9,7 +9,10 @@ using namespace hodei;
 
 static bool has_nul(const std::vector<std::string>& texts) {
   return std::any_of(texts.begin(), texts.end(),
-                     [](const std::string& t) { return t.find('\0') != std::string::npos; });
+                     [](std::string_view t) {
+                       if (t.starts_with(worker::kFolderMark)) t.remove_prefix(worker::kFolderMark.size());
+                       return t.find('\0') != std::string_view::npos;
+                     });
 }
 
 static void order(v1::RunJob& run) {
