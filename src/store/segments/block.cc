@@ -116,6 +116,9 @@ std::optional<BlockHeader> read_header(std::string_view bytes) {
       packed.data_bytes > packed.raw_bytes || packed.line_count > packed.raw_bytes) {
     return std::nullopt;
   }
+  if (!is_offset(packed.offset) || !is_offset(packed.first_line) || (packed.lost > 0 && !is_offset(packed.lost))) {
+    return std::nullopt;
+  }
   return BlockHeader{.crc = packed.crc,
                      .body_bytes = packed.body_bytes,
                      .raw_bytes = packed.raw_bytes,

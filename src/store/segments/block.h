@@ -66,6 +66,9 @@ class BlockEncoder {
   std::string packed_;
 };
 
+// What an offset or a number of lines can be. Checked where it is read: a checksum says nothing about sense.
+inline bool is_offset(int64_t value) { return value >= 0 && value <= int64_t{1} << 60; }
+
 // Nothing unless the bytes begin with a header that could be one.
 std::optional<BlockHeader> read_header(std::string_view bytes);
 // Whether `block` (header and body) is whole.

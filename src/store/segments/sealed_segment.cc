@@ -65,9 +65,6 @@ absl::Status replace_file(Files& files, const std::string& folder, const std::st
   return files.sync_folder(folder);
 }
 
-// Records and blocks have no checksum of their own.
-bool is_offset(int64_t value) { return value >= 0 && value <= int64_t{1} << 60; }
-
 absl::Status damaged(const std::string& path) { return absl::DataLossError(cat(path, " is damaged")); }
 
 }  // namespace
