@@ -62,8 +62,8 @@ FUZZ_TARGET(input) {
       read_to_the_end(**logs, {JobId{job}, number});
       (*logs)->offset_of_line({JobId{job}, number}, 3).status().IgnoreError();
     }
-    // An index that lies with a right checksum may hide what is written behind it; a damaged one may not.
-    if ((repairs & 2) == 0) written_on(**logs, {JobId{job}, 1});
+    // Blocks and indexes that lie with a right checksum may hide what is written behind them; damaged ones may not.
+    if ((repairs & 3) == 0) written_on(**logs, {JobId{job}, 1});
   }
   (*logs)->clear(JobId{2}).status().IgnoreError();
   (*logs)->expire({.max_bytes = 1024}, {1'800'000'000'000'000}).status().IgnoreError();
