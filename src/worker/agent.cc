@@ -17,7 +17,8 @@ namespace hodei::worker {
 namespace {
 
 // When many small jobs end, the worker tells of them in messages this far apart: one for each would cost it, the stream
-// and the server as much as starting a process does.
+// and the server as much as starting a process does. Not when its slots are full: then the server waits to hear of an end
+// before it can send more.
 constexpr Duration kGather = 4ms;
 
 void clear_event(int fd) {
@@ -75,8 +76,9 @@ bool Agent::open() {
 
 void Agent::wait() {
   MonoTime next = session_.next_deadline();
-  if (link_.can_write() && session_.online()) next = std::min(next, std::max(pump_.next_due(), gather_until_));
-  if (link_.can_write() && has_outgoing_) next = std::min(next, gather_until_);
+  const MonoTime earliest = may_write_at();
+  if (link_.can_write() && session_.online()) next = std::min(next, std::max(pump_.next_due(), earliest));
+  if (link_.can_write() && has_outgoing_) next = std::min(next, earliest);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
   const MonoTime now = clock_.now().mono;
   timespec timeout{};
@@ -101,8 +103,13 @@ void Agent::settle(Now now) {
   }
 }
 
+MonoTime Agent::may_write_at() {
+  const bool gathers = attach_ && pace_.is_fast(clock_.now().mono) && session_.held_count() < slots_of(attach_->options);
+  return gathers ? last_write_ + kGather : MonoTime{0};
+}
+
 void Agent::send(Now now) {
-  if (!link_.can_write() || now.mono < gather_until_) return;
+  if (!link_.can_write() || now.mono < may_write_at()) return;
   if (session_.online()) {
     for (LogPart& part : pump_.take(now)) {
       const ExecutionId execution = part.execution;
@@ -122,7 +129,7 @@ void Agent::send(Now now) {
   if (!has_outgoing_ || !link_.can_write()) return;
   has_outgoing_ = false;
   link_.write(std::exchange(outgoing_, {}));
-  if (pace_.is_fast(now.mono)) gather_until_ = now.mono + kGather;
+  last_write_ = now.mono;
 }
 
 void Agent::hear_supervisor(Now now) {

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "src/worker/pace.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
 #include "src/worker/log_pump.h"
+#include "src/worker/pace.h"
 #include "src/worker/server_link.h"
 #include "src/worker/worker_info.h"
 
@@ -27,6 +27,7 @@ class Agent {
   bool open();
   void wait();
   void settle(Now now);                        // carry out what the Session wants until it wants nothing
+  MonoTime may_write_at();                     // a busy worker tells several things at once
   void send(Now now);                          // one message with all that waits, if the stream takes one
 
   // From the supervisor.
@@ -76,7 +77,7 @@ class Agent {
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;
   Pace pace_;                                  // of executions that end
-  MonoTime gather_until_{0};                   // a busy worker tells several things at once
+  MonoTime last_write_{0};
   MonoTime lease_until_{0};
   uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered
   uint64_t killed_at_ping_ = 0;

@@ -16,6 +16,7 @@
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/worker_info.h"
 
 namespace hodei::worker {
 namespace {
@@ -110,10 +111,11 @@ int Supervisor::run() {
 }
 
 // A turn costs a tenth of a start, and a job makes five of them. When many small ones end, turns come at most every so
-// often and deal with several jobs at once; a job ends that much later at most.
+// often and deal with several jobs at once; a job ends that much later at most. Not when the slots are full: then every
+// moment is one in which nothing starts.
 void Supervisor::gather() {
   const MonoTime now = clock_.now().mono;
-  if (!pace_.is_fast(now)) return;
+  if (!pace_.is_fast(now) || keeper_.held_count() >= slots_of(options_)) return;
   const Duration left = last_turn_ + kGather - now;
   if (left > Duration::zero()) pause_for(std::min(left, kGather));
 }

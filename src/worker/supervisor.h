@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "src/worker/pace.h"
 #include "src/worker/agent_launcher.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
+#include "src/worker/pace.h"
 #include "src/worker/state_folder.h"
 #include "src/worker/worker.h"
 

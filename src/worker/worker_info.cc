@@ -52,10 +52,14 @@ void add_capacity(const WorkerOptions& options, v1::WorkerInfo& info) {
   if (statvfs(options.state_dir.c_str(), &disk) == 0) {
     capacity.set_storage_mb(static_cast<int64_t>(disk.f_bavail * disk.f_frsize >> 20));
   }
-  info.set_slots(static_cast<int32_t>(options.slots > 0 ? options.slots : std::max(4u, cpus * 4)));
+  info.set_slots(static_cast<int32_t>(slots_of(options)));
 }
 
 }  // namespace
+
+uint32_t slots_of(const WorkerOptions& options) {
+  return options.slots > 0 ? options.slots : std::max(4u, std::thread::hardware_concurrency() * 4);
+}
 
 v1::WorkerInfo worker_info(const WorkerOptions& options) {
   v1::WorkerInfo info;

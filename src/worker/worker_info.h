@@ -9,6 +9,9 @@ namespace hodei::worker {
 // Options plus what the machine says: host name, address, system, cpus, memory, disk.
 v1::WorkerInfo worker_info(const WorkerOptions& options);
 
+// How many executions it holds at once.
+uint32_t slots_of(const WorkerOptions& options);
+
 struct MachineLoad {
   double cpu = 0;              // 0 … 1
   int64_t memory_used_mb = 0;

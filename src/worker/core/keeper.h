@@ -51,6 +51,7 @@ class Keeper {
   void extend_lease(MonoTime until);
   void forget(ExecutionId execution);                      // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
+  size_t held_count() const { return held_.size(); }
 
   // From the operating system.
   void spawned(ExecutionId execution, int64_t pid, Now now);
