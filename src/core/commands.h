@@ -47,9 +47,8 @@ struct ResultReport {
   std::string output;
   WallTime started;                        // not set: it never started
   WallTime ended;
-  int64_t cpu_ms = 0;
-  int64_t max_memory_kb = 0;
   std::optional<int64_t> log_bytes;        // nothing: the worker did not say
+  RunFacts facts;
 };
 
 struct Report {

@@ -103,8 +103,7 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
   e.ended = r.ended.is_set() ? r.ended : now.wall;
   e.exit_code = r.exit_code;
   e.signal = r.signal;
-  e.cpu_ms = r.cpu_ms;
-  e.max_memory_kb = r.max_memory_kb;
+  e.facts = r.facts;
   e.log_bytes = r.log_bytes;
   e.reason = words(r);
   e.failure = r.failure;

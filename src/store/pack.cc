@@ -86,7 +86,8 @@ std::string pack_details(const JobHead& job) {
       .i64(job.created.us)
       .i64(job.not_before.us)
       .text(job.concurrency_key)
-      .text(job.worker.str());
+      .text(job.worker.str())
+      .u64(job.has_secrets);
   return out.take();
 }
 
@@ -109,6 +110,7 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.not_before.us = in.i64();
   job.concurrency_key = in.text();
   job.worker = WorkerId(std::string(in.text()));
+  job.has_secrets = in.u64() != 0;
 }
 
 }  // namespace hodei::store

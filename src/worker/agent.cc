@@ -184,6 +184,7 @@ void Agent::on_attach(Channel::Received& received, Now now) {
     pump_.add(each.held.execution, ring(each.ring));
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
     inventory.push_back(each.held);
+    if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
   }
   session_.attached(inventory, now);
 }

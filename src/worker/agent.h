@@ -9,6 +9,7 @@
 
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
+#include "src/worker/keepsake.h"
 #include "src/worker/log_pump.h"
 #include "src/worker/pace.h"
 #include "src/worker/server_link.h"
@@ -73,6 +74,7 @@ class Agent {
   size_t next_server_ = 0;
   Fd epoll_, output_ready_, room_made_;
   std::map<uint64_t, RingMemory> rings_;
+  std::map<ExecutionId, Keepsake> kept_;       // of those that have one
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

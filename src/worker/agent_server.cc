@@ -153,12 +153,23 @@ void Agent::act(SendStarted& started, Now) {
 }
 
 void Agent::act(SendResult& result, Now) {
+  if (const auto kept = kept_.find(result.exit.execution); kept != kept_.end()) {
+    RunFacts& facts = result.exit.facts;
+    facts.prepared = kept->second.prepared;
+    facts.outputs = kept->second.reported;
+    for (const auto& [name, value] : kept->second.secrets) facts.secrets.push_back(name);
+  }
   put_result(result.exit, outgoing_);
   has_outgoing_ = true;
 }
 
 void Agent::act(StartExecution& start, Now) {
-  supervisor_.put(protocol::Start{start.order.execution, build_program(start.order, environment_)});
+  const ExecutionId execution = start.order.execution;
+  Program program = build_program(start.order, environment_);
+  Keepsake keepsake{.secrets = std::move(start.order.secrets)};
+  std::string encoded = encode(keepsake);
+  if (!encoded.empty()) kept_[execution] = std::move(keepsake);
+  supervisor_.put(protocol::Start{execution, std::move(program), std::move(encoded)});
 }
 
 void Agent::act(KillExecution& kill, Now) {
@@ -174,6 +185,7 @@ void Agent::act(ExtendLease& lease, Now) {
 
 void Agent::act(ForgetExecution& forget, Now) {
   pump_.forget(forget.execution);
+  kept_.erase(forget.execution);
   supervisor_.put(protocol::Forget{forget.execution});
 }
 

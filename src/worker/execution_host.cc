@@ -106,8 +106,8 @@ void ExecutionHost::reaped(pid_t pid, int code, int status, const rusage& usage,
 void ExecutionHost::main_is_gone(Running& running, int code, int status, const rusage& usage, Now now) {
   running.main_gone = true;
   running.place->enclosure->main_ended();
-  running.usage.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
-  running.usage.max_memory_kb = usage.ru_maxrss;
+  running.usage.facts.usage.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  running.usage.facts.usage.max_memory_kb = usage.ru_maxrss;
   const int signal = code == CLD_EXITED ? 0 : status;
   parts_.keeper.main_exited(running.execution, code == CLD_EXITED ? status : 128 + signal, signal, now);
 }

@@ -12,6 +12,37 @@ namespace hodei::worker {
 // that nothing a person can write looks like it.
 inline constexpr std::string_view kFolderMark = {"\0folder", 7};
 
+// What an execution may take. 0: no limit of its own.
+struct ProgramLimits {
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  int64_t pids = 0;
+  int64_t io_weight = 0;              // 1 to 1000
+  int64_t disk_bytes = 0;             // in the private folder
+
+  bool operator==(const ProgramLimits&) const = default;
+};
+
+// What becomes of its output.
+struct OutputRules {
+  bool drop = false;                  // rather than make the job wait
+  int64_t max_bytes = 0;              // 0: no limit
+  int64_t max_bytes_per_second = 0;
+
+  bool operator==(const OutputRules&) const = default;
+};
+
+struct SandboxRules {
+  bool enabled = false;
+  std::string user;                   // a name or a number; empty: nobody, when the worker is root
+  bool allow_network = false;
+  bool writable_root = false;
+  bool shared_tmp = false;
+  bool allow_all_syscalls = false;
+
+  bool operator==(const SandboxRules&) const = default;
+};
+
 struct Program {
   struct File {
     std::string name;       // a plain name inside the private folder
@@ -24,6 +55,13 @@ struct Program {
   Duration timeout{0};
   Duration grace{0};
   std::string impossible;             // not empty: it cannot be run, and why
+  std::string impossible_failure;     // the word for that; empty: spawn_failed
+  std::string input;                  // what it reads from stdin; empty: stdin is closed at once
+  std::vector<File> secret_files;     // on a tmpfs of its own, in $HODEI_SECRETS
+  std::string folder;                 // its private folder, made by the agent; empty: one of the supervisor's
+  ProgramLimits limits;
+  OutputRules output;
+  SandboxRules sandbox;
 };
 
 }  // namespace hodei::worker

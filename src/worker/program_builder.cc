@@ -1,8 +1,11 @@
 #include "src/worker/program_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
 #include "hodei/v1/job.pb.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
@@ -41,6 +44,7 @@ std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& s
   env[kExecutionVariable] = to_string(order.execution);
   env["HODEI_ATTEMPT"] = std::to_string(order.attempt);
   env["HODEI_EPOCH"] = std::to_string(order.epoch);
+  if (!order.traceparent.empty()) env["TRACEPARENT"] = order.traceparent;
   std::vector<std::string> out;
   out.reserve(env.size());
   for (const auto& [name, value] : env) out.push_back(cat(name, "=", value));
@@ -82,6 +86,46 @@ std::string what_is_wrong(const Program& program, const v1::JobSpec& spec) {
   return {};
 }
 
+constexpr int64_t kMegabyte = 1 << 20;
+
+void add_rules(const v1::JobSpec& spec, Program& program) {
+  const v1::Resources& r = spec.resources();
+  program.limits = {.cpu_milli = static_cast<int64_t>(std::ceil(std::clamp(r.cpu_cores(), 0.0, 1e6) * 1000)),
+                    .memory_bytes = std::clamp<int64_t>(r.memory_mb(), 0, INT64_MAX / kMegabyte) * kMegabyte,
+                    .pids = r.pids(),
+                    .io_weight = r.io_weight(),
+                    .disk_bytes = std::clamp<int64_t>(r.storage_mb(), 0, INT64_MAX / kMegabyte) * kMegabyte};
+  program.output = {.drop = spec.logs().policy() == v1::LogOptions::drop,
+                    .max_bytes = spec.logs().max_bytes(),
+                    .max_bytes_per_second = spec.logs().max_bytes_per_second()};
+  if (!spec.has_sandbox()) return;
+  const v1::Sandbox& s = spec.sandbox();
+  program.sandbox = {.enabled = true,
+                     .user = s.user(),
+                     .allow_network = s.allow_network(),
+                     .writable_root = s.writable_root(),
+                     .shared_tmp = s.shared_tmp(),
+                     .allow_all_syscalls = s.allow_all_syscalls()};
+}
+
+std::string as_json(const std::map<std::string, std::string>& secrets) {
+  google::protobuf::Struct object;
+  for (const auto& [name, value] : secrets) (*object.mutable_fields())[name].set_string_value(value);
+  std::string json;
+  return google::protobuf::util::MessageToJsonString(object, &json).ok() ? json : std::string();
+}
+
+void add_secrets(const RunOrder& order, const v1::JobSpec& spec, Program& program) {
+  if (!order.secret_error.empty()) {
+    program.impossible = order.secret_error;
+    program.impossible_failure = "secret_error";
+  }
+  if (order.secrets.empty()) return;
+  program.input = as_json(order.secrets);
+  if (!spec.secret_files()) return;
+  for (const auto& [name, value] : order.secrets) program.secret_files.push_back({name, value});
+}
+
 }  // namespace
 
 Program build_program(const RunOrder& order, const std::vector<std::string>& inherited) {
@@ -105,6 +149,8 @@ Program build_program(const RunOrder& order, const std::vector<std::string>& inh
     default: program.impossible = "this worker does not know this kind of command"; return program;
   }
   program.impossible = what_is_wrong(program, spec);
+  add_rules(spec, program);
+  add_secrets(order, spec, program);
   return program;
 }
 

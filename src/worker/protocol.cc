@@ -12,21 +12,12 @@ ExecutionId get_execution(Decoder& in) {
   return {job, static_cast<uint32_t>(in.u64())};
 }
 
-void put(Encoder& out, const std::vector<std::string>& list) {
-  out.u64(list.size());
-  for (const std::string& text : list) out.text(text);
-}
-std::vector<std::string> get_list(Decoder& in) {
-  std::vector<std::string> list;
-  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) list.emplace_back(in.text());
-  return list;
-}
-
 void put(Encoder& out, const Exit& exit) {
   put(out, exit.execution);
   out.u64(static_cast<uint64_t>(exit.outcome)).i64(exit.exit_code).i64(exit.signal);
   out.text(exit.failure).text(exit.message).i64(exit.started.us).i64(exit.ended.us);
-  out.i64(exit.cpu_ms).i64(exit.max_memory_kb).i64(exit.log_bytes);
+  out.i64(exit.log_bytes);
+  put(out, exit.facts);
 }
 Exit get_exit(Decoder& in) {
   Exit exit;
@@ -38,9 +29,8 @@ Exit get_exit(Decoder& in) {
   exit.message = in.text();
   exit.started.us = in.i64();
   exit.ended.us = in.i64();
-  exit.cpu_ms = in.i64();
-  exit.max_memory_kb = in.i64();
   exit.log_bytes = in.i64();
+  exit.facts = get_run_facts(in);
   return exit;
 }
 
@@ -57,7 +47,7 @@ void put(Encoder& out, const WorkerOptions& o) {
 }
 WorkerOptions get_options(Decoder& in) {
   WorkerOptions o;
-  o.servers = get_list(in);
+  o.servers = get_text_list(in);
   o.token = in.text();
   o.worker_id = in.text();
   o.name = in.text();
@@ -74,8 +64,8 @@ WorkerOptions get_options(Decoder& in) {
     taint.effect = in.text();
     o.taints.push_back(std::move(taint));
   }
-  o.tolerations = get_list(in);
-  o.capabilities = get_list(in);
+  o.tolerations = get_text_list(in);
+  o.capabilities = get_text_list(in);
   o.pool = in.text();
   o.provider = in.text();
   o.isolation = in.text();
@@ -83,27 +73,72 @@ WorkerOptions get_options(Decoder& in) {
   return o;
 }
 
-void put(Encoder& out, const Program& program) {
-  put(out, program.argv);
-  put(out, program.env);
-  out.text(program.working_dir).u64(program.files.size());
-  for (const Program::File& file : program.files) out.text(file.name).text(file.content);
-  out.i64(program.timeout.count()).i64(program.grace.count()).text(program.impossible);
+void put(Encoder& out, const std::vector<Program::File>& files) {
+  out.u64(files.size());
+  for (const Program::File& file : files) out.text(file.name).text(file.content);
 }
-Program get_program(Decoder& in) {
-  Program program;
-  program.argv = get_list(in);
-  program.env = get_list(in);
-  program.working_dir = in.text();
+std::vector<Program::File> get_files(Decoder& in) {
+  std::vector<Program::File> files;
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Program::File file;
     file.name = in.text();
     file.content = in.text();
-    program.files.push_back(std::move(file));
+    files.push_back(std::move(file));
   }
+  return files;
+}
+
+void put(Encoder& out, const ProgramLimits& l) {
+  out.i64(l.cpu_milli).i64(l.memory_bytes).i64(l.pids).i64(l.io_weight).i64(l.disk_bytes);
+}
+ProgramLimits get_limits(Decoder& in) {
+  ProgramLimits l;
+  for (int64_t* each : {&l.cpu_milli, &l.memory_bytes, &l.pids, &l.io_weight, &l.disk_bytes}) *each = in.i64();
+  return l;
+}
+
+void put(Encoder& out, const SandboxRules& s) {
+  out.u64(s.enabled).text(s.user).u64(s.allow_network).u64(s.writable_root).u64(s.shared_tmp).u64(s.allow_all_syscalls);
+}
+SandboxRules get_sandbox(Decoder& in) {
+  SandboxRules s;
+  s.enabled = in.u64() != 0;
+  s.user = in.text();
+  for (bool* each : {&s.allow_network, &s.writable_root, &s.shared_tmp, &s.allow_all_syscalls}) *each = in.u64() != 0;
+  return s;
+}
+
+void put(Encoder& out, const Program& program) {
+  put(out, program.argv);
+  put(out, program.env);
+  out.text(program.working_dir);
+  put(out, program.files);
+  out.i64(program.timeout.count()).i64(program.grace.count());
+  out.text(program.impossible).text(program.impossible_failure).text(program.input);
+  put(out, program.secret_files);
+  out.text(program.folder);
+  put(out, program.limits);
+  out.u64(program.output.drop).i64(program.output.max_bytes).i64(program.output.max_bytes_per_second);
+  put(out, program.sandbox);
+}
+Program get_program(Decoder& in) {
+  Program program;
+  program.argv = get_text_list(in);
+  program.env = get_text_list(in);
+  program.working_dir = in.text();
+  program.files = get_files(in);
   program.timeout = Duration(in.i64());
   program.grace = Duration(in.i64());
   program.impossible = in.text();
+  program.impossible_failure = in.text();
+  program.input = in.text();
+  program.secret_files = get_files(in);
+  program.folder = in.text();
+  program.limits = get_limits(in);
+  program.output.drop = in.u64() != 0;
+  program.output.max_bytes = in.i64();
+  program.output.max_bytes_per_second = in.i64();
+  program.sandbox = get_sandbox(in);
   return program;
 }
 
@@ -116,6 +151,7 @@ void body(Encoder& out, const Attach& m) {
     put(out, h.held.execution);
     out.u64(h.held.started).u64(h.held.ended).i64(h.held.pid).u64(h.ring);
     put(out, h.held.exit);
+    out.text(h.keepsake);
   }
 }
 void body(Encoder& out, const RingShared& m) { out.u64(m.ring); }
@@ -129,6 +165,7 @@ void body(Encoder&, const Stop&) {}
 void body(Encoder& out, const Start& m) {
   put(out, m.execution);
   put(out, m.program);
+  out.text(m.keepsake);
 }
 void body(Encoder& out, const Kill& m) {
   put(out, m.execution);
@@ -139,6 +176,10 @@ void body(Encoder& out, const Forget& m) { put(out, m.execution); }
 void body(Encoder& out, const Ping& m) { out.u64(m.number); }
 void body(Encoder& out, const Registered& m) { out.text(m.session_id); }
 void body(Encoder& out, const Left& m) { out.text(m.reason).u64(m.turned_away); }
+void body(Encoder& out, const Keep& m) {
+  put(out, m.execution);
+  out.text(m.keepsake);
+}
 
 Attach get_attach(Decoder& in) {
   Attach m;
@@ -157,6 +198,7 @@ Attach get_attach(Decoder& in) {
     h.held.pid = in.i64();
     h.ring = in.u64();
     h.held.exit = get_exit(in);
+    h.keepsake = in.text();
     m.held.push_back(std::move(h));
   }
   return m;
@@ -188,6 +230,7 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
     case 6: {
       Start m{.execution = get_execution(in)};
       m.program = get_program(in);
+      m.keepsake = in.text();
       return m;
     }
     case 7: return get_kill(in);
@@ -198,6 +241,11 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
     case 12: {
       Left m{.reason = std::string(in.text())};
       m.turned_away = in.u64() != 0;
+      return m;
+    }
+    case 13: {
+      Keep m{.execution = get_execution(in)};
+      m.keepsake = in.text();
       return m;
     }
     default: return absl::InvalidArgumentError(cat("message of unknown kind ", kind));

@@ -15,12 +15,13 @@
 
 namespace hodei::worker::protocol {
 
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // Supervisor → agent. Attach is the first, and brings two descriptors: "output is there", "room was made".
 struct HeldRing {
   Held held;
   uint64_t ring = 0;                 // 0: it has no output
+  std::string keepsake;
 };
 struct Attach {
   uint32_t version = kVersion;
@@ -38,16 +39,18 @@ struct Pong { uint64_t number = 0; };
 struct Stop {};                                                    // deliver what is left, unregister, end
 
 // Agent → supervisor.
-struct Start { ExecutionId execution; Program program; };
+// The keepsake is what agents know of an execution besides; the supervisor only holds it, for the next agent.
+struct Start { ExecutionId execution; Program program; std::string keepsake; };
 struct Kill { ExecutionId execution; KillReason why = KillReason::Cancelled; Duration grace{0}; };
 struct ValidUntil { MonoTime until; };
 struct Forget { ExecutionId execution; };
 struct Ping { uint64_t number = 0; };
 struct Registered { std::string session_id; };
 struct Left { std::string reason; bool turned_away = false; };     // the agent has nothing more to do, ever
+struct Keep { ExecutionId execution; std::string keepsake; };      // instead of the one that Start brought
 
 using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,
-                             Registered, Left>;
+                             Registered, Left, Keep>;
 
 std::string encode(const Message& message);
 absl::StatusOr<Message> decode(std::string_view bytes);

@@ -19,7 +19,15 @@ protocol::Start a_start() {
                    .working_dir = "/tmp",
                    .files = {{"script", std::string("a\0b", 3)}},
                    .timeout = 5s,
-                   .grace = 2s};
+                   .grace = 2s,
+                   .impossible_failure = "secret_error",
+                   .input = "{}",
+                   .secret_files = {{"token", "t"}},
+                   .folder = "/f",
+                   .limits = {.cpu_milli = 500, .memory_bytes = 6, .pids = 7, .io_weight = 8, .disk_bytes = 9},
+                   .output = {.drop = true, .max_bytes = 10, .max_bytes_per_second = 11},
+                   .sandbox = {.enabled = true, .user = "nobody", .shared_tmp = true}};
+  start.keepsake = "k";
   return start;
 }
 
@@ -42,6 +50,14 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   EXPECT_EQ(start.program.env[1], "B=");
   EXPECT_EQ(start.program.files[0].content.size(), 3u);
   EXPECT_EQ(start.program.timeout, 5s);
+  EXPECT_EQ(start.program.impossible_failure, "secret_error");
+  EXPECT_EQ(start.program.input, "{}");
+  EXPECT_EQ(start.program.secret_files[0].content, "t");
+  EXPECT_EQ(start.program.folder, "/f");
+  EXPECT_EQ(start.program.limits, a_start().program.limits);
+  EXPECT_EQ(start.program.output, a_start().program.output);
+  EXPECT_EQ(start.program.sandbox, a_start().program.sandbox);
+  EXPECT_EQ(start.keepsake, "k");
   const auto attach = std::get<protocol::Attach>(protocol::decode(protocol::encode(an_attach())).value());
   EXPECT_EQ(attach.options.servers[1], "b:2");
   EXPECT_EQ(attach.options.labels.at("zone"), "z1");
@@ -49,11 +65,13 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   EXPECT_EQ(attach.held[0].held.exit.exit_code, 3);
   EXPECT_EQ(attach.held[0].ring, 4u);
   const Exit exit{.execution = kA, .outcome = Outcome::TimedOut, .exit_code = -1, .signal = 9, .failure = "timeout",
-                  .message = "m", .started = {5}, .ended = {6}, .cpu_ms = 7, .max_memory_kb = 8, .log_bytes = 9};
+                  .message = "m", .started = {5}, .ended = {6}, .log_bytes = 9,
+                  .facts = {.usage = {.cpu_ms = 7}, .outputs = {{"k", "v"}}}};
   const auto exited = std::get<protocol::Exited>(protocol::decode(protocol::encode(protocol::Exited{exit})).value());
   EXPECT_EQ(exited.exit.outcome, Outcome::TimedOut);
   EXPECT_EQ(exited.exit.exit_code, -1);
   EXPECT_EQ(exited.exit.log_bytes, 9);
+  EXPECT_EQ(exited.exit.facts, exit.facts);
 }
 
 TEST(Protocol, EveryCutIsRefusedOrReadWithoutGoingOutOfBounds) {

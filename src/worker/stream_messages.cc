@@ -48,8 +48,16 @@ void put_result(const Exit& exit, v1::WorkerMessage& out) {
   message.set_message(exit.message);
   message.set_started_us(exit.started.us);
   message.set_ended_us(exit.ended.us);
-  message.mutable_usage()->set_cpu_ms(exit.cpu_ms);
-  message.mutable_usage()->set_max_memory_kb(exit.max_memory_kb);
+  const Usage& usage = exit.facts.usage;
+  message.mutable_usage()->set_cpu_ms(usage.cpu_ms);
+  message.mutable_usage()->set_max_memory_kb(usage.max_memory_kb);
+  message.mutable_usage()->set_io_read_bytes(usage.io_read_bytes);
+  message.mutable_usage()->set_io_write_bytes(usage.io_write_bytes);
+  message.set_prepared_us(exit.facts.prepared.us);
+  message.set_dropped_bytes(exit.facts.dropped_bytes);
+  message.set_dropped_lines(exit.facts.dropped_lines);
+  for (const std::string& name : exit.facts.secrets) message.add_secrets(name);
+  message.mutable_outputs()->insert(exit.facts.outputs.begin(), exit.facts.outputs.end());
   message.set_log_bytes(exit.log_bytes);
 }
 
@@ -84,7 +92,10 @@ std::optional<RunOrder> read_order(v1::RunJob& run) {
   return RunOrder{.execution = *id,
                   .attempt = static_cast<uint32_t>(std::max(run.attempt(), 0)),
                   .epoch = run.epoch(),
-                  .spec = std::move(*run.mutable_spec())};
+                  .spec = std::move(*run.mutable_spec()),
+                  .secrets = {run.secrets().begin(), run.secrets().end()},
+                  .secret_error = run.secret_error(),
+                  .traceparent = run.traceparent()};
 }
 
 }  // namespace hodei::worker

@@ -53,6 +53,7 @@ class Supervisor {
   AgentLauncher& launcher_;
   const Clock& clock_;
 
+  std::map<ExecutionId, std::string> keepsakes_;   // of held executions, for the next agent
   Fd epoll_, signals_, timer_;
   Fd output_ready_;                      // eventfds shared with the agent
   Fd room_made_;

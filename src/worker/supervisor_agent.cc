@@ -38,7 +38,8 @@ void Supervisor::attach(Now now) {
   hello.options = options_;
   for (Held& held : keeper_.inventory()) {
     const uint64_t ring = host_->ring_of(held.execution);
-    hello.held.push_back({std::move(held), ring});
+    const auto kept = keepsakes_.find(held.execution);
+    hello.held.push_back({std::move(held), ring, kept == keepsakes_.end() ? std::string() : kept->second});
   }
   for (const protocol::HeldRing& held : hello.held) share_ring(held.ring);
   agent_->put(hello, {output_ready_.get(), room_made_.get()});
@@ -86,6 +87,9 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
                            .grace = start->program.grace};
     host_->offer(start->execution, std::move(start->program));
     keeper_.start(order, now);
+    if (!start->keepsake.empty() && keeper_.holds(start->execution)) {
+      keepsakes_.try_emplace(start->execution, std::move(start->keepsake));
+    }
     settle(now);
     host_->withdraw_offer();
   } else if (const auto* kill = std::get_if<protocol::Kill>(&message)) {
@@ -94,6 +98,9 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
     keeper_.extend_lease(lease->until);
   } else if (const auto* forget = std::get_if<protocol::Forget>(&message)) {
     keeper_.forget(forget->execution);
+    keepsakes_.erase(forget->execution);
+  } else if (auto* keep = std::get_if<protocol::Keep>(&message)) {
+    if (keeper_.holds(keep->execution)) keepsakes_[keep->execution] = std::move(keep->keepsake);
   } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {
     if (agent_) agent_->put(protocol::Pong{ping->number});
   } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {

@@ -62,13 +62,13 @@ static void reports(const v1::WorkerMessage& message) {
                       .message = r.message,
                       .started = r.started,
                       .ended = r.ended,
-                      .cpu_ms = r.cpu_ms,
-                      .max_memory_kb = r.max_memory_kb,
-                      .log_bytes = r.log_bytes.value_or(0)};
+                      .log_bytes = r.log_bytes.value_or(0),
+                      .facts = r.facts};
     v1::WorkerMessage out;
     worker::put_result(exit, out);
     const core::ResultReport again = api::from_proto(out.results(0), r.execution);
     REQUIRE(again.started == r.started && again.ended == r.ended && again.message == r.message, "");
+    REQUIRE(again.facts == r.facts, "");
     REQUIRE(again.log_bytes == r.log_bytes.value_or(0), "");
     const bool known = r.outcome >= core::Outcome::Succeeded && r.outcome <= core::Outcome::Lost;
     REQUIRE(!known || again.outcome == r.outcome, static_cast<int>(r.outcome));

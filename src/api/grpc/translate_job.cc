@@ -1,3 +1,4 @@
+#include "src/api/grpc/failures.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/text.h"
 
@@ -27,6 +28,18 @@ core::Shape shape_of(const v1::JobSpec& in) {
   return shape;
 }
 
+void add_facts(const RunFacts& facts, v1::Execution* out) {
+  out->mutable_usage()->set_cpu_ms(facts.usage.cpu_ms);
+  out->mutable_usage()->set_max_memory_kb(facts.usage.max_memory_kb);
+  out->mutable_usage()->set_io_read_bytes(facts.usage.io_read_bytes);
+  out->mutable_usage()->set_io_write_bytes(facts.usage.io_write_bytes);
+  if (facts.prepared.is_set()) set_time(facts.prepared, out->mutable_prepared_at());
+  out->set_dropped_bytes(facts.dropped_bytes);
+  out->set_dropped_lines(facts.dropped_lines);
+  for (const std::string& name : facts.secrets) out->add_secrets(name);
+  out->mutable_outputs()->insert(facts.outputs.begin(), facts.outputs.end());
+}
+
 void add_execution(const core::JobHead& job, const core::Execution& e, v1::Job* out) {
   v1::Execution* x = out->add_executions();
   x->set_id(to_string(ExecutionId{job.id, e.number}));
@@ -40,14 +53,17 @@ void add_execution(const core::JobHead& job, const core::Execution& e, v1::Job* 
   if (e.ended.is_set()) set_time(e.ended, x->mutable_ended_at());
   if (e.exit_code) x->set_exit_code(*e.exit_code);
   x->set_signal(e.signal);
-  x->mutable_usage()->set_cpu_ms(e.cpu_ms);
-  x->mutable_usage()->set_max_memory_kb(e.max_memory_kb);
+  x->set_failure(e.failure);
+  x->set_failure_reason(reason_of(e.failure));
   x->set_log_bytes(e.log_bytes.value_or(0));
+  add_facts(e.facts, x);
 }
 
 void add_past(const core::Past& past, v1::Job* out) {
   out->set_reason(past.reason);
   out->set_failure(past.failure);
+  out->set_failure_reason(reason_of(past.failure));
+  out->set_suggestion(std::string(suggestion_for(past.failure)));
   out->set_output(past.output);
   if (past.progress >= 0) {
     out->mutable_progress()->set_percentage(past.progress);
@@ -59,6 +75,7 @@ void add_past(const core::Past& past, v1::Job* out) {
   out->set_signal(last.signal);
   if (last.exit_code) out->set_exit_code(*last.exit_code);
   if (last.started.is_set()) set_time(last.started, out->mutable_started_at());
+  out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
 }
 
 }  // namespace
@@ -89,6 +106,16 @@ core::JobSpec from_proto(const v1::JobSpec& in) {
   out.concurrency_limit = in.concurrency().limit();
   out.idempotency_key = in.idempotency_key();
   out.labels = {in.labels().begin(), in.labels().end()};
+  out.pids = in.resources().pids();
+  out.io_weight = in.resources().io_weight();
+  for (const v1::Secret& secret : in.secrets()) out.secrets.push_back(secret.name());
+  for (const v1::Artifact& a : in.inputs()) out.inputs.push_back({a.url(), a.path(), a.sha256(), a.max_bytes()});
+  for (const v1::Artifact& a : in.outputs()) out.outputs.push_back({a.url(), a.path(), a.sha256(), a.max_bytes()});
+  out.log_policy = in.logs().policy();
+  out.log_max_bytes = in.logs().max_bytes();
+  out.log_bytes_per_second = in.logs().max_bytes_per_second();
+  out.sandbox_user = in.sandbox().user();
+  out.traceparent = in.traceparent();
   out.shape = shape_of(in);
   out.encoded_size = in.ByteSizeLong();
   return out;

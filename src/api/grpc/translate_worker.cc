@@ -42,6 +42,24 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   return out;
 }
 
+namespace {
+
+RunFacts facts_from(const v1::JobResult& in) {
+  RunFacts facts;
+  facts.prepared.us = in.prepared_us();
+  facts.usage = {.cpu_ms = in.usage().cpu_ms(),
+                 .max_memory_kb = in.usage().max_memory_kb(),
+                 .io_read_bytes = in.usage().io_read_bytes(),
+                 .io_write_bytes = in.usage().io_write_bytes()};
+  facts.dropped_bytes = in.dropped_bytes();
+  facts.dropped_lines = in.dropped_lines();
+  facts.secrets = {in.secrets().begin(), in.secrets().end()};
+  facts.outputs = {in.outputs().begin(), in.outputs().end()};
+  return facts;
+}
+
+}  // namespace
+
 core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   core::ResultReport out;
   out.execution = execution;
@@ -53,8 +71,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   out.message = in.message();
   out.started.us = in.started_us();
   out.ended.us = in.ended_us();
-  out.cpu_ms = in.usage().cpu_ms();
-  out.max_memory_kb = in.usage().max_memory_kb();
+  out.facts = facts_from(in);
   if (in.has_log_bytes()) out.log_bytes = std::max<int64_t>(in.log_bytes(), 0);
   return out;
 }

@@ -8,7 +8,7 @@
 namespace hodei::core {
 namespace {
 
-constexpr uint64_t kPastVersion = 1;
+constexpr uint64_t kPastVersion = 2;   // 2: with RunFacts
 
 void put(Encoder& out, const Transition& t) {
   out.u64(static_cast<uint64_t>(t.from)).u64(static_cast<uint64_t>(t.to)).i64(t.at.us).u64(t.execution).text(t.reason);
@@ -54,11 +54,12 @@ void put(Encoder& out, const Execution& e) {
   out.u64(e.number).text(e.worker.str()).text(e.provider).u64(static_cast<uint64_t>(e.state));
   out.text(e.reason).text(e.failure).i64(e.scheduled.us).i64(e.started.us).i64(e.ended.us);
   out.u64(e.exit_code.has_value()).i64(e.exit_code.value_or(0)).i64(e.signal);
-  out.i64(e.cpu_ms).i64(e.max_memory_kb).i64(e.log_bytes.value_or(-1));
+  out.i64(e.log_bytes.value_or(-1));
+  put(out, e.facts);
   put(out, e.decision);
 }
 
-Execution get_execution(Decoder& in) {
+Execution get_execution(Decoder& in, uint64_t version) {
   Execution e;
   e.number = static_cast<uint32_t>(in.u64());
   e.worker = WorkerId(std::string(in.text()));
@@ -73,9 +74,12 @@ Execution get_execution(Decoder& in) {
   const int exit_code = static_cast<int>(in.i64());
   if (has_exit) e.exit_code = exit_code;
   e.signal = static_cast<int>(in.i64());
-  e.cpu_ms = in.i64();
-  e.max_memory_kb = in.i64();
+  if (version < 2) {
+    e.facts.usage.cpu_ms = in.i64();
+    e.facts.usage.max_memory_kb = in.i64();
+  }
   if (const int64_t bytes = in.i64(); bytes >= 0) e.log_bytes = bytes;
+  if (version >= 2) e.facts = get_run_facts(in);
   e.decision = get_decision(in);
   e.decision.winner = e.worker;
   return e;
@@ -98,9 +102,9 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   if (bytes.empty()) return nullptr;
   Decoder in(bytes);
   auto past = std::make_shared<Past>();
-  in.u64();
+  const uint64_t version = in.u64();
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->transitions.push_back(get_transition(in));
-  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->executions.push_back(get_execution(in));
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->executions.push_back(get_execution(in, version));
   past->failure = in.text();
   past->reason = in.text();
   past->cancel_reason = in.text();

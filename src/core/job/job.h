@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/ids.h"
+#include "src/base/run_facts.h"
 #include "src/base/time.h"
 #include "src/core/job/state.h"
 #include "src/core/placement/decision.h"
@@ -42,9 +43,8 @@ struct Execution {
   WallTime ended;
   std::optional<int> exit_code;
   int signal = 0;
-  int64_t cpu_ms = 0;
-  int64_t max_memory_kb = 0;
   std::optional<int64_t> log_bytes;      // how much it printed, once its worker has said
+  RunFacts facts;
   Decision decision;                     // why this worker
 
   bool operator==(const Execution&) const = default;
@@ -78,6 +78,7 @@ struct JobHead {
   JobState state = JobState::Pending;
   Priority priority = Priority::Normal;
   bool allow_retry = true;
+  bool has_secrets = false;              // they are opened when it is sent to a worker
   bool cancel_requested = false;
   bool timeout_requested = false;
   uint32_t executions = 0;               // dispatches so far; the newest is the current one

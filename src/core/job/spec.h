@@ -22,6 +22,13 @@ struct ScriptCommand {
   std::vector<std::string> args = {};
 };
 
+struct ArtifactSpec {
+  std::string url;
+  std::string path;
+  std::string sha256;
+  int64_t max_bytes = 0;
+};
+
 struct JobSpec {
   std::string name;
   std::variant<std::monostate, ShellCommand, ScriptCommand> command;
@@ -42,6 +49,16 @@ struct JobSpec {
   int64_t concurrency_limit = 0;
   std::string idempotency_key;
   std::map<std::string, std::string> labels;
+  int64_t pids = 0;
+  int64_t io_weight = 0;
+  std::vector<std::string> secrets;       // names only
+  std::vector<ArtifactSpec> inputs;
+  std::vector<ArtifactSpec> outputs;
+  int log_policy = 0;                     // 0: block
+  int64_t log_max_bytes = 0;
+  int64_t log_bytes_per_second = 0;
+  std::string sandbox_user;
+  std::string traceparent;
   Shape shape;                            // what placement reads, resources filled in by `head_of`
   size_t encoded_size = 0;
 };

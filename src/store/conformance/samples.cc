@@ -107,6 +107,7 @@ void RandomHistory::submit(Writes& out) {
   job.backoff.factor = 1 + static_cast<double>(pick(100)) / 7;
   job.created = WallTime{clock_us_ += 1000};
   if (pick(3) == 0) job.concurrency_key = some_text();
+  job.has_secrets = pick(3) == 0;
   if (pick(4) == 0) job.shape = a_shape(some_text());
   SpecRow spec = *a_spec(job, some_text());
   spec.labels = {{"team", some_text()}};

@@ -70,9 +70,9 @@ struct Describe {
 
 std::string to_text(const JobHead& j) {
   return fmt::format(
-      "{} ns={} {} priority={} retry={} cancel={} timeout={} executions={} attempts={}/{} lost={} limits={}/{} "
+      "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} executions={} attempts={}/{} lost={} limits={}/{} "
       "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
-      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry, j.cancel_requested,
+      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry, j.has_secrets, j.cancel_requested,
       j.timeout_requested, j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
       j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
       j.not_before.us, quoted(j.concurrency_key), quoted(j.worker.str()),

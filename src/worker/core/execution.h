@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/base/ids.h"
+#include "src/base/run_facts.h"
 #include "src/base/time.h"
 
 namespace hodei::worker {
@@ -22,9 +23,8 @@ struct Exit {
   std::string message;    // for people
   WallTime started;       // not set: it never started
   WallTime ended;
-  int64_t cpu_ms = 0;
-  int64_t max_memory_kb = 0;
   int64_t log_bytes = 0;
+  RunFacts facts;
 };
 
 // An order from the server. `spec` is the serialized JobSpec; the brains never look into it.
@@ -33,6 +33,9 @@ struct RunOrder {
   uint32_t attempt = 1;
   uint64_t epoch = 0;
   std::string spec;
+  std::map<std::string, std::string> secrets;
+  std::string secret_error;     // not empty: one cannot be delivered
+  std::string traceparent;
 };
 
 // Why an execution is being killed; decides the outcome that is reported.

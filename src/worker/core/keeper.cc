@@ -144,8 +144,7 @@ void Keeper::tree_dead(ExecutionId execution, const Exit& usage, Now now) {
   Entry* entry = find_alive(execution);
   if (entry == nullptr) return;
   if (!entry->main_gone) judge(entry->exit, entry->dying.value_or(KillReason::Stopping));
-  entry->exit.cpu_ms = usage.cpu_ms;
-  entry->exit.max_memory_kb = usage.max_memory_kb;
+  entry->exit.facts = usage.facts;
   entry->exit.log_bytes = usage.log_bytes;
   end(*entry, now);
 }

@@ -52,13 +52,14 @@ class Keeper {
   void forget(ExecutionId execution);                      // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
   size_t held_count() const { return held_.size(); }
+  bool holds(ExecutionId execution) const { return held_.contains(execution); }
 
   // From the operating system.
   void spawned(ExecutionId execution, int64_t pid, Now now);
   void spawn_failed(ExecutionId execution, const Exit& how, Now now);
   // The main process has ended: kill what is left of the tree. The end is told once the tree is dead.
   void main_exited(ExecutionId execution, int exit_code, int signal, Now now);
-  // The tree is dead and all output is in the ring. `usage` carries cpu_ms, max_memory_kb, log_bytes.
+  // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes.
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
   void stop(Now now);                                      // kill everything, start nothing more

@@ -31,7 +31,7 @@ class KeeperTest : public testing::Test {
   }
   void die(ExecutionId id, Duration since_boot, int exit_code = 0, int signal = 0) {
     keeper.main_exited(id, exit_code, signal, at(since_boot));
-    keeper.tree_dead(id, Exit{.cpu_ms = 5, .max_memory_kb = 6, .log_bytes = 7}, at(since_boot));
+    keeper.tree_dead(id, Exit{.log_bytes = 7, .facts = {.usage = {.cpu_ms = 5, .max_memory_kb = 6}}}, at(since_boot));
     settle();
   }
 
@@ -59,7 +59,7 @@ TEST_F(KeeperTest, TellsTheEndOnlyWhenTheTreeIsDead) {
   ASSERT_EQ(signals.size(), 1u);
   EXPECT_TRUE(signals[0].kill);
   EXPECT_TRUE(exits.empty());
-  keeper.tree_dead(kA, Exit{.cpu_ms = 5, .max_memory_kb = 6, .log_bytes = 7}, at(3s));
+  keeper.tree_dead(kA, Exit{.log_bytes = 7, .facts = {.usage = {.cpu_ms = 5, .max_memory_kb = 6}}}, at(3s));
   settle();
   ASSERT_EQ(exits.size(), 1u);
   EXPECT_EQ(exits[0].outcome, Outcome::Failed);

@@ -1,0 +1,56 @@
+#include "src/api/grpc/failures.h"
+
+namespace hodei::api {
+namespace {
+
+struct Known {
+  std::string_view word;
+  v1::Failure::Reason reason;
+  std::string_view suggestion;
+};
+
+constexpr std::string_view kInfrastructure =
+    "The worker failed, not the job. Give the job max_attempts above 1 so that another worker takes over.";
+
+constexpr Known kKnown[] = {
+    {"command_not_found", v1::Failure::command_not_found,
+     "Check the spelling of the command, or require a worker that has it with a constraint or an image."},
+    {"permission_denied", v1::Failure::permission_denied,
+     "Make the program executable for the worker's user, or name an interpreter."},
+    {"spawn_failed", v1::Failure::spawn_failed, "Check working_dir and the first line of the script; the reason names the step."},
+    {"timeout", v1::Failure::timeout, "Raise timeout_ms, or look at the end of the log for where it hung."},
+    {"signal", v1::Failure::signal, "The program crashed or was killed from outside; look at the end of its log."},
+    {"non_zero_exit", v1::Failure::non_zero_exit, "Look at the end of the log: the program itself reported a failure."},
+    {"oom", v1::Failure::oom, "Raise resources.memory_mb, or make the job use less memory."},
+    {"secret_error", v1::Failure::secret_error,
+     "Store the secret that the reason names with `hodei secret set`, or correct its name in the job."},
+    {"artifact_error", v1::Failure::artifact_error, "Check the URL, checksum and size limit of the artifact that the reason names."},
+    {"disk_quota", v1::Failure::disk_quota, "Raise resources.storage_mb, or write less into the working folder."},
+    {"reported", v1::Failure::reported, {}},
+    {"cannot_be_placed", v1::Failure::cannot_be_placed, "See `hodei job explain` for the rule that no worker passes."},
+    {"worker_lost", v1::Failure::infrastructure, kInfrastructure},
+    {"worker_restarted", v1::Failure::infrastructure, kInfrastructure},
+    {"lease_expired", v1::Failure::infrastructure, kInfrastructure},
+    {"infrastructure", v1::Failure::infrastructure, kInfrastructure},
+};
+
+const Known* find(std::string_view failure) {
+  for (const Known& known : kKnown) {
+    if (known.word == failure) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+v1::Failure::Reason reason_of(std::string_view failure) {
+  const Known* known = find(failure);
+  return known == nullptr ? v1::Failure::REASON_UNSPECIFIED : known->reason;
+}
+
+std::string_view suggestion_for(std::string_view failure) {
+  const Known* known = find(failure);
+  return known == nullptr ? std::string_view() : known->suggestion;
+}
+
+}  // namespace hodei::api
