@@ -2,6 +2,7 @@
 
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/phases.h"
 #include "src/cli/quantities.h"
 #include "src/cli/table.h"
 
@@ -102,6 +103,19 @@ void add_spec(FieldList& fields, const v1::JobSpec& spec) {
   }
 }
 
+void add_detail(FieldList& fields, const v1::Execution& newest) {
+  std::string secrets;
+  for (const std::string& name : newest.secrets()) secrets += cat(secrets.empty() ? "" : ", ", name);
+  fields.add("Secrets", secrets);
+  if (newest.dropped_bytes() > 0) {
+    fields.add("Not kept", cat(human_bytes(newest.dropped_bytes()), " of output, ", newest.dropped_lines(), " lines"));
+  }
+  const v1::Usage& usage = newest.usage();
+  if (usage.io_read_bytes() + usage.io_write_bytes() > 0) {
+    fields.add("Disk", cat(human_bytes(usage.io_read_bytes()), " read, ", human_bytes(usage.io_write_bytes()), " written"));
+  }
+}
+
 }  // namespace
 
 WallTime wall_time(const Timestamp& time) { return {time.seconds() * 1'000'000 + time.nanos() / 1000}; }
@@ -160,6 +174,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
              colour_of_state(state));
   fields.add("Reason", job.reason());
   fields.add("Failure", job.failure());
+  fields.add("What to do", job.suggestion());
   fields.add("Exit", ending(job) == "-" ? "" : ending(job));
   fields.add("Attempts", cat(job.attempts(), " of ", std::max(job.max_attempts(), 1)));
   if (job.has_progress()) {
@@ -178,7 +193,10 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   if (wall_time(job.started_at()).is_set()) {
     fields.add("Time", running_time(job.started_at(), job.ended_at(), options.now));
   }
+  fields.add("Phases", phases(job, options.now));
   fields.add("Output", job.output());
+  fields.add("Outputs", pairs(job.outputs()));
+  if (job.executions_size() > 0) add_detail(fields, job.executions(job.executions_size() - 1));
   fields.add("Correlation", job.correlation_id());
   fields.add("Full id", job.id());
   std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),

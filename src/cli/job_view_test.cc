@@ -66,6 +66,25 @@ TEST(JobPage, ShowsHistoryExecutionsTimesAndReasons) {
   EXPECT_THAT(page, Not(HasSubstr("Template")));
 }
 
+TEST(JobPage, TellsPhasesOutputsSecretsAndWhatToDo) {
+  v1::Job job = a_finished_job();
+  job.set_suggestion("Look at the end of the log.");
+  (*job.mutable_outputs())["rows"] = "12";
+  v1::Execution& execution = *job.mutable_executions(0);
+  execution.mutable_scheduled_at()->set_seconds(kStart);
+  execution.mutable_prepared_at()->set_seconds(kStart);
+  execution.mutable_prepared_at()->set_nanos(250'000'000);
+  execution.add_secrets("token");
+  execution.set_dropped_bytes(2048);
+  execution.set_dropped_lines(3);
+  const std::string page = job_page(job, a_minute_later());
+  EXPECT_THAT(page, HasSubstr("What to do   Look at the end of the log.\n"));
+  EXPECT_THAT(page, HasSubstr("Phases       waited 0ms, prepared in 250ms, started in 750ms, ran 12.0s\n"));
+  EXPECT_THAT(page, HasSubstr("Outputs      rows=12\n"));
+  EXPECT_THAT(page, HasSubstr("Secrets      token\n"));
+  EXPECT_THAT(page, HasSubstr("Not kept     2.0 KiB of output, 3 lines\n"));
+}
+
 TEST(JobTable, IsShortUnlessItIsWide) {
   const v1::Job job = a_finished_job();
   EXPECT_THAT(job_table({&job}, a_minute_later()), Not(HasSubstr(job.id())));
