@@ -27,7 +27,7 @@ def has_limits():
     return LIMITS_FLAG in shown.split()
 
 
-class Hodei:
+class Hodei(processes.Started):
     """`hodei server`, or with `worker` `hodei dev`. A context manager: what it starts is gone afterwards."""
 
     def __init__(self, worker=False, flags=()):
@@ -37,13 +37,8 @@ class Hodei:
         self.daemon = None
         self.others = {}   # supervisor and agent: pid → start time
 
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+    def begin(self):
+        self.start()
 
     def __exit__(self, *_):
         if self.daemon:

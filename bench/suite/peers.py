@@ -21,7 +21,7 @@ def need_packages(*names):
         raise Trouble(f"cannot install {' '.join(names)}")
 
 
-class Peer:
+class Peer(processes.Started):
     """A context manager: entering it installs and starts the peer. Measurements are those of Hodei, where it has them."""
 
     name = ""
@@ -32,20 +32,16 @@ class Peer:
         self.folder = None
         self.daemons = []
 
-    def __enter__(self):
+    def begin(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"bench-{self.name}-"))
-        try:
-            self.install()
-            self.start()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+        self.install()
+        self.start()
 
     def __exit__(self, *_):
         for daemon in reversed(self.daemons):
             daemon.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def launch(self, *words, log="log", **more):
         self.daemons.append(processes.Daemon(words, self.folder / log, cwd=self.folder, **more))
@@ -105,7 +101,20 @@ class Gearman(Peer):
         return {"count": len(found), "p50_ms": at(0.5), "p99_ms": at(0.99), "curve_ms": [at(n / 100) for n in range(101)]}
 
 
-class BullMQ(Peer):
+class Driven(Peer):
+    """A peer with one driving program that is told what to measure: `drive(what, in_flight, seconds, most)`."""
+
+    def noop(self, in_flight, seconds):
+        return self.drive("noop", in_flight, seconds)
+
+    def exec(self, in_flight, seconds):
+        return self.drive("exec", in_flight, seconds)
+
+    def latency(self, seconds, most):
+        return self.drive("latency", 0, seconds, most)
+
+
+class BullMQ(Driven):
     name = "bullmq"
     durable = True
 
@@ -133,17 +142,8 @@ class BullMQ(Peer):
         return processes.measure("node", HERE / "bullmq/drive.mjs", what, in_flight, seconds, most, self.port,
                                  env={"PEER_MODULES": str(self.modules)})
 
-    def noop(self, in_flight, seconds):
-        return self.drive("noop", in_flight, seconds)
 
-    def exec(self, in_flight, seconds):
-        return self.drive("exec", in_flight, seconds)
-
-    def latency(self, seconds, most):
-        return self.drive("latency", 0, seconds, most)
-
-
-class Celery(Peer):
+class Celery(Driven):
     name = "celery"
 
     def install(self):
@@ -158,15 +158,6 @@ class Celery(Peer):
 
     def drive(self, what, in_flight, seconds, most=MOST):
         return processes.measure(PYTHON, HERE / "celery/drive.py", what, in_flight, seconds, most, env=self.env)
-
-    def noop(self, in_flight, seconds):
-        return self.drive("noop", in_flight, seconds)
-
-    def exec(self, in_flight, seconds):
-        return self.drive("exec", in_flight, seconds)
-
-    def latency(self, seconds, most):
-        return self.drive("latency", 0, seconds, most)
 
 
 ALL = {peer.name: peer for peer in (Gearman, BullMQ, Celery)}

@@ -61,6 +61,18 @@ def start_time(pid):
     return None if fields[0] == "Z" else int(fields[19])
 
 
+class Started:
+    """A context manager for what `begin` starts and `__exit__` ends, also when it began only in part."""
+
+    def __enter__(self):
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+
 class Daemon:
     """A process that runs until it is stopped; its output goes to a file."""
 
