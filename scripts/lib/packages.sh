@@ -10,11 +10,15 @@ build_packages=(
   libsqlite3-dev libzstd-dev libgoogle-perftools-dev
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev
+  # Archives of what libarchive needs, for the static worker.
+  nettle-dev liblzma-dev libbz2-dev liblz4-dev libacl1-dev libattr1-dev
 )
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime
+  docker.io  # real containers; the tests start an engine of their own
+)
 
 # What the fuzz targets need besides.
 # shellcheck disable=SC2034

@@ -55,6 +55,19 @@ std::array<uint8_t, 32> sha256(std::string_view data) {
   return out;
 }
 
+std::array<uint8_t, 32> hmac_sha256(std::string_view key, std::string_view data) {
+  constexpr size_t kBlock = 64;
+  const auto text = [](const std::array<uint8_t, 32>& hash) {
+    return std::string(reinterpret_cast<const char*>(hash.data()), hash.size());
+  };
+  std::string padded = key.size() > kBlock ? text(sha256(key)) : std::string(key);
+  padded.resize(kBlock, '\0');
+  std::string inner = padded, outer = padded;
+  for (char& c : inner) c ^= 0x36;
+  for (char& c : outer) c ^= 0x5c;
+  return sha256(outer + text(sha256(inner.append(data))));
+}
+
 Hash128 secret_hash(std::string_view secret) {
   const std::array<uint8_t, 32> full = sha256(secret);
   Hash128 out;

@@ -25,6 +25,7 @@ void build(CLI::App& root, Session& session) {
   add_system_commands(root, session);
   add_config_commands(root, session);
   add_local_commands(root, session);
+  add_report_commands(root, session);
   add_completion_command(root, session);
 }
 
@@ -53,13 +54,20 @@ absl::Status load_settings(Session& session) {
   return absl::OkStatus();
 }
 
-}  // namespace
+// The worker alone: its settings are flags of the root, and without a command it starts.
+void build_worker(CLI::App& root, Session& session) {
+  root.require_subcommand(0, 1);
+  root.set_help_flag("-h,--help", "what this command does");
+  root.set_version_flag("--version", "hodei-worker " + session.local.version);
+  root.get_formatter()->column_width(36);
+  add_worker_flags(root, session);
+  add_report_commands(root, session);
+  set_agent_action(session);
+}
 
-int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
-  Session session{surroundings, local};
-  CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
+int parse_and_act(CLI::App& root, Session& session, const std::vector<std::string>& args) {
+  const Surroundings& surroundings = session.io;
   session.root = &root;
-  build(root, session);
   std::vector<std::string> words = split_program(args, session);
   turn_help_around(words);
   const std::vector<std::string> typed = words;
@@ -81,8 +89,30 @@ int run_cli(const std::vector<std::string>& args, const LocalCommands& local, co
   return session.action();
 }
 
+std::vector<std::string> words_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
+  Session session{surroundings, local};
+  CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
+  build(root, session);
+  return parse_and_act(root, session, args);
+}
+
+int run_worker_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
+  Session session{surroundings, local};
+  CLI::App root{"A worker of Hodei: runs jobs for a server. Takes the settings of `hodei agent`.", "hodei-worker"};
+  build_worker(root, session);
+  return parse_and_act(root, session, args);
+}
+
 int run_cli(int argc, char** argv, const LocalCommands& local) {
-  return run_cli(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), local, real_surroundings());
+  return run_cli(words_of(argc, argv), local, real_surroundings());
+}
+
+int run_worker_cli(int argc, char** argv, const LocalCommands& local) {
+  return run_worker_cli(words_of(argc, argv), local, real_surroundings());
 }
 
 }  // namespace hodei::cli

@@ -42,6 +42,11 @@ class CliTest : public testing::Test {
     err_.clear();
     return run_cli(args, local_, io_);
   }
+  int run_worker(const std::vector<std::string>& args) {
+    out_.clear();
+    err_.clear();
+    return run_worker_cli(args, local_, io_);
+  }
 
   static v1::Job job_in(v1::Job::State state, int exit_code = 0) {
     v1::Job job;

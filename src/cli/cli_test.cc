@@ -242,6 +242,47 @@ TEST_F(CliTest, LocalCommandsGetTheirOptions) {
   EXPECT_THAT(err_, HasSubstr("built without `dev`"));
 }
 
+TEST_F(CliTest, TheWorkersOwnCommandLineTakesTheSettingsOfAgent) {
+  AgentOptions got;
+  local_.agent = [&](const AgentOptions& options) { return got = options, 42; };
+  env_["HODEI_LABELS"] = "zone=a";
+  EXPECT_EQ(run_worker({"--slots", "4", "--token", "t", "-s", "h:1", "--data-dir", "/d"}), 42) << err_;
+  EXPECT_EQ(got.slots, 4);
+  EXPECT_EQ(got.token, "t");
+  EXPECT_THAT(got.servers, ElementsAre(Address{"h", 1}));
+  EXPECT_THAT(got.labels, SizeIs(1));
+  EXPECT_EQ(got.state_dir, "/d/worker");
+  EXPECT_EQ(run_worker({"--version"}), 0);
+  EXPECT_EQ(out_, "hodei-worker 1.2.3\n");
+  EXPECT_EQ(run_worker({"--help"}), 0);
+  for (const char* flag : {"--server", "--token", "--slots", "--label", "--state-dir", "progress", "output"}) {
+    EXPECT_THAT(out_, HasSubstr(flag));
+  }
+  EXPECT_THAT(out_, Not(HasSubstr("--namespace")));
+}
+
+TEST_F(CliTest, TheWorkersOwnCommandLineSaysWhatIsWrong) {
+  EXPECT_EQ(run_worker({"--slotz", "4"}), 2);
+  EXPECT_THAT(err_, HasSubstr("unknown flag '--slotz' for `hodei-worker`; did you mean '--slots'?"));
+  EXPECT_EQ(run_worker({"--slots", "many"}), 1);
+  EXPECT_THAT(err_, HasSubstr("slots (flag --slots): 'many'"));
+  EXPECT_EQ(run_worker({"start"}), 2);
+  EXPECT_THAT(err_, HasSubstr("has no command 'start'"));
+}
+
+TEST_F(CliTest, ReportsOfAJobAreHandedOnWordByWord) {
+  std::vector<std::string> got;
+  local_.report = [&](const std::vector<std::string>& words) { return got = words, 0; };
+  EXPECT_EQ(run({"progress", "40", "half way"}), 0) << err_;
+  EXPECT_THAT(got, ElementsAre("progress", "40", "half way"));
+  EXPECT_EQ(run_worker({"output", "a=1", "b=2 3"}), 0) << err_;
+  EXPECT_THAT(got, ElementsAre("output", "a=1", "b=2 3"));
+  EXPECT_EQ(run_worker({"progress", "--", "5", "-x"}), 0) << err_;
+  EXPECT_THAT(got, ElementsAre("progress", "5", "-x"));
+  env_["HODEI_CONFIG"] = "/nowhere.yaml";
+  EXPECT_EQ(run({"progress", "41"}), 0) << "needs no settings: " << err_;
+}
+
 TEST_F(CliTest, CompletionKnowsEveryCommandAndFlag) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     EXPECT_EQ(run({"completion", shell}), 0);
@@ -249,7 +290,7 @@ TEST_F(CliTest, CompletionKnowsEveryCommandAndFlag) {
          {"run",     "submit",     "list",     "logs",  "cancel", "retry",  "explain", "watch",  "worker",
           "drain",   "unregister", "template", "put",   "queue",  "status", "otp",     "create", "scheduler",
           "version", "completion", "config",   "check", "show",   "dev",    "server",  "agent",  "idempotency-key",
-          "output"}) {
+          "output",  "progress"}) {
       EXPECT_THAT(out_, HasSubstr(word)) << shell;
     }
   }

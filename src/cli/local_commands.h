@@ -60,6 +60,7 @@ struct LocalCommands {
   std::function<int(const DevOptions&)> dev;
   std::function<int(const ServerOptions&)> server;
   std::function<int(const AgentOptions&)> agent;
+  std::function<int(const std::vector<std::string>&)> report;  // {"progress", "40", "half"}, {"output", "key=value"}
 };
 
 absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Surroundings& surroundings);

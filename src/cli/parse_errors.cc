@@ -18,7 +18,7 @@ const CLI::App& chosen(const CLI::App& root) {
 
 std::string path_of(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
-  return parent ? path_of(*parent) + " " + app.get_name() : std::string("hodei");
+  return parent ? path_of(*parent) + " " + app.get_name() : app.get_name();
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -90,7 +90,9 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
   }
   const CLI::App& app = chosen(root);
   std::string text = app.help(app.get_parent() ? path_of(*app.get_parent()) : std::string());
-  if (&app != &root) text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
+  if (&app != &root && root.get_option_no_throw("--namespace") != nullptr) {
+    text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
+  }
   io.out(text);
   return kOk;
 }

@@ -72,5 +72,9 @@ void add_system_commands(CLI::App& root, Session& session);  // queue, status, o
 void add_config_commands(CLI::App& root, Session& session);
 void add_completion_command(CLI::App& root, Session& session);
 void add_local_commands(CLI::App& root, Session& session);
+void add_report_commands(CLI::App& root, Session& session);  // progress, output: from inside a job
+
+// The program is a worker unless a command says otherwise.
+void set_agent_action(Session& session);
 
 }  // namespace hodei::cli

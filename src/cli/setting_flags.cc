@@ -20,6 +20,10 @@ void add_flag(CLI::App& command, Session& session, const Setting& setting) {
   if (!setting.is_list) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+void add_config_flag(CLI::App& root, Session& session) {
+  root.add_option("--config", session.config_flag, "the configuration file [HODEI_CONFIG]")->type_name("FILE");
+}
+
 }  // namespace
 
 void add_setting_flags(CLI::App& command, Session& session, unsigned audience) {
@@ -33,9 +37,16 @@ void add_client_flags(CLI::App& root, Session& session) {
   for (const Setting& setting : all_settings()) {
     if ((setting.audience & kClient) != 0) add_flag(root, session, setting);
   }
-  root.add_option("--config", session.config_flag, "the configuration file [HODEI_CONFIG]")->type_name("FILE");
+  add_config_flag(root, session);
   root.add_option("--correlation-id", session.correlation_id, "kept with the job and sent with every call")
       ->type_name("ID");
+}
+
+void add_worker_flags(CLI::App& root, Session& session) {
+  for (const Setting& setting : all_settings()) {
+    if ((setting.audience & kAgent) != 0 && !setting.flag.empty()) add_flag(root, session, setting);
+  }
+  add_config_flag(root, session);
 }
 
 }  // namespace hodei::cli

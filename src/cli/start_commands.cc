@@ -13,18 +13,22 @@ template <class Options>
 using MakeOptions = absl::StatusOr<Options> (*)(const Settings&, const Surroundings&);
 
 template <class Options>
+void set_action(Session& session, const std::string& name, MakeOptions<Options> make,
+                const std::function<int(const Options&)>& start) {
+  session.action = [&session, name, make, &start] {
+    const absl::StatusOr<Options> options = make(session.settings, session.io);
+    if (!options.ok()) return session.fail(options.status());
+    if (!start) return session.fail(absl::UnimplementedError(cat("this program was built without `", name, "`")));
+    return start(*options);
+  };
+}
+
+template <class Options>
 void add_start(CLI::App& root, Session& session, const std::string& name, const std::string& description,
                unsigned audience, MakeOptions<Options> make, const std::function<int(const Options&)>& start) {
   CLI::App* command = root.add_subcommand(name, description);
   add_setting_flags(*command, session, audience);
-  command->callback([&session, name, make, &start] {
-    session.action = [&session, name, make, &start] {
-      const absl::StatusOr<Options> options = make(session.settings, session.io);
-      if (!options.ok()) return session.fail(options.status());
-      if (!start) return session.fail(absl::UnimplementedError(cat("this program was built without `", name, "`")));
-      return start(*options);
-    };
-  });
+  command->callback([&session, name, make, &start] { set_action(session, name, make, start); });
 }
 
 }  // namespace
@@ -36,5 +40,7 @@ void add_local_commands(CLI::App& root, Session& session) {
   add_start<AgentOptions>(root, session, "agent", "a worker: runs jobs for a server", kAgent, agent_options,
                           session.local.agent);
 }
+
+void set_agent_action(Session& session) { set_action(session, "agent", agent_options, session.local.agent); }
 
 }  // namespace hodei::cli

@@ -1,6 +1,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hodei/v1/job.pb.h"
+#include "src/base/utf8.h"
 #include "src/cli/address.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/local_commands.h"

@@ -2,8 +2,6 @@
 // nothing that a user could act on.
 #pragma once
 
-#include <string_view>
-
 #include "absl/status/status.h"
 
 namespace google::protobuf {
@@ -11,8 +9,6 @@ class Message;
 }
 
 namespace hodei::cli {
-
-bool is_utf8(std::string_view text);
 
 // OK, or an error that names the first text field of the message (or of one inside it) that is not UTF-8.
 absl::Status check_utf8(const google::protobuf::Message& message);

@@ -49,6 +49,7 @@ int Agent::run() {
     hear_supervisor(now);
     if (state_ == State::Orphaned) break;
     hear_server(now);
+    hear_jobs(now.mono);
     if (attach_) {
       clear_event(output_ready_.get());
       pump_.look(now);
@@ -58,6 +59,8 @@ int Agent::run() {
     settle(now);
     send(now);
     supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
+    // A job hears `ok` when what it said would survive us.
+    if (job_socket_ && job_socket_->has_answers() && !supervisor_.wants_to_write()) job_socket_->answer();
   }
   link_.abandon();
   return state_ == State::Left ? 0 : 1;
@@ -78,6 +81,7 @@ void Agent::wait() {
   MonoTime next = session_.next_deadline();
   const MonoTime earliest = may_write_at();
   if (link_.can_write() && session_.online()) next = std::min(next, std::max(pump_.next_due(), earliest));
+  if (job_socket_) next = std::min(next, next_report_due(earliest));
   if (link_.can_write() && has_outgoing_) next = std::min(next, earliest);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
   const MonoTime now = clock_.now().mono;
@@ -90,7 +94,8 @@ void Agent::wait() {
   }
   epoll_event events[8];
   // Suspended time does not count in this time-out; that costs at most a late heartbeat after a suspend.
-  epoll_pwait2(epoll_.get(), events, 8, limit, nullptr);
+  const int count = epoll_pwait2(epoll_.get(), events, 8, limit, nullptr);
+  for (int i = 0; i < count; ++i) jobs_speak_ = jobs_speak_ || events[i].data.u64 == kJobs;
 }
 
 void Agent::settle(Now now) {
@@ -124,6 +129,7 @@ void Agent::send(Now now) {
       session_.log_flushed(execution);
       if (pump_.all_acked(execution)) session_.log_durable(execution);
     }
+    put_due_progress(now);
     settle(now);
   }
   if (!has_outgoing_ || !link_.can_write()) return;
@@ -178,6 +184,7 @@ void Agent::on_attach(Channel::Received& received, Now now) {
   epoll_event event{};
   event.events = EPOLLIN;
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, output_ready_.get(), &event);
+  open_job_socket();
   session_id_ = attach_->session_id;
   std::vector<Held> inventory;
   for (const protocol::HeldRing& each : attach_->held) {

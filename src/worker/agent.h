@@ -9,6 +9,8 @@
 
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
+#include "src/worker/job_reports.h"
+#include "src/worker/job_socket.h"
 #include "src/worker/keepsake.h"
 #include "src/worker/log_pump.h"
 #include "src/worker/pace.h"
@@ -24,6 +26,7 @@ class Agent {
 
  private:
   enum class State : uint8_t { Running, Left, Orphaned };
+  enum Key : uint64_t { kLoop = 0, kJobs };    // what woke the loop; it looks at all but the jobs anyway
 
   bool open();
   void wait();
@@ -44,6 +47,15 @@ class Agent {
   void on_arrived(v1::ServerMessage& message, Now now);
   void on_ack(const v1::ServerAck& ack);
   void after_logs_acked(ExecutionId execution);
+
+  // From jobs.
+  void open_job_socket();
+  void hear_jobs(MonoTime now);
+  absl::Status on_report(ExecutionId execution, const ReportLine& report);
+  std::map<std::string, std::string> socket_environment(ExecutionId execution) const;
+  MonoTime next_report_due(MonoTime earliest) const;
+  void put_due_progress(Now now);
+  bool may_report_progress(ExecutionId execution) const;
 
   // What the Session wants.
   void act(Connect&, Now now);
@@ -75,6 +87,10 @@ class Agent {
   Fd epoll_, output_ready_, room_made_;
   std::map<uint64_t, RingMemory> rings_;
   std::map<ExecutionId, Keepsake> kept_;       // of those that have one
+  std::optional<JobSocket> job_socket_;        // none: there is no place for one
+  bool jobs_speak_ = false;
+  ProgressBoard progress_;
+  std::string program_;                        // the file of this program, for jobs
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

@@ -2,12 +2,14 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "src/base/status.h"
 #include "src/worker/channel.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/first_process.h"
 
 extern char** environ;
 
@@ -16,7 +18,15 @@ namespace {
 
 constexpr int kChildSocket = 3;
 
+constexpr const char* kThisProgram = "/proc/self/exe";
+
 }  // namespace
+
+std::string ProcessLauncher::program() const {
+  if (argv_[0].find('/') != std::string::npos) return argv_[0];
+  // The link leads to this very binary, also when its file was replaced; without /proc the file must do.
+  return access(kThisProgram, X_OK) == 0 ? kThisProgram : own_program();
+}
 
 absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
   ASSIGN_OR_RETURN(auto ends, Channel::make_pair());
@@ -44,10 +54,9 @@ absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
 
-  const bool is_path = argv_[0].find('/') != std::string::npos;
   LaunchedAgent agent;
-  const int failed = posix_spawn(&agent.pid, is_path ? argv_[0].c_str() : "/proc/self/exe", &files, &attributes,
-                                 argv_pointers.data(), env_pointers.data());
+  const int failed = posix_spawn(&agent.pid, program().c_str(), &files, &attributes, argv_pointers.data(),
+                                 env_pointers.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return absl::InternalError(cat("could not start the agent: ", strerror(failed)));

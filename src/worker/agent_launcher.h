@@ -32,6 +32,8 @@ class ProcessLauncher final : public AgentLauncher {
   absl::StatusOr<LaunchedAgent> launch() override;
 
  private:
+  std::string program() const;
+
   std::vector<std::string> argv_;
   std::string mark_;
 };

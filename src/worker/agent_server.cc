@@ -64,6 +64,7 @@ void Agent::on_registered(RegisterDone& done, Now now) {
 void Agent::on_arrived(v1::ServerMessage& message, Now now) {
   if (message.has_welcome()) {
     pump_.restart();
+    progress_.send_again();
     for (const v1::LogPosition& position : message.welcome().log_positions()) {
       if (const auto id = read_execution(position.execution_id())) {
         pump_.resume_at(*id, static_cast<uint64_t>(std::max<int64_t>(position.offset(), 0)));
@@ -159,13 +160,16 @@ void Agent::act(SendResult& result, Now) {
     facts.outputs = kept->second.reported;
     for (const auto& [name, value] : kept->second.secrets) facts.secrets.push_back(name);
   }
+  if (const std::optional<ProgressLine> last = progress_.take_last(result.exit.execution)) {
+    put_progress(result.exit.execution, *last, outgoing_);
+  }
   put_result(result.exit, outgoing_);
   has_outgoing_ = true;
 }
 
 void Agent::act(StartExecution& start, Now) {
   const ExecutionId execution = start.order.execution;
-  Program program = build_program(start.order, environment_);
+  Program program = build_program(start.order, environment_, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};
   std::string encoded = encode(keepsake);
   if (!encoded.empty()) kept_[execution] = std::move(keepsake);
@@ -186,6 +190,8 @@ void Agent::act(ExtendLease& lease, Now) {
 void Agent::act(ForgetExecution& forget, Now) {
   pump_.forget(forget.execution);
   kept_.erase(forget.execution);
+  progress_.forget(forget.execution);
+  if (job_socket_) job_socket_->close_all_of(forget.execution);
   supervisor_.put(protocol::Forget{forget.execution});
 }
 

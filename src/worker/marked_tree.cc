@@ -166,7 +166,10 @@ class MarkedTrees final : public Enclosures {
   explicit MarkedTrees(std::string mark) : mark_(std::move(mark)) {}
   absl::StatusOr<int> kill_leftovers() override { return kill_marked(mark_); }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override { return std::make_unique<MarkedTree>(mains_); }
-  std::string describe() const override { return "process groups and a mark in the environment (no cgroups)"; }
+  std::string describe() const override {
+    if (access("/proc/self", F_OK) != 0) return "process groups alone (no cgroups, no /proc): who leaves its group gets away";
+    return "process groups and a mark in the environment (no cgroups)";
+  }
 
  private:
   std::string mark_;

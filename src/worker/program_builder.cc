@@ -32,7 +32,8 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& spec,
-                                     const std::vector<std::string>& inherited) {
+                                     const std::vector<std::string>& inherited,
+                                     const std::map<std::string, std::string>& given) {
   std::map<std::string, std::string> env{{"PATH", std::string(kDefaultPath)}};
   for (const std::string& pair : inherited) {
     const size_t equals = pair.find('=');
@@ -44,6 +45,7 @@ std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& s
   env[kExecutionVariable] = to_string(order.execution);
   env["HODEI_ATTEMPT"] = std::to_string(order.attempt);
   env["HODEI_EPOCH"] = std::to_string(order.epoch);
+  for (const auto& [name, value] : given) env[name] = value;
   if (!order.traceparent.empty()) env["TRACEPARENT"] = order.traceparent;
   std::vector<std::string> out;
   out.reserve(env.size());
@@ -128,14 +130,15 @@ void add_secrets(const RunOrder& order, const v1::JobSpec& spec, Program& progra
 
 }  // namespace
 
-Program build_program(const RunOrder& order, const std::vector<std::string>& inherited) {
+Program build_program(const RunOrder& order, const std::vector<std::string>& inherited,
+                      const std::map<std::string, std::string>& given) {
   Program program;
   v1::JobSpec spec;
   if (!spec.ParseFromString(order.spec)) {
     program.impossible = "the job's spec cannot be read by this worker";
     return program;
   }
-  program.env = environment(order, spec, inherited);
+  program.env = environment(order, spec, inherited, given);
   program.working_dir = spec.working_dir();
   program.timeout = duration(spec.timeout_ms());
   program.grace = duration(spec.kill_grace_ms());

@@ -1,6 +1,7 @@
 // From the server's order to a Program: the one place that knows how a JobSpec becomes argv, environment and files.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 namespace hodei::worker {
 
 // `inherited` is the worker's own environment (NAME=value); its HODEI_ variables are not passed on. An order that makes
-// no sense gives a Program that says so in `impossible`: it is reported like any other failed start.
-Program build_program(const RunOrder& order, const std::vector<std::string>& inherited);
+// no sense gives a Program that says so in `impossible`: it is reported like any other failed start. `given` is added
+// whatever the job's own environment says.
+Program build_program(const RunOrder& order, const std::vector<std::string>& inherited,
+                      const std::map<std::string, std::string>& given = {});
 
 }  // namespace hodei::worker

@@ -153,6 +153,7 @@ void body(Encoder& out, const Attach& m) {
     put(out, h.held.exit);
     out.text(h.keepsake);
   }
+  out.text(m.job_socket).text(m.job_socket_secret);
 }
 void body(Encoder& out, const RingShared& m) { out.u64(m.ring); }
 void body(Encoder& out, const Started& m) {
@@ -201,6 +202,8 @@ Attach get_attach(Decoder& in) {
     h.keepsake = in.text();
     m.held.push_back(std::move(h));
   }
+  m.job_socket = in.text();
+  m.job_socket_secret = in.text();
   return m;
 }
 

@@ -31,6 +31,8 @@ struct Attach {
   std::string mark;                  // HODEI_WORKER_MARK of all its processes
   WorkerOptions options;
   std::vector<HeldRing> held;
+  std::string job_socket;            // where jobs report; empty: nowhere
+  std::string job_socket_secret;     // what their keys are made from
 };
 struct RingShared { uint64_t ring = 0; };                          // brings the ring's descriptor; before its first use
 struct Started { ExecutionId execution; WallTime at; int64_t pid = 0; uint64_t ring = 0; };

@@ -40,6 +40,8 @@ protocol::Attach an_attach() {
   attach.options.taints = {{"gpu", "", "NoSchedule"}};
   attach.options.slots = 9;
   attach.held = {{{.execution = kA, .started = true, .ended = true, .pid = 5, .exit = {.execution = kA, .exit_code = 3}}, 4}};
+  attach.job_socket = "/run/s";
+  attach.job_socket_secret = "x";
   return attach;
 }
 
@@ -64,6 +66,8 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   EXPECT_EQ(attach.options.taints[0].effect, "NoSchedule");
   EXPECT_EQ(attach.held[0].held.exit.exit_code, 3);
   EXPECT_EQ(attach.held[0].ring, 4u);
+  EXPECT_EQ(attach.job_socket, "/run/s");
+  EXPECT_EQ(attach.job_socket_secret, "x");
   const Exit exit{.execution = kA, .outcome = Outcome::TimedOut, .exit_code = -1, .signal = 9, .failure = "timeout",
                   .message = "m", .started = {5}, .ended = {6}, .log_bytes = 9,
                   .facts = {.usage = {.cpu_ms = 7}, .outputs = {{"k", "v"}}}};

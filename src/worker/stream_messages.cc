@@ -61,6 +61,13 @@ void put_result(const Exit& exit, v1::WorkerMessage& out) {
   message.set_log_bytes(exit.log_bytes);
 }
 
+void put_progress(ExecutionId execution, const ProgressLine& progress, v1::WorkerMessage& out) {
+  v1::JobProgress& message = *out.add_progress();
+  message.set_execution_id(to_string(execution));
+  message.set_percentage(progress.percent);
+  message.set_message(progress.message);
+}
+
 void put_log(LogPart part, v1::WorkerMessage& out) {
   v1::LogBatch& message = *out.add_logs();
   message.set_execution_id(to_string(part.execution));

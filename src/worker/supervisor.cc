@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "src/base/pause.h"
+#include "src/base/random.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 #include "src/worker/worker_info.h"
@@ -62,6 +63,10 @@ absl::Status Supervisor::start() {
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
+
+  socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
+  if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");
+  socket_secret_ = cat(random_uuid(), random_uuid());
 
   raise_descriptor_limit();
   prctl(PR_SET_CHILD_SUBREAPER, 1);

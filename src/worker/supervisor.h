@@ -9,6 +9,7 @@
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
 #include "src/worker/pace.h"
+#include "src/worker/socket_folder.h"
 #include "src/worker/state_folder.h"
 #include "src/worker/worker.h"
 
@@ -40,6 +41,7 @@ class Supervisor {
 
   void launch_agent(Now now);
   void agent_is_gone(Now now);
+  void hear_last_words(Now now);
   void drop_channel(Now now);
   void attach(Now now);
   void share_ring(uint64_t ring);
@@ -54,6 +56,8 @@ class Supervisor {
   const Clock& clock_;
 
   std::map<ExecutionId, std::string> keepsakes_;   // of held executions, for the next agent
+  SocketFolder socket_folder_;                     // of the socket that agents serve to jobs
+  std::string socket_secret_;
   Fd epoll_, signals_, timer_;
   Fd output_ready_;                      // eventfds shared with the agent
   Fd room_made_;

@@ -41,6 +41,8 @@ void Supervisor::attach(Now now) {
     const auto kept = keepsakes_.find(held.execution);
     hello.held.push_back({std::move(held), ring, kept == keepsakes_.end() ? std::string() : kept->second});
   }
+  hello.job_socket = socket_folder_.socket();
+  hello.job_socket_secret = socket_secret_;
   for (const protocol::HeldRing& held : hello.held) share_ring(held.ring);
   agent_->put(hello, {output_ready_.get(), room_made_.get()});
   if (stopping_) agent_->put(protocol::Stop{});
@@ -54,6 +56,7 @@ void Supervisor::share_ring(uint64_t ring) {
 
 // A child is replaced once it is reaped; one that closed its socket but lives on is of no use.
 void Supervisor::drop_channel(Now now) {
+  hear_last_words(now);
   agent_.reset();   // closing it takes it out of epoll
   agent_writable_watched_ = false;
   if (agent_pid_ != 0) {
@@ -63,7 +66,16 @@ void Supervisor::drop_channel(Now now) {
   }
 }
 
+// A dead agent may have told jobs that what they reported is kept: that counts, though we saw its death first.
+void Supervisor::hear_last_words(Now now) {
+  if (!agent_) return;
+  absl::StatusOr<std::vector<Channel::Received>> received = agent_->receive();
+  if (!received.ok()) return;
+  for (Channel::Received& each : *received) on_message(each.message, now);
+}
+
 void Supervisor::agent_is_gone(Now now) {
+  hear_last_words(now);
   agent_.reset();
   agent_writable_watched_ = false;
   state_.note_agent(0);

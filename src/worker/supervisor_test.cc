@@ -186,6 +186,22 @@ TEST_P(SupervisorTest, AKilledAgentCostsNoByteOfOutput) {
   EXPECT_TRUE(output == expected) << output.size() << " of " << expected.size() << " bytes";
 }
 
+TEST_P(SupervisorTest, WhatADeadAgentSaidLastIsKeptForTheNext) {
+  extend_lease(30s);
+  run(a, "sleep 60");
+  ASSERT_TRUE(until([&] { return agent->pids.contains(a); }));
+  const std::string place = agent->attach->job_socket, secret = agent->attach->job_socket_secret;
+  EXPECT_FALSE(place.empty());
+  agent->channel.put(protocol::Keep{a, "outputs"});
+  ASSERT_TRUE(agent->channel.flush().ok());
+  agent.reset();
+  attach();
+  ASSERT_EQ(agent->attach->held.size(), 1u);
+  EXPECT_EQ(agent->attach->held[0].keepsake, "outputs");
+  EXPECT_EQ(agent->attach->job_socket, place) << "jobs that run know only this one";
+  EXPECT_EQ(agent->attach->job_socket_secret, secret);
+}
+
 TEST_P(SupervisorTest, AFullRingStopsTheJobUntilThereIsRoom) {
   extend_lease(30s);
   run(a, "head -c 1000000 /dev/zero; echo done >&2");

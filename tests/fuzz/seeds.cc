@@ -326,6 +326,11 @@ void written_texts() {
                         "listen: 127.0.0.1:0\npool:\nlog_level: debug\nworker_id: w1\n"});
 }
 
+void report_lines() {
+  texts("report_line", {"hello j1f3k.2 00112233445566778899aabbccddeeff", "progress 40 halfway", "progress 33.3",
+                        "output key two\\nlines \\\\", "output a.b-C_1 "});
+}
+
 void with_words(const std::string& path) {
   std::ifstream lines(path);
   int number = 0;
@@ -361,6 +366,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   written_texts();
+  report_lines();
   messages();
   scripts();
   rows();

@@ -109,6 +109,16 @@ void Session::welcomed(const std::vector<ExecutionId>& unknown, Now now) {
   leave_if_empty();
 }
 
+bool Session::has_started(ExecutionId execution) const {
+  const auto it = held_.find(execution);
+  return it != held_.end() && it->second.started;
+}
+
+bool Session::has_exited(ExecutionId execution) const {
+  const auto it = held_.find(execution);
+  return it != held_.end() && it->second.exit.has_value();
+}
+
 void Session::ordered(const RunOrder& order) {
   if (!on_stream() || held_.contains(order.execution)) return;
   held_[order.execution];

@@ -76,6 +76,8 @@ class Session {
 
   bool online() const { return phase_ == Phase::Online; }
   bool holds(ExecutionId execution) const { return held_.contains(execution); }
+  bool has_started(ExecutionId execution) const;
+  bool has_exited(ExecutionId execution) const;
   size_t held_count() const { return held_.size(); }
 
  private:

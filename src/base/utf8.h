@@ -1,0 +1,10 @@
+// Is this text that protobuf can carry? What comes from people and programs may be any bytes.
+#pragma once
+
+#include <string_view>
+
+namespace hodei {
+
+bool is_utf8(std::string_view text);
+
+}  // namespace hodei

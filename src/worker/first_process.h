@@ -1,0 +1,19 @@
+// What a worker does for itself where nobody was there before it: as the first process of a microVM or of an empty root.
+#pragma once
+
+#include <string>
+
+namespace hodei::worker {
+
+// Makes sure that descriptors 0, 1 and 2 are taken: otherwise the first files opened would be, and jobs would get them.
+void hold_standard_streams();
+
+// For the first process only: /proc, /sys, /dev, /run, /tmp and cgroups, where they are empty. What cannot be mounted is
+// left out: the worker does without.
+void mount_what_is_missing();
+
+// The file of this program: from /proc, else as the kernel was told to start it. Valid after an upgrade too: then it is
+// the new one.
+std::string own_program();
+
+}  // namespace hodei::worker
