@@ -65,7 +65,7 @@ class Dockerd:
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             for path, source in files.items():
-                archive.add(source, arcname=path.lstrip("/"))
+                archive.add(pathlib.Path(source).resolve(), arcname=path.lstrip("/"))
         words = ", ".join(f'"{word}"' for word in entry)
         self.docker("import", "--change", f"ENTRYPOINT [{words}]", "-", name, data=packed.getvalue())
         return name

@@ -13,6 +13,7 @@ from harness import Apart, check, contains, same, until
 
 WORKER = harness.HODEI.parent / "hodei-worker"
 MOST_BYTES = 30 << 20
+TOOLS = {"PATH": os.environ["PATH"]}   # to find chroot and unshare; all else of our environment stays here
 
 # What a root without anything else can run: says its words, looks for a file, leaves an orphan, counts zombies.
 PROGRAM = r"""
@@ -68,7 +69,7 @@ def running(server, command, name, **environment):
     """A worker started by `command`, once the server sees it; afterwards it is ended."""
     log = server.folder / f"{name}.log"
     with open(log, "ab") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment,
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment | TOOLS,
                                    start_new_session=True)
     server.clients.append(process)
     try:
@@ -151,7 +152,7 @@ def test_it_starts_without_open_streams():
     with a_server() as server:
         root = empty_root(server)
         command = ["sh", "-c", 'exec chroot "$0" /hodei-worker <&- >&- 2>&-', str(root)]
-        with running(server, command, "mute", PATH=os.environ["PATH"], HODEI_TOKEN=server.token()["token"],
+        with running(server, command, "mute", HODEI_TOKEN=server.token()["token"],
                      HODEI_SERVER=f"127.0.0.1:{server.port}", HODEI_WORKER_ID="mute"):
             runs_a_job(server)
 
@@ -161,7 +162,7 @@ def test_as_the_first_process_it_mounts_what_is_missing_and_reaps():
         root = empty_root(server)
         command = ["unshare", "--pid", "--fork", "--mount", "--kill-child", "chroot", str(root), "/hodei-worker", "--server",
                    f"127.0.0.1:{server.port}", "--worker-id", "init"]
-        with running(server, command, "init", PATH=os.environ["PATH"], HODEI_TOKEN=server.token()["token"]) as worker:
+        with running(server, command, "init", HODEI_TOKEN=server.token()["token"]) as worker:
             runs_a_job(server)
             for path in ("/proc/self/exe", "/sys/kernel", "/tmp"):
                 same(server.cli("run", "--", "/program", "exists", path).code, 0, f"{path} is there")
