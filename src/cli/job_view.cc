@@ -88,13 +88,6 @@ std::string history_table(const v1::Job& job, const ViewOptions& options) {
   return table.text(options.colours, 2);
 }
 
-std::string outputs_table(const v1::Job& job, const ViewOptions& options) {
-  Table table({"KEY", "VALUE"});
-  const std::map<std::string, std::string> sorted(job.outputs().begin(), job.outputs().end());
-  for (const auto& [key, value] : sorted) table.add({key, printable(value)});
-  return table.text(options.colours, 2);
-}
-
 void add_spec(FieldList& fields, const v1::JobSpec& spec) {
   fields.add("Command", command_line(spec.command()));
   fields.add("Image", spec.image());
@@ -208,9 +201,6 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Full id", job.id());
   std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),
                         "\n", fields.text(options.colours));
-  if (!job.outputs().empty()) {
-    out += cat("\n", paint("Outputs", Colour::Bold, options.colours), "\n", outputs_table(job, options));
-  }
   if (job.executions_size() > 0) {
     out += cat("\n", paint("Executions", Colour::Bold, options.colours), "\n", executions_table(job, options));
   }
