@@ -14,4 +14,5 @@ if(HODEI_WITH_GRPC)
   find_package(Protobuf REQUIRED)
   find_package(gRPC CONFIG REQUIRED)
   find_package(yaml-cpp REQUIRED)
+  pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)   # sandboxes of the worker
 endif()

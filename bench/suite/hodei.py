@@ -12,19 +12,12 @@ from suite import processes
 from suite.processes import PROGRAMS, Trouble
 
 HODEI = [processes.ROOT / "build/release/hodei"]   # a list, so that --hodei can replace it
-# The worker's flag that makes it keep cpu, memory and pids limits; until it has one the column says "not yet".
-LIMITS_FLAG = "--limits"
 
 
 def load(address, command, **options):
     """One measurement with bench-load."""
     words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
     return processes.measure(PROGRAMS / "bench-load", command, "--server", address, *words)
-
-
-def has_limits():
-    shown = subprocess.run([HODEI[0], "agent", "--help"], capture_output=True, text=True, check=False).stdout
-    return LIMITS_FLAG in shown.split()
 
 
 class Hodei(processes.Started):

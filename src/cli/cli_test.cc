@@ -36,6 +36,16 @@ TEST_F(CliTest, FlagsWinOverTheJobFile) {
                  "2g",
                  "--cpu",
                  "1.5",
+                 "--pids",
+                 "70",
+                 "--io-weight",
+                 "10",
+                 "--storage",
+                 "1G",
+                 "--sandbox-user",
+                 "daemon",
+                 "--sandbox-allow",
+                 "network,tmp",
                  "--pool",
                  "p",
                  "--provider",
@@ -63,9 +73,26 @@ TEST_F(CliTest, FlagsWinOverTheJobFile) {
   EXPECT_EQ(spec.constraints().provider(), "docker");
   EXPECT_EQ(spec.resources().memory_mb(), 2048);
   EXPECT_EQ(spec.resources().cpu_cores(), 1.5);
+  EXPECT_EQ(spec.resources().pids(), 70);
+  EXPECT_EQ(spec.resources().io_weight(), 10);
+  EXPECT_EQ(spec.resources().storage_mb(), 1024);
+  EXPECT_EQ(spec.sandbox().user(), "daemon");
+  EXPECT_TRUE(spec.sandbox().allow_network());
+  EXPECT_TRUE(spec.sandbox().shared_tmp());
+  EXPECT_FALSE(spec.sandbox().writable_root());
   EXPECT_EQ(spec.concurrency().limit(), 2);
   EXPECT_EQ(request.namespace_(), "team");
   EXPECT_EQ(request.correlation_id(), "corr");
+}
+
+TEST_F(CliTest, LimitsThatMakeNoSenseNameTheirFlag) {
+  EXPECT_NE(run({"run", "--pids", "-1", "--", "true"}), 0);
+  EXPECT_THAT(err_, HasSubstr("--pids (resources.pids)"));
+  EXPECT_NE(run({"run", "--io-weight", "0", "--", "true"}), 0);
+  EXPECT_THAT(err_, HasSubstr("--io-weight (resources.io_weight)"));
+  EXPECT_NE(run({"run", "--sandbox-allow", "netwrok", "--", "true"}), 0);
+  EXPECT_THAT(err_, HasSubstr("network"));
+  EXPECT_THAT(server_.jobs.queued, IsEmpty());
 }
 
 TEST_F(CliTest, AScriptComesFromAFileOrStdinAndTakesArguments) {

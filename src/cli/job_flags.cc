@@ -63,17 +63,7 @@ absl::Status set_environment(const JobFlags& flags, const Surroundings& io, v1::
 }
 
 absl::Status set_resources(const JobFlags& flags, v1::JobSpec& spec) {
-  if (!flags.cpu.empty()) {
-    double cores = 0;
-    if (!CLI::detail::lexical_cast(flags.cpu, cores) || !(cores >= 0) || cores > 1e6) {
-      return bad_field("--cpu (resources.cpu_cores)", "'", flags.cpu, "' is not a number of cores; write 0.5 or 2");
-    }
-    spec.mutable_resources()->set_cpu_cores(cores);
-  }
-  if (!flags.memory.empty()) {
-    ASSIGN_OR_RETURN(const int64_t mb, named("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));
-    spec.mutable_resources()->set_memory_mb(mb);
-  }
+  RETURN_IF_ERROR(set_limits(flags.limits, spec));
   if (!flags.architecture.empty()) spec.mutable_resources()->set_architecture(flags.architecture);
   if (flags.gpu) spec.mutable_resources()->set_gpu_required(true);
   return absl::OkStatus();
@@ -171,8 +161,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   repeatable(command, "--capability", f.capabilities, "what the worker must be able to do")->type_name("NAME");
   repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")
       ->type_name("KEY[=VALUE]");
-  command.add_option("--cpu", f.cpu, "CPU cores that the job takes")->type_name("CORES");
-  command.add_option("--memory", f.memory, "memory that the job takes: 512 (MiB), 2g")->type_name("SIZE");
+  add_limit_flags(command, f.limits);
   command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
   command.add_flag("--gpu", f.gpu, "needs a GPU");
   command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "hodei/v1/job_service.pb.h"
+#include "src/cli/limit_flags.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -16,8 +17,9 @@ namespace hodei::cli {
 
 struct JobFlags {
   std::string name, timeout, kill_grace, attempts, priority, workdir, script, interpreter, image, provider, pool;
-  std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, cpu, memory, architecture;
+  std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, architecture;
   std::string zone, region;
+  LimitFlags limits;
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   bool detach = false;
   bool gpu = false;

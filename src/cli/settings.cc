@@ -45,6 +45,7 @@ absl::Status check_choice(const std::string& v, const std::vector<std::string>& 
 }
 absl::Status check_output(const std::string& v) { return check_choice(v, {"table", "wide", "json", "yaml", "name"}); }
 absl::Status check_color(const std::string& v) { return check_choice(v, {"auto", "always", "never"}); }
+absl::Status check_cgroups(const std::string& v) { return check_choice(v, {"on", "v1", "off"}); }
 absl::Status check_level(const std::string& v) {
   return check_choice(v, {"trace", "debug", "info", "warn", "error", "off"});
 }
@@ -95,6 +96,8 @@ constexpr Setting kSettings[] = {
      "executions at once on this worker; 0: four per CPU core, at least four"},
     {"job_processes", "--job-processes", "HODEI_JOB_PROCESSES", "", "4096", kAgent, check_processes,
      "processes and threads that one execution may have at once, where cgroups can limit them; 0: no limit"},
+    {"cgroups", "--cgroups", "HODEI_CGROUPS", "", "on", kAgent, check_cgroups,
+     "what holds and limits jobs: on (the best cgroups that this machine has), v1 (only version 1), off"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},

@@ -100,7 +100,7 @@ TEST_F(SettingsTest, PostgresIsRefusedUntilItIsThere) {
 TEST_F(SettingsTest, MakeTheOptionsOfServerAndAgent) {
   env_ = {{"HODEI_DATA_DIR", "/d"}, {"GRPC_PORT", "7001"}, {"HODEI_TOKEN", "t"}};
   flags_ = {{"labels", {"zone=a"}}, {"taints", {"gpu:NoExecute"}}, {"slots", {"4"}}};
-  const Settings settings = resolve("log_retention_age: 2d\npool: p\nlease: 1m\njob_processes: 100\n").value();
+  const Settings settings = resolve("log_retention_age: 2d\npool: p\nlease: 1m\njob_processes: 100\ncgroups: v1\n").value();
   const DevOptions dev = dev_options(settings, surroundings_).value();
   EXPECT_EQ(dev.server.data_dir, "/d");
   EXPECT_EQ(dev.server.listen, (Address{"127.0.0.1", 7001}));
@@ -110,6 +110,7 @@ TEST_F(SettingsTest, MakeTheOptionsOfServerAndAgent) {
   EXPECT_EQ(dev.server.lease, Duration(1min));
   EXPECT_EQ(dev.agent.slots, 4);
   EXPECT_EQ(dev.agent.job_processes, 100);
+  EXPECT_EQ(dev.agent.cgroups, "v1");
   EXPECT_EQ(dev.agent.labels.at("zone"), "a");
   EXPECT_THAT(dev.agent.taints, ElementsAre(WorkerTaint{"gpu", "", "NoExecute"}));
   EXPECT_EQ(dev.agent.state_dir, "/d/worker");

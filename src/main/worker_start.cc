@@ -23,6 +23,8 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   if (!in.state_dir.empty()) out.state_dir = in.state_dir;
   out.slots = static_cast<uint32_t>(in.slots);
   out.job_processes = static_cast<uint64_t>(in.job_processes);
+  out.cgroups = in.cgroups != "off";
+  out.only_cgroups_v1 = in.cgroups == "v1";
   out.labels = in.labels;
   for (const cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
   out.pool = in.pool;

@@ -15,6 +15,7 @@
 #include "src/worker/log_pump.h"
 #include "src/worker/pace.h"
 #include "src/worker/server_link.h"
+#include "src/worker/usage_cache.h"
 #include "src/worker/worker_info.h"
 
 namespace hodei::worker {
@@ -76,6 +77,7 @@ class Agent {
   Session session_;
   LogPump pump_;
   LoadMeter load_;
+  UsageCache usage_;
   State state_ = State::Running;
 
   std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning

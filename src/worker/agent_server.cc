@@ -143,8 +143,14 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   message.set_sent_us(beat.sent.us);
   message.set_cpu_load(load.cpu);
   message.set_memory_used_mb(load.memory_used_mb);
+  message.set_network_rx_bytes(load.network_rx_bytes);
+  message.set_network_tx_bytes(load.network_tx_bytes);
+  message.set_disk_read_bytes(load.disk_read_bytes);
+  message.set_disk_write_bytes(load.disk_write_bytes);
   message.set_status("ok");
   for (const ExecutionId id : beat.active) message.add_active(to_string(id));
+  if (!beat.active.empty() && usage_.is_due(now.mono)) supervisor_.put(protocol::AskUsage{});
+  put_usage(usage_.of(beat.active), message);
   has_outgoing_ = true;
 }
 

@@ -5,46 +5,22 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
+#include "src/worker/process_limit.h"
+#include "src/worker/small_files.h"
 
 namespace hodei::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool write_file(const std::string& path, std::string_view text) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return fd.is_open() && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
-std::vector<pid_t> pids_in(const std::string& folder) {
-  std::string text;
-  const Fd fd(open((folder + "/cgroup.procs").c_str(), O_RDONLY | O_CLOEXEC));
-  char buffer[4096];
-  for (ssize_t got = 1; fd.is_open() && (got = read(fd.get(), buffer, sizeof(buffer))) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  std::vector<pid_t> pids;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at < end) {
-    pid_t pid = 0;
-    const auto parsed = std::from_chars(at, end, pid);
-    if (parsed.ec != std::errc()) break;
-    if (pid > 0) pids.push_back(pid);   // 0: a process of another pid namespace
-    at = parsed.ptr + 1;
-  }
-  return pids;
-}
 
 // A job may have made cgroups of its own below the one it was born in.
 std::vector<std::string> with_subfolders(const std::string& folder) {
@@ -59,7 +35,7 @@ std::vector<std::string> with_subfolders(const std::string& folder) {
 std::set<pid_t> pids_below(const std::string& folder) {
   std::set<pid_t> pids;
   for (const std::string& each : with_subfolders(folder)) {
-    for (const pid_t pid : pids_in(each)) pids.insert(pid);
+    for (const pid_t pid : pids_listed_in(each + "/cgroup.procs")) pids.insert(pid);
   }
   return pids;
 }
@@ -84,12 +60,12 @@ void remove_below(const std::string& folder) {
 
 class CgroupV2 final : public Enclosure {
  public:
-  CgroupV2(std::string folder, Fd dir, Fd events)
-      : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)) {}
-  ~CgroupV2() override {
-    if (spent_) remove_below(folder_);
-  }
+  CgroupV2(std::string folder, Fd dir, Fd events, ProcessLimit processes)
+      : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)), processes_(std::move(processes)) {}
+  ~CgroupV2() override { remove_below(folder_); }
 
+  std::string cgroup() const override { return folder_; }
+  absl::Status limit_processes(int64_t most) override { return processes_.set(most); }
   int birth_cgroup() const override { return dir_.get(); }
   void terminate() override { signal_below(folder_, SIGTERM); }
   void kill() override {
@@ -110,6 +86,7 @@ class CgroupV2 final : public Enclosure {
   std::string folder_;
   Fd dir_;
   Fd events_;
+  ProcessLimit processes_;
   bool spent_ = false;
 };
 
@@ -117,6 +94,7 @@ class CgroupV1 final : public Enclosure {
  public:
   CgroupV1(std::string folder, Fd join) : folder_(std::move(folder)), join_(std::move(join)) {}
 
+  std::string cgroup() const override { return folder_; }
   int join_file() const override { return join_.get(); }
   void terminate() override { signal_below(folder_, SIGTERM); }
   void kill() override {
@@ -160,34 +138,38 @@ class CgroupFolder : public Enclosures {
 class CgroupsV2 final : public CgroupFolder {
  public:
   CgroupsV2(std::string folder, uint64_t most_processes)
-      : CgroupFolder(std::move(folder)), most_processes_(has_pids_controller() ? most_processes : 0) {}
+      : CgroupFolder(std::move(folder)), most_processes_(most_processes), controllers_(hand_on_controllers()) {}
   std::string describe() const override { return "cgroup v2 at " + folder_; }
-  bool limits_processes() const override { return most_processes_ > 0; }
+  bool limits_processes() const override { return controllers_.contains("pids"); }
+  std::set<std::string> controllers() const override { return controllers_; }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
     ASSIGN_OR_RETURN(std::string folder, next_folder());
     Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     Fd events(open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
-    if (limits_processes() && !write_file(folder + "/pids.max", std::to_string(most_processes_))) {
-      return absl::ErrnoToStatus(errno, "limiting the processes of " + folder);
-    }
     if (!dir.is_open() || !events.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
-    return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events));
+    ProcessLimit processes(limits_processes() ? folder + "/pids.max" : std::string(), most_processes_);
+    return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events), std::move(processes));
   }
 
  private:
-  // Each folder on the way down hands the controller on, where that is allowed.
-  bool has_pids_controller() const {
+  // Each folder on the way down hands the controllers on, where that is allowed. Those that reach the executions.
+  std::set<std::string> hand_on_controllers() const {
     const fs::path own = folder_;
     for (const fs::path& each : {own.parent_path().parent_path(), own.parent_path(), own}) {
-      write_file(each / "cgroup.subtree_control", "+pids");
+      const std::set<std::string> before = words_in(each / "cgroup.subtree_control");
+      for (const char* controller : {"cpu", "memory", "pids", "io"}) {
+        // One by one: a single one that is missing would make all of them fail.
+        if (!before.contains(controller)) write_file(each / "cgroup.subtree_control", cat("+", controller));
+      }
     }
-    std::ifstream handed_on(own / "cgroup.subtree_control");
-    for (std::string controller; handed_on >> controller;) {
-      if (controller == "pids") return true;
-    }
-    return false;
+    return words_in(own / "cgroup.subtree_control");
+  }
+  static std::set<std::string> words_in(const fs::path& path) {
+    std::istringstream text(read_file(path));
+    return {std::istream_iterator<std::string>(text), {}};
   }
   const uint64_t most_processes_;
+  const std::set<std::string> controllers_;
 };
 
 class CgroupsV1 final : public CgroupFolder {
@@ -228,10 +210,10 @@ std::unique_ptr<Enclosures> make_cgroup_v1(const EnclosureOptions& options) {
 
 std::unique_ptr<Enclosures> choose_enclosures(const EnclosureOptions& options) {
   std::unique_ptr<Enclosures> chosen;
-  if (options.cgroups) chosen = make_cgroup_v2(options);
+  if (options.cgroups && !options.only_v1) chosen = make_cgroup_v2(options);
   if (options.cgroups && !chosen) chosen = make_cgroup_v1(options);
   if (!chosen) chosen = make_marked_trees(options);
-  if (options.cgroups && options.most_processes > 0 && !chosen->limits_processes()) {
+  if (options.cgroups && !chosen->limits_processes()) {
     if (auto limited = make_limited(options, chosen)) chosen = std::move(limited);
   }
   return chosen;

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,12 @@ class Enclosure {
   // Prepared for one execution; `main` is given once it is known.
   virtual void assign(ExecutionId) {}
   virtual void entered(pid_t) {}
+  // At most so many processes, threads included; 0: what the worker allows. Before each start, on any thread. Nothing
+  // happens where Enclosures::limits_processes() says no.
+  virtual absl::Status limit_processes(int64_t) { return absl::OkStatus(); }
   virtual void main_ended() {}                      // reaped: its number may soon be another process's
 
+  virtual std::string cgroup() const { return {}; } // the folder whose cgroup.procs lists its processes; empty: none
   virtual int birth_cgroup() const { return -1; }   // a folder's descriptor: the process is made inside (v2)
   virtual int join_file() const { return -1; }      // the child writes "0" there before it becomes the program (v1)
   virtual int limit_file() const { return -1; }     // and there: what limits its processes, where that is apart (v1)
@@ -47,16 +52,19 @@ class Enclosures {
   virtual std::string describe() const = 0;
   virtual std::string cgroup() const { return {}; } // the folder that holds all of them
   virtual bool limits_processes() const { return false; }
+  // Those of version 2 that act on each enclosure; see ResourceGroups.
+  virtual std::set<std::string> controllers() const { return {}; }
   virtual void remove_all() {}                      // at the end, when all are empty
 };
 
 struct EnclosureOptions {
   bool cgroups = true;
+  bool only_v1 = false;             // not version 2, even where it is
   std::string cgroup_root = "/sys/fs/cgroup";
   // Value of kMarkVariable in every process of this worker, and the name of its cgroup: two workers of one machine may
   // have the same id (of two servers), never the same mark.
   std::string mark;
-  uint64_t most_processes = 0;      // of one execution, threads included; 0: no limit
+  uint64_t most_processes = 0;      // of one execution that names no number, threads included; 0: no limit
 };
 
 // The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken. Where no cgroup

@@ -7,13 +7,12 @@
 #include <algorithm>
 
 #include "src/base/status.h"
-#include "src/worker/journal.h"
 
 namespace hodei::worker {
 namespace {
 
-constexpr size_t kMaxFreePlaces = 256;
 constexpr int kReadsPerTurn = 8;          // of one pipe, so that a flood does not starve the others
+constexpr int64_t kBlock = 512;           // of rusage
 constexpr int kAllReads = 1 << 30;
 
 int64_t milliseconds(const timeval& t) { return int64_t{t.tv_sec} * 1000 + t.tv_usec / 1000; }
@@ -43,7 +42,7 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
                    .message = std::string(why.message())},
                   now);
   };
-  auto place = take_place();
+  auto place = take_place(needs_group(offered_->second.limits, parts_.groups));
   if (!place.ok()) return give_up(place.status());
   running.place = std::move(*place);
   running.place->enclosure->assign(execution);
@@ -52,17 +51,19 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
   running.ring = *ring;
   running.writer = std::make_unique<RingWriter>(parts_.rings.memory(*ring));
   running.spawn_number = ++spawns_ordered_;
-  parts_.spawns.submit({.number = running.spawn_number,
-                        .execution = execution,
-                        .program = std::move(offered_->second),
-                        .place = running.place.get()});
+  SpawnOrder order{.number = running.spawn_number,
+                   .execution = execution,
+                   .program = std::move(offered_->second),
+                   .place = running.place.get()};
+  note_limits(running, order);
+  parts_.spawns.submit(std::move(order));
   offered_.reset();
 }
 
 void ExecutionHost::take_spawned(Now now) {
   SpawnPool::Finished finished = parts_.spawns.take();
   for (std::unique_ptr<Place>& place : finished.cleaned) {
-    if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
+    keep_free(std::move(place));
   }
   for (SpawnDone& done : finished.spawned) {
     ++spawns_done_;
@@ -106,8 +107,10 @@ void ExecutionHost::reaped(pid_t pid, int code, int status, const rusage& usage,
 void ExecutionHost::main_is_gone(Running& running, int code, int status, const rusage& usage, Now now) {
   running.main_gone = true;
   running.place->enclosure->main_ended();
-  running.usage.facts.usage.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
-  running.usage.facts.usage.max_memory_kb = usage.ru_maxrss;
+  running.usage.facts.usage = {.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime),
+                               .max_memory_kb = usage.ru_maxrss,
+                               .io_read_bytes = usage.ru_inblock * kBlock,
+                               .io_write_bytes = usage.ru_oublock * kBlock};
   const int signal = code == CLD_EXITED ? 0 : status;
   parts_.keeper.main_exited(running.execution, code == CLD_EXITED ? status : 128 + signal, signal, now);
 }
@@ -142,6 +145,7 @@ void ExecutionHost::look_after_dying(Running& running, Now now) {
     return;
   }
   running.tree_gone = true;
+  take_measure(running);
   give_back(std::move(running.place));
   for (Pipe& pipe : running.pipes) drain(running, pipe, kAllReads, now);
   finish_if_drained(running, now);
@@ -212,6 +216,7 @@ void ExecutionHost::unwatch(Pipe& pipe) {
 
 void ExecutionHost::fail_to_spawn(Running& running, const Exit& how, Now now) {
   const ExecutionId execution = running.execution;
+  if (running.limits.disk_bytes > 0) parts_.watch.unguard(execution);
   if (running.ring != 0) parts_.rings.give_back(running.ring);
   if (running.place) give_back(std::move(running.place));
   forget(running);
@@ -241,28 +246,6 @@ uint64_t ExecutionHost::ring_of(ExecutionId execution) const {
 ExecutionHost::Running* ExecutionHost::find(ExecutionId execution) {
   const auto it = running_.find(execution);
   return it == running_.end() ? nullptr : it->second.get();
-}
-
-absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place() {
-  if (!places_.empty()) {
-    std::unique_ptr<Place> place = std::move(places_.back());
-    places_.pop_back();
-    return place;
-  }
-  auto place = std::make_unique<Place>();
-  ASSIGN_OR_RETURN(place->enclosure, parts_.enclosures.make());
-  ASSIGN_OR_RETURN(place->folder, WorkFolder::make(cat(parts_.work_folder, "/", places_made_++)));
-  return place;
-}
-
-void ExecutionHost::give_back(std::unique_ptr<Place> place) {
-  if (place->enclosure->is_spent()) {
-    auto fresh = parts_.enclosures.make();
-    if (!fresh.ok()) return say("a place is given up: ", std::string(fresh.status().message()));
-    place->enclosure = std::move(*fresh);
-  }
-  if (!place->folder->is_untouched()) return parts_.spawns.clean(std::move(place));
-  if (places_.size() < kMaxFreePlaces) places_.push_back(std::move(place));
 }
 
 }  // namespace hodei::worker

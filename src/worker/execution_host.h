@@ -11,6 +11,8 @@
 
 #include "src/worker/core/keeper.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/execution_watch.h"
+#include "src/worker/resource_group.h"
 #include "src/worker/ring_pool.h"
 #include "src/worker/spawn_pool.h"
 
@@ -21,6 +23,8 @@ class ExecutionHost {
   struct Parts {
     Keeper& keeper;
     Enclosures& enclosures;
+    ResourceGroups* groups = nullptr;     // null: no limits but those of the enclosures
+    ExecutionWatch& watch;
     SpawnPool& spawns;
     RingPool& rings;
     std::string work_folder;
@@ -43,6 +47,8 @@ class ExecutionHost {
   void readable(uint64_t key, Now now);
   void room_was_made(Now now);          // in some ring
   void check_dying(Now now);            // trees that were killed but not yet gone
+  void over_quota(const ExecutionWatch::OverQuota& over);
+  std::vector<RunningTree> running_trees() const;   // whose main process lives
 
   MonoTime next_check() const { return next_check_; }
   uint64_t ring_of(ExecutionId execution) const;
@@ -70,7 +76,8 @@ class ExecutionHost {
     bool main_gone = false;
     bool tree_gone = false;
     int checks = 0;
-    Exit usage;
+    ProgramLimits limits;
+    Exit usage;                         // with a failure: what the end will be called, whatever its status
   };
   struct EarlyExit {
     uint64_t spawns_ordered;            // it can only belong to one of these
@@ -78,7 +85,9 @@ class ExecutionHost {
     rusage usage;
   };
 
-  absl::StatusOr<std::unique_ptr<Place>> take_place();
+  absl::StatusOr<std::unique_ptr<Place>> take_place(bool with_group);
+  void note_limits(Running& running, SpawnOrder& order);
+  void take_measure(Running& running);
   void give_back(std::unique_ptr<Place> place);
   Running* find(ExecutionId execution);
   void fail_to_spawn(Running& running, const Exit& how, Now now);
@@ -89,6 +98,7 @@ class ExecutionHost {
   void watch(Running& running, Pipe& pipe);
   void unwatch(Pipe& pipe);
   void forget(Running& running);
+  void keep_free(std::unique_ptr<Place> place);
 
   Parts parts_;
   std::optional<std::pair<ExecutionId, Program>> offered_;
@@ -98,6 +108,7 @@ class ExecutionHost {
   std::vector<uint32_t> free_indexes_;
   std::map<ExecutionId, uint64_t> ring_of_;           // until released
   std::vector<std::unique_ptr<Place>> places_;        // free ones
+  std::vector<std::unique_ptr<Place>> limited_places_;   // free ones with a resource group
   std::map<pid_t, EarlyExit> early_exits_;            // of processes that the loop has not heard of yet
   std::set<ExecutionId> dying_;                       // main process gone, tree not yet
   uint64_t spawns_ordered_ = 0;

@@ -3,13 +3,10 @@
 // The supervisor is a subreaper, so every orphan of a job becomes its child: when the job's process group is empty and no
 // child of ours carries its mark, nothing of the job is left. What this kind cannot find is a process that leaves its
 // group, outlives its parents *and* wipes its environment; cgroups can.
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,82 +14,15 @@
 #include "src/base/pause.h"
 #include "src/base/text.h"
 #include "src/worker/enclosure.h"
-#include "src/worker/fd.h"
+#include "src/worker/process_table.h"
 
 namespace hodei::worker {
 namespace {
 
-std::string read_all(const std::string& path) {
-  std::string text;
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char buffer[8192];
-  for (ssize_t got = 1; fd.is_open() && (got = read(fd.get(), buffer, sizeof(buffer))) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  return text;
-}
-
-// True if the process was given NAME=value in its environment.
-bool carries(pid_t pid, const std::string& pair) {
-  const std::string environ = '\0' + read_all(cat("/proc/", pid, "/environ"));
-  return environ.find('\0' + pair + '\0') != std::string::npos;
-}
-
-struct Process {
-  pid_t parent = 0;
-  bool zombie = false;
-};
-
-std::map<pid_t, Process> all_processes() {
-  std::map<pid_t, Process> all;
-  DIR* proc = opendir("/proc");
-  if (proc == nullptr) return all;
-  while (const dirent* entry = readdir(proc)) {
-    pid_t pid = 0;
-    const std::string_view name = entry->d_name;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size()) continue;
-    const std::string stat = read_all(cat("/proc/", pid, "/stat"));
-    const size_t after_name = stat.rfind(')');   // the name itself may hold anything
-    if (after_name == std::string::npos || after_name + 4 >= stat.size()) continue;
-    Process process{.zombie = stat[after_name + 2] == 'Z' || stat[after_name + 2] == 'X'};
-    std::from_chars(stat.data() + after_name + 4, stat.data() + stat.size(), process.parent);
-    all[pid] = process;
-  }
-  closedir(proc);
-  return all;
-}
-
-// The numbers in a file such as /proc/<pid>/task/<tid>/children.
-std::vector<pid_t> numbers_in(const std::string& path) {
-  const std::string text = read_all(path);
-  std::vector<pid_t> out;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  pid_t pid = 0;
-  while (at < end) {
-    const auto parsed = std::from_chars(at, end, pid);
-    if (parsed.ec != std::errc()) break;
-    out.push_back(pid);
-    at = parsed.ptr + 1;
-  }
-  return out;
-}
-
-// Children of this process, whichever thread made them. None: the kernel does not tell.
-std::optional<std::vector<pid_t>> own_children() {
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr || access("/proc/thread-self/children", R_OK) != 0) {
-    if (tasks != nullptr) closedir(tasks);
-    return std::nullopt;
-  }
-  std::vector<pid_t> all;
-  while (const dirent* entry = readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    for (const pid_t pid : numbers_in(cat("/proc/self/task/", entry->d_name, "/children"))) all.push_back(pid);
-  }
-  closedir(tasks);
-  return all;
-}
+// How often the children are looked at again because they changed meanwhile; then the tree counts as alive.
+constexpr int kMostLooks = 3;
+// Rounds that wait for processes which may or may not carry the mark.
+constexpr int kUnclearRounds = 20;
 
 // Main processes that are alive: children that need no second look. Shared by all trees of a worker, on one thread.
 using KnownMains = std::set<pid_t>;
@@ -125,13 +55,20 @@ class MarkedTree final : public Enclosure {
     if (group_ != 0 && ::kill(-group_, 0) != 0 && errno == ESRCH) group_ = 0;
     return group_ == 0;
   }
+  // The kernel's list of children may skip some while others end, and an orphan becomes ours only in the moment in which
+  // its parent has ended: that nothing was found counts only if the list is the same before and after the search.
   bool has_orphan() const {
-    const std::optional<std::vector<pid_t>> children = own_children();
+    std::optional<std::set<pid_t>> children = own_children();
     if (!children) return !members().empty();
-    for (const pid_t pid : *children) {
-      if (!mains_->contains(pid) && carries(pid, pair_)) return true;
+    for (int look = 0; look < kMostLooks; ++look) {
+      for (const pid_t pid : *children) {
+        if (!mains_->contains(pid) && carries(pid, pair_) != Carries::No) return true;
+      }
+      std::optional<std::set<pid_t>> after = own_children();
+      if (after == children) return false;
+      children = std::move(after);
     }
-    return false;
+    return true;
   }
   void signal_all(int signal) {
     // The group first: it is one call, and reaches what is born while we look.
@@ -139,20 +76,14 @@ class MarkedTree final : public Enclosure {
     for (const pid_t pid : members()) ::kill(pid, signal);
   }
   std::set<pid_t> members() const {
-    const std::map<pid_t, Process> all = all_processes();
+    const std::map<pid_t, ProcessState> all = all_processes();
     const pid_t self = getpid();
     std::set<pid_t> found;
     for (const auto& [pid, process] : all) {
       if (process.zombie || process.parent != self) continue;
-      if (pid == main_ || carries(pid, pair_)) found.insert(pid);
+      if (pid == main_ || carries(pid, pair_) == Carries::Yes) found.insert(pid);
     }
-    for (bool grew = !found.empty(); grew;) {
-      grew = false;
-      for (const auto& [pid, process] : all) {
-        if (!process.zombie && found.contains(process.parent)) grew = found.insert(pid).second || grew;
-      }
-    }
-    return found;
+    return with_descendants(std::move(found), all);
   }
 
   std::shared_ptr<KnownMains> mains_;
@@ -185,12 +116,17 @@ std::unique_ptr<Enclosures> make_marked_trees(const EnclosureOptions& options) {
 int kill_marked(const std::string& mark) {
   const std::string pair = cat(kMarkVariable, "=", mark);
   std::set<pid_t> met;
+  int unclear_rounds = 0;
   for (int round = 0; round < 500; ++round) {
     std::set<pid_t> now;
+    bool unclear = false;
     for (const auto& [pid, process] : all_processes()) {
-      if (pid != getpid() && !process.zombie && carries(pid, pair)) now.insert(pid);
+      if (pid == getpid() || process.zombie || process.kernel_thread) continue;
+      const Carries found = carries(pid, pair);
+      if (found == Carries::Yes) now.insert(pid);
+      unclear |= found == Carries::Unclear;
     }
-    if (now.empty()) break;
+    if (now.empty() && (!unclear || ++unclear_rounds > kUnclearRounds)) break;
     for (const pid_t pid : now) ::kill(pid, SIGKILL);
     met.insert(now.begin(), now.end());
     pause_for(round < 10 ? 1ms : 10ms);

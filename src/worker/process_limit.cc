@@ -13,6 +13,8 @@
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
+#include "src/worker/process_limit.h"
+#include "src/worker/small_files.h"
 
 namespace hodei::worker {
 namespace {
@@ -21,11 +23,16 @@ namespace fs = std::filesystem;
 
 class LimitedEnclosure final : public Enclosure {
  public:
-  LimitedEnclosure(std::unique_ptr<Enclosure> plain, std::string folder, Fd tasks)
-      : plain_(std::move(plain)), folder_(std::move(folder)), tasks_(std::move(tasks)) {}
+  LimitedEnclosure(std::unique_ptr<Enclosure> plain, std::string folder, Fd tasks, uint64_t most)
+      : plain_(std::move(plain)),
+        folder_(std::move(folder)),
+        tasks_(std::move(tasks)),
+        processes_(folder_ + "/pids.max", most) {}
   ~LimitedEnclosure() override { rmdir(folder_.c_str()); }
 
-  int limit_file() const override { return tasks_.get(); }
+  int limit_file() const override { return processes_.is_limited() ? tasks_.get() : -1; }
+  absl::Status limit_processes(int64_t most) override { return processes_.set(most); }
+  std::string cgroup() const override { return plain_->cgroup(); }
 
   void assign(ExecutionId execution) override { plain_->assign(execution); }
   void entered(pid_t pid) override { plain_->entered(pid); }
@@ -41,12 +48,13 @@ class LimitedEnclosure final : public Enclosure {
   std::unique_ptr<Enclosure> plain_;
   std::string folder_;
   Fd tasks_;
+  ProcessLimit processes_;
 };
 
 class LimitedEnclosures final : public Enclosures {
  public:
   LimitedEnclosures(std::unique_ptr<Enclosures> plain, std::string folder, uint64_t most)
-      : plain_(std::move(plain)), folder_(std::move(folder)), most_(std::to_string(most)) {}
+      : plain_(std::move(plain)), folder_(std::move(folder)), most_(most) {}
 
   absl::StatusOr<int> kill_leftovers() override {
     ASSIGN_OR_RETURN(const int met, plain_->kill_leftovers());
@@ -57,17 +65,14 @@ class LimitedEnclosures final : public Enclosures {
     ASSIGN_OR_RETURN(std::unique_ptr<Enclosure> plain, plain_->make());
     std::string folder = cat(folder_, "/", next_++);
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "mkdir " + folder);
-    const Fd limit(open((folder + "/pids.max").c_str(), O_WRONLY | O_CLOEXEC));
-    if (!limit.is_open() || write(limit.get(), most_.data(), most_.size()) != static_cast<ssize_t>(most_.size())) {
-      return absl::ErrnoToStatus(errno, "limiting the processes of " + folder);
-    }
     Fd tasks(open((folder + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
     if (!tasks.is_open()) return absl::ErrnoToStatus(errno, "opening the tasks of " + folder);
-    return std::make_unique<LimitedEnclosure>(std::move(plain), std::move(folder), std::move(tasks));
+    return std::make_unique<LimitedEnclosure>(std::move(plain), std::move(folder), std::move(tasks), most_);
   }
   std::string describe() const override { return plain_->describe(); }
   std::string cgroup() const override { return plain_->cgroup(); }
   bool limits_processes() const override { return true; }
+  std::set<std::string> controllers() const override { return plain_->controllers(); }
   void remove_all() override {
     plain_->remove_all();
     remove_folders();
@@ -85,11 +90,21 @@ class LimitedEnclosures final : public Enclosures {
 
   std::unique_ptr<Enclosures> plain_;
   const std::string folder_;
-  const std::string most_;
+  const uint64_t most_;
   int next_ = 0;
 };
 
 }  // namespace
+
+absl::Status ProcessLimit::set(int64_t most) {
+  wanted_ = most > 0 ? static_cast<uint64_t>(most) : default_;
+  if (file_.empty() || written_ == wanted_) return absl::OkStatus();
+  if (!write_file(file_, wanted_ == 0 ? std::string("max") : std::to_string(wanted_))) {
+    return absl::ErrnoToStatus(errno, "limiting the processes in " + file_);
+  }
+  written_ = wanted_;
+  return absl::OkStatus();
+}
 
 std::unique_ptr<Enclosures> make_limited(const EnclosureOptions& options, std::unique_ptr<Enclosures>& plain) {
   const std::string hierarchy = options.cgroup_root + "/pids";

@@ -181,6 +181,14 @@ void body(Encoder& out, const Keep& m) {
   put(out, m.execution);
   out.text(m.keepsake);
 }
+void body(Encoder&, const AskUsage&) {}
+void body(Encoder& out, const UsageRead& m) {
+  out.u64(m.executions.size());
+  for (const LiveUsage& u : m.executions) {
+    put(out, u.execution);
+    out.i64(u.cpu_ms).i64(u.memory_kb).i64(u.io_read_bytes).i64(u.io_write_bytes);
+  }
+}
 
 Attach get_attach(Decoder& in) {
   Attach m;
@@ -222,6 +230,16 @@ Kill get_kill(Decoder& in) {
   return m;
 }
 
+UsageRead get_usage(Decoder& in) {
+  UsageRead m;
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
+    LiveUsage u{.execution = get_execution(in)};
+    for (int64_t* each : {&u.cpu_ms, &u.memory_kb, &u.io_read_bytes, &u.io_write_bytes}) *each = in.i64();
+    m.executions.push_back(u);
+  }
+  return m;
+}
+
 absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
   switch (kind) {
     case 0: return get_attach(in);
@@ -251,6 +269,8 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
       m.keepsake = in.text();
       return m;
     }
+    case 14: return AskUsage{};
+    case 15: return get_usage(in);
     default: return absl::InvalidArgumentError(cat("message of unknown kind ", kind));
   }
 }

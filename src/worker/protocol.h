@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "src/worker/core/execution.h"
 #include "src/worker/core/keeper.h"
+#include "src/worker/live_usage.h"
 #include "src/worker/program.h"
 #include "src/worker/worker.h"
 
@@ -50,9 +51,11 @@ struct Ping { uint64_t number = 0; };
 struct Registered { std::string session_id; };
 struct Left { std::string reason; bool turned_away = false; };     // the agent has nothing more to do, ever
 struct Keep { ExecutionId execution; std::string keepsake; };      // instead of the one that Start brought
+struct AskUsage {};                                                // answered by UsageRead, when it has been read
+struct UsageRead { std::vector<LiveUsage> executions; };           // supervisor → agent
 
 using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,
-                             Registered, Left, Keep>;
+                             Registered, Left, Keep, AskUsage, UsageRead>;
 
 std::string encode(const Message& message);
 absl::StatusOr<Message> decode(std::string_view bytes);

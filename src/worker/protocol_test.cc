@@ -76,6 +76,8 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   EXPECT_EQ(exited.exit.exit_code, -1);
   EXPECT_EQ(exited.exit.log_bytes, 9);
   EXPECT_EQ(exited.exit.facts, exit.facts);
+  const protocol::UsageRead usage{{{.execution = kA, .cpu_ms = 1, .memory_kb = 2, .io_read_bytes = 3, .io_write_bytes = 4}}};
+  EXPECT_EQ(std::get<protocol::UsageRead>(protocol::decode(protocol::encode(usage)).value()).executions, usage.executions);
 }
 
 TEST(Protocol, EveryCutIsRefusedOrReadWithoutGoingOutOfBounds) {

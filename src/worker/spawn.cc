@@ -3,20 +3,32 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <optional>
 
 #include "src/base/status.h"
+#include "src/worker/sandbox.h"
 
 namespace hodei::worker {
 namespace {
 
-enum class Stage : uint8_t { None, Clone, Join, Folder, Exec };
+enum class Stage : uint8_t { None, Clone, Join, Limit, Sandbox, Folder, Exec };
+
+// What went wrong in the child. In memory that both see.
+struct Trouble {
+  volatile Stage stage = Stage::None;
+  volatile int error = 0;
+  const char* volatile step = nullptr;   // of the sandbox
+};
 
 // All that the child needs, prepared before it exists: it may not allocate.
 struct Child {
@@ -25,32 +37,43 @@ struct Child {
   char* const* env = nullptr;
   const char* working_dir = nullptr;
   int in = -1, out = -1, err = -1;
-  int join_file = -1;       // cgroup v1
-  int limit_file = -1;
-  int cgroup = -1;          // cgroup v2 that it was not born in
-  // Written by the child, read by the parent: they share memory.
-  volatile Stage failed = Stage::None;
-  volatile int error = 0;
+  const int* join_files = nullptr;       // cgroups v1
+  size_t join_count = 0;
+  int cgroup = -1;                       // cgroup v2 that it was not born in
+  int64_t data_limit = 0;                // where no cgroup limits its memory
+  const Sandbox* sandbox = nullptr;
+  Trouble* trouble = nullptr;
 };
 
-[[noreturn]] void fail(Child& child, Stage stage) {
-  child.error = errno;
-  child.failed = stage;
+[[noreturn]] void fail(const Child& child, Stage stage) {
+  child.trouble->error = errno;
+  child.trouble->stage = stage;
   _exit(127);
 }
 
+void limit_data(const Child& child) {
+  if (child.data_limit <= 0) return;
+  const rlimit limit{static_cast<rlim_t>(child.data_limit), static_cast<rlim_t>(child.data_limit)};
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) fail(child, Stage::Limit);
+}
+
 // Runs in the child, on the parent's memory. System calls only.
-[[noreturn]] void become_program(Child& child) {
+[[noreturn]] void become_program(const Child& child) {
   // The parent's threads are permanent, so this fires only when the supervisor itself is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int file : {child.join_file, child.limit_file}) {
-    if (file >= 0 && write(file, "0", 1) != 1) fail(child, Stage::Join);
+  for (size_t i = 0; i < child.join_count; ++i) {
+    if (write(child.join_files[i], "0", 1) != 1) fail(child, Stage::Join);
   }
   if (child.cgroup >= 0) {
     const int procs = openat(child.cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
     if (procs < 0 || write(procs, "0", 1) != 1) fail(child, Stage::Join);
   }
   setsid();
+  const char* step = nullptr;
+  if (child.sandbox != nullptr && !child.sandbox->enter(&step)) {
+    child.trouble->step = step;
+    fail(child, Stage::Sandbox);
+  }
   if (chdir(child.working_dir) != 0) fail(child, Stage::Folder);
   dup2(child.in, STDIN_FILENO);
   dup2(child.out, STDOUT_FILENO);
@@ -61,6 +84,11 @@ struct Child {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  limit_data(child);
+  if (child.sandbox != nullptr && !child.sandbox->seal(&step)) {
+    child.trouble->step = step;
+    fail(child, Stage::Sandbox);
+  }
   execve(child.path, child.argv, child.env);
   fail(child, Stage::Exec);
 }
@@ -82,10 +110,14 @@ inline __attribute__((always_inline)) long clone3(clone_args* args) {
 #endif
 }
 
+// A sandboxed child has a copy of our memory, not the memory itself: changing the user of a process changes what its
+// memory may be used for. In both cases we go on only when it has become the program or has ended.
+uint64_t clone_flags(const Child& child) { return CLONE_VFORK | (child.sandbox == nullptr ? CLONE_VM : 0); }
+
 // Born inside the cgroup: moving there afterwards takes a lock that all forks of the machine wait for.
-__attribute__((noinline)) long clone_into(Child& child, int cgroup) {
+__attribute__((noinline)) long clone_into(const Child& child, int cgroup) {
   clone_args args{};
-  args.flags = CLONE_VM | CLONE_VFORK | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0);
+  args.flags = clone_flags(child) | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0);
   args.exit_signal = SIGCHLD;
   args.cgroup = cgroup >= 0 ? static_cast<uint64_t>(cgroup) : 0;
   const long pid = clone3(&args);
@@ -93,11 +125,12 @@ __attribute__((noinline)) long clone_into(Child& child, int cgroup) {
   return pid;
 }
 #else
-long clone_into(Child&, int) { return -ENOSYS; }
+long clone_into(const Child&, int) { return -ENOSYS; }
 #endif
 
-__attribute__((noinline)) pid_t plain_vfork(Child& child) {
-  const pid_t pid = vfork();
+__attribute__((noinline)) pid_t plain_vfork(const Child& child) {
+  // Without the memory in common a wrapper may return in the child.
+  const pid_t pid = child.sandbox == nullptr ? vfork() : static_cast<pid_t>(syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
   if (pid == 0) become_program(child);
   return pid;
 }
@@ -115,12 +148,29 @@ pid_t start(Child& child, int cgroup) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
-    child.failed = Stage::Clone;
-    child.error = static_cast<int>(-pid);
+    child.trouble->stage = Stage::Clone;
+    child.trouble->error = static_cast<int>(-pid);
     return 0;
   }
   return static_cast<pid_t>(pid);
 }
+
+// Trouble that a child with memory of its own can tell.
+class SharedTrouble {
+ public:
+  SharedTrouble() : memory_(mmap(nullptr, sizeof(Trouble), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ != MAP_FAILED) new (memory_) Trouble();
+  }
+  ~SharedTrouble() {
+    if (memory_ != MAP_FAILED) munmap(memory_, sizeof(Trouble));
+  }
+  SharedTrouble(const SharedTrouble&) = delete;
+  SharedTrouble& operator=(const SharedTrouble&) = delete;
+  Trouble* get() const { return memory_ == MAP_FAILED ? nullptr : static_cast<Trouble*>(memory_); }
+
+ private:
+  void* memory_;
+};
 
 Exit spawn_failed(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed", .message = std::move(message)};
@@ -134,10 +184,14 @@ Exit not_permitted(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "permission_denied", .message = std::move(message)};
 }
 
-Exit explain(const Child& child, const std::string& name, const std::string& working_dir) {
-  const int error = child.error;
+Exit explain(const Trouble& trouble, const std::string& name, const std::string& working_dir) {
+  const int error = trouble.error;
   const std::string why = strerror(error);
-  switch (child.failed) {
+  switch (trouble.stage) {
+    case Stage::Sandbox:
+      return spawn_failed(cat("sandbox: ", static_cast<const char*>(trouble.step), ": ", why,
+                              "; run the worker as root, or leave this part of the sandbox out"));
+    case Stage::Limit: return spawn_failed(cat("resources.memory_mb: RLIMIT_DATA cannot be set: ", why));
     case Stage::Folder: return spawn_failed(cat("working_dir ", working_dir, ": ", why));
     case Stage::Exec:
       if (error == ENOENT) return not_found(cat(name, ": not found, or the interpreter in its first line is missing"));
@@ -164,7 +218,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-absl::Status write_files(const Program& program, const SpawnPlace& place) {
+absl::Status write_files(const Program& program, const SpawnPlace& place, const Sandbox* sandbox) {
   for (const Program::File& file : program.files) {
     const std::string path = cat(place.folder, "/", file.name);
     const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0700));
@@ -175,8 +229,9 @@ absl::Status write_files(const Program& program, const SpawnPlace& place) {
       done += static_cast<size_t>(wrote);
     }
     if (!fd.is_open() || done < file.content.size()) return absl::ErrnoToStatus(errno, "writing " + path);
+    if (sandbox != nullptr) RETURN_IF_ERROR(sandbox->give(path));
   }
-  return absl::OkStatus();
+  return sandbox == nullptr ? absl::OkStatus() : sandbox->give(place.working_dir);
 }
 
 // Something that is at its end when it is read; an empty root has no /dev.
@@ -229,7 +284,13 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   const absl::StatusOr<std::string> found = find_program(argv[0], path);
   if (absl::IsPermissionDenied(found.status())) return not_permitted(std::string(found.status().message()));
   if (!found.ok()) return not_found(std::string(found.status().message()));
-  if (absl::Status written = write_files(program, place); !written.ok()) {
+  std::optional<Sandbox> sandbox;
+  if (program.sandbox.enabled) {
+    absl::StatusOr<Sandbox> prepared = Sandbox::prepare(program.sandbox, place.folder);
+    if (!prepared.ok()) return spawn_failed(std::string(prepared.status().message()));
+    sandbox.emplace(std::move(*prepared));
+  }
+  if (absl::Status written = write_files(program, place, sandbox ? &*sandbox : nullptr); !written.ok()) {
     return spawn_failed(std::string(written.message()));
   }
 
@@ -246,7 +307,18 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   const std::vector<char*> argv_pointers = pointers(argv);
   const std::vector<char*> env_pointers = pointers(env);
   const std::string& working_dir = program.working_dir.empty() ? place.working_dir : program.working_dir;
+  std::vector<int> join_files;
+  for (const int file : {place.enclosure->join_file(), place.enclosure->limit_file()}) {
+    if (file >= 0) join_files.push_back(file);
+  }
+  if (place.group != nullptr) {
+    for (const int file : place.group->join_files()) join_files.push_back(file);
+  }
+  Trouble own;
+  std::optional<SharedTrouble> shared;
   Child child;
+  child.trouble = sandbox ? shared.emplace().get() : &own;
+  if (child.trouble == nullptr) return spawn_failed(cat("could not map memory: ", strerror(errno)));
   child.path = found->c_str();
   child.argv = argv_pointers.data();
   child.env = env_pointers.data();
@@ -254,11 +326,13 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.in = null_input();
   child.out = child_out.get();
   child.err = child_err.get();
-  child.join_file = place.enclosure->join_file();
-  child.limit_file = place.enclosure->limit_file();
+  child.join_files = join_files.data();
+  child.join_count = join_files.size();
+  child.data_limit = place.data_limit;
+  child.sandbox = sandbox ? &*sandbox : nullptr;
   spawned.pid = start(child, place.enclosure->birth_cgroup());
   // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
-  if (child.failed != Stage::None) return explain(child, argv[0], working_dir);
+  if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir);
   return spawned;
 }
 

@@ -1,5 +1,6 @@
 // Starts one process: its own session, its pipes, its enclosure. The calling thread waits until the program is running
-// or has failed to; other threads go on. Memory is shared with the child until then (as in vfork), never copied.
+// or has failed to; other threads go on. Memory is shared with the child until then (as in vfork), never copied, except
+// for a sandboxed one.
 #pragma once
 
 #include <sys/types.h>
@@ -12,6 +13,7 @@
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
 #include "src/worker/program.h"
+#include "src/worker/resource_group.h"
 
 namespace hodei::worker {
 
@@ -20,6 +22,8 @@ struct SpawnPlace {
   std::string working_dir;            // used when the program names none
   const Enclosure* enclosure = nullptr;
   std::string mark;                   // value of kMarkVariable
+  const ResourceGroup* group = nullptr;   // entered besides, if there is one; it has begun
+  int64_t data_limit = 0;             // RLIMIT_DATA of each process; 0: none
 };
 
 struct Spawned {

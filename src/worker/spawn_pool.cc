@@ -6,9 +6,25 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "src/base/status.h"
 #include "src/worker/journal.h"
 
 namespace hodei::worker {
+namespace {
+
+absl::Status set_limits(const SpawnOrder& order) {
+  const ProgramLimits& limits = order.program.limits;
+  RETURN_IF_ERROR(order.place->enclosure->limit_processes(limits.pids));
+  return order.place->group ? order.place->group->begin(limits) : absl::OkStatus();
+}
+
+// Rather not at all than without its limits.
+SpawnResult not_limited(const absl::Status& why) {
+  return Exit{.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed",
+              .message = cat("resources: the limits cannot be set: ", std::string(why.message()))};
+}
+
+}  // namespace
 
 SpawnPool::SpawnPool(size_t threads, std::string mark)
     : thread_count_(std::max<size_t>(threads, 2)), mark_(std::move(mark)) {}
@@ -76,7 +92,10 @@ void SpawnPool::carry_out(Task task) {
                      .working_dir = order->place->folder->cwd(),
                      .enclosure = order->place->enclosure.get(),
                      .mark = mark_};
-    SpawnDone done{order->number, order->execution, spawn(order->program, place)};
+    place.group = order->place->group.get();
+    place.data_limit = order->data_limit;
+    const absl::Status limited = set_limits(*order);
+    SpawnDone done{order->number, order->execution, limited.ok() ? spawn(order->program, place) : not_limited(limited)};
     return announce([&] { finished_.spawned.push_back(std::move(done)); });
   }
   auto& place = std::get<std::unique_ptr<Place>>(task);

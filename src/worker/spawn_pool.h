@@ -18,6 +18,7 @@ namespace hodei::worker {
 struct Place {
   std::unique_ptr<Enclosure> enclosure;
   std::unique_ptr<WorkFolder> folder;
+  std::unique_ptr<ResourceGroup> group;   // of those that serve executions with limits
 };
 
 struct SpawnOrder {
@@ -25,6 +26,7 @@ struct SpawnOrder {
   ExecutionId execution;
   Program program;
   Place* place = nullptr;            // stays with the caller
+  int64_t data_limit = 0;            // where no cgroup limits the memory
 };
 
 struct SpawnDone {

@@ -188,6 +188,7 @@ TEST_P(SpawnTest, ATreeHasNoMoreProcessesThanItMay) {
   enclosures = std::move(limited);
   enclosure = enclosures->make().value();
   enclosure->assign(execution);
+  ASSERT_TRUE(enclosure->limit_processes(0).ok());
   SpawnResult result = run(a_program({"sh", "-c", "for i in 1 2 3 4 5 6 7 8; do sleep 1000 & echo $i; done"}));
   auto& bomb = std::get<Spawned>(result);
   EXPECT_EQ(WEXITSTATUS(wait_for(bomb.pid)), 2);
@@ -199,6 +200,7 @@ TEST_P(SpawnTest, ATreeHasNoMoreProcessesThanItMay) {
   // The dead count no more.
   if (enclosure->is_spent()) enclosure = enclosures->make().value();
   enclosure->assign(execution);
+  ASSERT_TRUE(enclosure->limit_processes(0).ok());
   SpawnResult after = run(a_program({"sh", "-c", "echo $(echo again)"}));
   EXPECT_EQ(drain(std::get<Spawned>(after).out.get()), "again\n");
   wait_for(std::get<Spawned>(after).pid);
@@ -209,29 +211,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, K
                          [](const auto& kind) {
                            return kind.param == Kind::V2 ? "CgroupV2" : kind.param == Kind::V1 ? "CgroupV1" : "Marks";
                          });
-
-// A tree of plain files, because this machine may have its controllers in version 1.
-TEST(CgroupV2, LimitsTheProcessesOfEachExecutionWhereTheControllerIs) {
-  const std::string root = temp_folder();
-  const std::string own = root + "/hodei/m";
-  std::filesystem::create_directories(own + "/0");
-  for (const char* name : {"/cgroup.controllers", "/hodei/m/cgroup.kill", "/hodei/m/0/cgroup.events", "/hodei/m/0/pids.max"}) {
-    std::ofstream(root + name) << "";
-  }
-  const EnclosureOptions options{.cgroup_root = root, .mark = "m", .most_processes = 123};
-  EXPECT_FALSE(make_cgroup_v2(options)->limits_processes());
-  std::ofstream(own + "/cgroup.subtree_control") << "memory pids";
-  const auto enclosures = make_cgroup_v2(options);
-  ASSERT_TRUE(enclosures->limits_processes());
-  ASSERT_TRUE(enclosures->make().ok());
-  std::string limit;
-  std::ifstream(own + "/0/pids.max") >> limit;
-  EXPECT_EQ(limit, "123");
-  std::string asked;
-  std::ifstream(own + "/cgroup.subtree_control") >> asked;
-  EXPECT_EQ(asked.substr(0, 5), "+pids");
-  std::filesystem::remove_all(root);
-}
 
 TEST(WorkFolder, NoticesWhatAJobLeftAndEmptiesIt) {
   const std::string root = temp_folder();

@@ -68,6 +68,17 @@ void put_progress(ExecutionId execution, const ProgressLine& progress, v1::Worke
   message.set_message(progress.message);
 }
 
+void put_usage(const std::vector<LiveUsage>& usage, v1::Heartbeat& out) {
+  for (const LiveUsage& each : usage) {
+    v1::ExecutionUsage& message = *out.add_executions();
+    message.set_execution_id(to_string(each.execution));
+    message.set_cpu_ms(each.cpu_ms);
+    message.set_memory_kb(each.memory_kb);
+    message.set_io_read_bytes(each.io_read_bytes);
+    message.set_io_write_bytes(each.io_write_bytes);
+  }
+}
+
 void put_log(LogPart part, v1::WorkerMessage& out) {
   v1::LogBatch& message = *out.add_logs();
   message.set_execution_id(to_string(part.execution));

@@ -7,6 +7,7 @@
 #include "src/worker/core/session.h"
 #include "src/worker/line_cutter.h"
 #include "src/worker/report_line.h"
+#include "src/worker/live_usage.h"
 
 namespace hodei::worker {
 
@@ -16,6 +17,7 @@ void put_started(const SendStarted& started, v1::WorkerMessage& out);
 void put_result(const Exit& exit, v1::WorkerMessage& out);
 void put_progress(ExecutionId execution, const ProgressLine& progress, v1::WorkerMessage& out);
 void put_log(LogPart part, v1::WorkerMessage& out);
+void put_usage(const std::vector<LiveUsage>& usage, v1::Heartbeat& out);
 
 // None: the id or the spec makes no sense; said in the journal.
 std::optional<RunOrder> read_order(v1::RunJob& run);

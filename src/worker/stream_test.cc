@@ -82,6 +82,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
     if (message.has_heartbeat()) {
       ++heartbeats;
       ack.mutable_ack()->set_heartbeat_sent_us(message.heartbeat().sent_us());
+      last_heartbeat = message.heartbeat();
     }
     for (const auto& started : message.started()) starts.push_back(started.execution_id());
     for (const auto& batch : message.logs()) {
@@ -134,6 +135,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
   std::vector<v1::RegisterRequest> registrations;
   v1::Hello last_hello;
   int hellos = 0, heartbeats = 0, batches = 0;
+  v1::Heartbeat last_heartbeat;
   size_t largest_batch = 0;
   bool unregistered = false;
   bool ack_results = true;
@@ -246,6 +248,22 @@ TEST_F(StreamTest, AJobGoesFromTheOrderToItsResult) {
   EXPECT_THAT(server.starts, testing::ElementsAre("j5.1"));
   EXPECT_EQ(server.registrations[0].info().id(), options.worker_id);
   ASSERT_TRUE(until([&] { return server.heartbeats >= 3; }));
+}
+
+TEST_F(StreamTest, HeartbeatsTellWhatRunningJobsAndTheMachineUse) {
+  start_and_wait();
+  v1::JobSpec limited = script("sleep 1000");
+  limited.mutable_resources()->set_memory_mb(100);
+  server.run_job("j6.1", script("sleep 1000"));
+  server.run_job("j6.2", limited);
+  ASSERT_TRUE(until([&] { return server.last_heartbeat.executions_size() > 0; }));
+  const v1::Heartbeat beat = server.last_heartbeat;
+  for (const v1::ExecutionUsage& usage : beat.executions()) {
+    EXPECT_THAT(usage.execution_id(), testing::AnyOf("j6.1", "j6.2"));
+    EXPECT_GT(usage.memory_kb(), 0);
+    EXPECT_LT(usage.memory_kb(), 50 << 10);
+  }
+  EXPECT_GT(beat.disk_read_bytes() + beat.disk_write_bytes(), 0);
 }
 
 TEST_F(StreamTest, ABrokenStreamLosesAndRepeatsNothing) {

@@ -24,6 +24,7 @@ namespace {
 
 constexpr Duration kDeliveryTime = 5s;
 constexpr Duration kGather = 1ms;
+constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
 
 uint64_t clear_event(int fd) {
   uint64_t count = 0;
@@ -46,21 +47,27 @@ Supervisor::Supervisor(WorkerOptions options, StateFolder& state, AgentLauncher&
       launcher_(launcher),
       clock_(clock),
       keeper_(KeeperConfig{.default_grace = options_.grace}),
+      watch_(clock),
       rings_(options_.ring_bytes) {}
 
 Supervisor::~Supervisor() {
   if (spawns_) spawns_->stop();
+  watch_.stop();
 }
 
 absl::Status Supervisor::start() {
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
-  enclosures_ = choose_enclosures({.cgroups = options_.cgroups,
-                                   .cgroup_root = options_.cgroup_root,
-                                   .mark = state_.mark(),
-                                   .most_processes = options_.job_processes});
+  const EnclosureOptions how{.cgroups = options_.cgroups,
+                             .only_v1 = options_.only_cgroups_v1,
+                             .cgroup_root = options_.cgroup_root,
+                             .mark = state_.mark(),
+                             .most_processes = options_.job_processes};
+  enclosures_ = choose_enclosures(how);
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  groups_ = choose_resource_groups(how, *enclosures_);
+  if (groups_) groups_->remove_all();
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
 
@@ -85,8 +92,11 @@ absl::Status Supervisor::start() {
   }
   spawns_ = std::make_unique<SpawnPool>(options_.spawn_threads, state_.mark());
   RETURN_IF_ERROR(spawns_->start());
+  RETURN_IF_ERROR(watch_.start());
   host_ = std::make_unique<ExecutionHost>(ExecutionHost::Parts{.keeper = keeper_,
                                                                .enclosures = *enclosures_,
+                                                               .groups = groups_.get(),
+                                                               .watch = watch_,
                                                                .spawns = *spawns_,
                                                                .rings = rings_,
                                                                .work_folder = state_.work(),
@@ -95,9 +105,13 @@ absl::Status Supervisor::start() {
   listen(timer_.get(), kTimer);
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
+  listen(watch_.ready_fd(), kWatch);
   say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe(), ", ",
-      enclosures_->limits_processes() ? cat("each with at most ", options_.job_processes, " processes")
-                                      : std::string("and their processes are not limited"));
+      enclosures_->limits_processes() && options_.job_processes > 0
+          ? cat("each with at most ", options_.job_processes, " processes")
+          : std::string("and their processes are not limited"),
+      "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
+  if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty()) say(missing);
   launch_agent(clock_.now());
   return absl::OkStatus();
 }
@@ -161,11 +175,18 @@ void Supervisor::handle(uint64_t key, uint32_t, Now now) {
       return;
     case kSpawns: return host_->take_spawned(now);
     case kAgent: return on_agent(now);
+    case kWatch: return on_watch();
     case kRoom:
       clear_event(room_made_.get());
       return host_->room_was_made(now);
     default: return;
   }
+}
+
+void Supervisor::on_watch() {
+  ExecutionWatch::Seen seen = watch_.take();
+  for (const ExecutionWatch::OverQuota& over : seen.over) host_->over_quota(over);
+  if (seen.usage && agent_) agent_->put(protocol::UsageRead{std::move(*seen.usage)});
 }
 
 void Supervisor::on_signals(Now now) {
@@ -257,6 +278,7 @@ bool Supervisor::is_over(Now now) {
   if (now.mono < deliver_until_ && !agent_left_) return false;
   if (agent_pid_ != 0) kill(agent_pid_, SIGKILL);
   enclosures_->remove_all();
+  if (groups_) groups_->remove_all();
   state_.leave();
   return true;
 }

@@ -27,11 +27,12 @@ class Supervisor {
   bool turn(int timeout_ms = -1);        // one turn of the loop; false: the end
 
  private:
-  enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom };
+  enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom, kWatch };
 
   void listen(int fd, uint64_t key, uint32_t events = 1 /* EPOLLIN */);
   void handle(uint64_t key, uint32_t events, Now now);
   void on_signals(Now now);
+  void on_watch();
   void reap(Now now);
   void gather();
   void settle(Now now);                  // carry out what the Keeper wants until it wants nothing
@@ -67,6 +68,8 @@ class Supervisor {
 
   Keeper keeper_;
   std::unique_ptr<Enclosures> enclosures_;
+  std::unique_ptr<ResourceGroups> groups_;   // null: no limits but those of the enclosures
+  ExecutionWatch watch_;
   RingPool rings_;
   std::unique_ptr<SpawnPool> spawns_;
   std::unique_ptr<ExecutionHost> host_;

@@ -115,6 +115,8 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
     if (keeper_.holds(keep->execution)) keepsakes_[keep->execution] = std::move(keep->keepsake);
   } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {
     if (agent_) agent_->put(protocol::Pong{ping->number});
+  } else if (std::holds_alternative<protocol::AskUsage>(message)) {
+    watch_.measure(host_->running_trees());
   } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {
     if (absl::Status stored = state_.store_session(registered->session_id); !stored.ok()) {
       say("the session is not stored: ", std::string(stored.message()));

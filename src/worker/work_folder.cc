@@ -1,6 +1,7 @@
 #include "src/worker/work_folder.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -38,7 +39,8 @@ absl::Status WorkFolder::clean() {
   // Sealed with a modification time that no change leaves as it is, and the change time that cannot be set back.
   const timespec epoch[2] = {};
   struct stat info {};
-  if (chmod(cwd_.c_str(), 0700) != 0 || utimensat(AT_FDCWD, cwd_.c_str(), epoch, 0) != 0 ||
+  // It may have belonged to the user of a sandbox.
+  if (chown(cwd_.c_str(), geteuid(), getegid()) != 0 || chmod(cwd_.c_str(), 0700) != 0 || utimensat(AT_FDCWD, cwd_.c_str(), epoch, 0) != 0 ||
       stat(cwd_.c_str(), &info) != 0) {
     return absl::ErrnoToStatus(errno, "preparing " + cwd_);
   }

@@ -44,6 +44,7 @@ struct WorkerOptions {
   std::string isolation = "process";           // process, container, hardware
   std::string image;                           // the image it was made from
   bool cgroups = true;                         // use them where allowed
+  bool only_cgroups_v1 = false;                // not version 2, even where it is
   std::string cgroup_root = "/sys/fs/cgroup";
   uint64_t job_processes = 4096;               // of one execution, threads included; 0: no limit
   uint32_t spawn_threads = 2;

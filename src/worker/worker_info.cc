@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 #include <thread>
+
+#include "src/base/text.h"
 
 namespace hodei::worker {
 namespace {
@@ -41,6 +44,48 @@ v1::Constraints::Isolation isolation(const std::string& word) {
   v1::Constraints::Isolation value = v1::Constraints::process;
   v1::Constraints::Isolation_Parse(word, &value);
   return value;
+}
+
+constexpr int64_t kSector = 512;   // of /proc/diskstats, whatever the disk
+
+void add_network(MachineLoad& load) {
+  std::ifstream devices("/proc/net/dev");
+  std::string line;
+  while (std::getline(devices, line)) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;   // the two lines of the heading
+    std::istringstream name(line.substr(0, colon)), figures(line.substr(colon + 1));
+    std::string device;
+    int64_t fields[9] = {};                     // the first is received bytes, the ninth sent ones
+    name >> device;
+    for (int64_t& field : fields) figures >> field;
+    if (device == "lo") continue;
+    load.network_rx_bytes += fields[0];
+    load.network_tx_bytes += fields[8];
+  }
+}
+
+// Partitions and what is built from other disks would be counted twice.
+bool is_whole_disk(const std::string& name) {
+  for (const char* made_up : {"loop", "ram", "zram", "dm-", "md"}) {
+    if (name.starts_with(made_up)) return false;
+  }
+  return access(cat("/sys/block/", name).c_str(), F_OK) == 0;
+}
+
+void add_disks(MachineLoad& load) {
+  std::ifstream disks("/proc/diskstats");
+  std::string line;
+  while (std::getline(disks, line)) {
+    std::istringstream words(line);
+    int64_t major = 0, minor = 0, fields[7] = {};   // reads, merged, sectors read, ms, writes, merged, sectors written
+    std::string name;
+    words >> major >> minor >> name;
+    for (int64_t& field : fields) words >> field;
+    if (!is_whole_disk(name)) continue;
+    load.disk_read_bytes += fields[2] * kSector;
+    load.disk_write_bytes += fields[6] * kSector;
+  }
 }
 
 void add_capacity(const WorkerOptions& options, v1::WorkerInfo& info) {
@@ -120,6 +165,8 @@ MachineLoad LoadMeter::read() {
     meminfo.ignore(64, '\n');
   }
   load.memory_used_mb = (all - available) / 1024;
+  add_network(load);
+  add_disks(load);
   return load;
 }
 

@@ -25,7 +25,7 @@ FOLDERS = {
     },
     "src/api/grpc": {"uses": ["src/server", "proto"], "libraries": {"system", "grpc", "protobuf"}},
     "src/worker/core": {"uses": [], "libraries": set(), "pure": True},
-    "src/worker": {"uses": ["src/worker/core", "proto"], "libraries": {"system", "grpc", "protobuf", "boost"}},
+    "src/worker": {"uses": ["src/worker/core", "proto"], "libraries": {"system", "grpc", "protobuf", "boost", "seccomp"}},
     "src/cli": {
         "uses": ["proto"],
         "libraries": {"system", "grpc", "protobuf", "yaml", "json", "cli11", "smartcols"},
@@ -59,6 +59,7 @@ HEADERS = [
     ("google/rpc/", "protobuf"),
     ("sqlite3", "sqlite"),
     ("zstd", "zstd"),
+    ("seccomp", "seccomp"),
     ("yaml-cpp/", "yaml"),
     ("nlohmann/", "json"),
     ("CLI/", "cli11"),

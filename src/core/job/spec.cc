@@ -107,6 +107,8 @@ absl::Status check_amounts(const JobSpec& spec) {
   }
   RETURN_IF_ERROR(check_range("resources.memory_mb", spec.memory_mb, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(check_range("resources.storage_mb", spec.storage_mb, 0, int64_t{1} << 40));
+  RETURN_IF_ERROR(check_range("resources.pids", spec.pids, 0, kMaxPids));
+  RETURN_IF_ERROR(check_range("resources.io_weight", spec.io_weight, 0, kMaxIoWeight));
   RETURN_IF_ERROR(check_range("timeout_ms", spec.timeout_ms, 0, kMaxTimeoutMs));
   RETURN_IF_ERROR(check_range("max_attempts", spec.max_attempts, 0, kMaxAttempts));
   RETURN_IF_ERROR(check_range("backoff.initial_ms", spec.backoff_initial_ms, 0, kMaxTimeoutMs));
@@ -114,6 +116,19 @@ absl::Status check_amounts(const JobSpec& spec) {
   RETURN_IF_ERROR(check_range("kill_grace_ms", spec.kill_grace_ms, 0, 3600 * 1000));
   if (!std::isfinite(spec.backoff_factor) || (spec.backoff_factor != 0 && (spec.backoff_factor < 1 || spec.backoff_factor > 100))) {
     return bad_field("backoff.factor", "must be between 1 and 100 (0: the default of 2), not ", spec.backoff_factor);
+  }
+  return absl::OkStatus();
+}
+
+// As /etc/passwd has it: what stands between two colons.
+absl::Status check_sandbox(const JobSpec& spec) {
+  if (spec.sandbox_user.size() > kMaxUserLength) {
+    return bad_field("sandbox.user", "has at most ", kMaxUserLength, " characters");
+  }
+  for (const char c : spec.sandbox_user) {
+    if (c <= ' ' || c == ':' || c == '/' || c == 127) {
+      return bad_field("sandbox.user", "is the name or the number of a user of the worker, without spaces, ':' or '/'");
+    }
   }
   return absl::OkStatus();
 }
@@ -148,6 +163,7 @@ absl::Status validate(const JobSpec& spec) {
   RETURN_IF_ERROR(check_amounts(spec));
   RETURN_IF_ERROR(check_labels(spec));
   RETURN_IF_ERROR(check_constraints(spec));
+  RETURN_IF_ERROR(check_sandbox(spec));
   return check_keys(spec);
 }
 

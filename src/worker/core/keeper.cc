@@ -5,6 +5,8 @@
 namespace hodei::worker {
 namespace {
 
+constexpr int kKilled = 128 + 9;   // as a shell tells it
+
 struct Verdict {
   Outcome outcome;
   const char* failure;
@@ -40,6 +42,18 @@ void judge_by_status(Exit& exit) {
     exit.message = "exit code " + std::to_string(exit.exit_code);
   } else {
     exit.outcome = Outcome::Succeeded;
+  }
+}
+
+// What only the worker knows about an end, such as that a limit was its cause.
+void judge_by_usage(Exit& exit, const Exit& usage) {
+  if (!usage.failure.empty()) {
+    exit.outcome = Outcome::Failed;
+    exit.failure = usage.failure;
+    exit.message = usage.message;
+    if (exit.exit_code == 0) exit.exit_code = kKilled;
+  } else if (!usage.message.empty()) {
+    exit.message = (exit.message.empty() ? "exited with 0" : exit.message) + "; " + usage.message;
   }
 }
 
@@ -146,6 +160,7 @@ void Keeper::tree_dead(ExecutionId execution, const Exit& usage, Now now) {
   if (!entry->main_gone) judge(entry->exit, entry->dying.value_or(KillReason::Stopping));
   entry->exit.facts = usage.facts;
   entry->exit.log_bytes = usage.log_bytes;
+  if (!entry->dying) judge_by_usage(entry->exit, usage);
   end(*entry, now);
 }
 

@@ -59,7 +59,8 @@ class Keeper {
   void spawn_failed(ExecutionId execution, const Exit& how, Now now);
   // The main process has ended: kill what is left of the tree. The end is told once the tree is dead.
   void main_exited(ExecutionId execution, int exit_code, int signal, Now now);
-  // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes.
+  // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes; a failure in it is what the end
+  // is called, unless somebody wanted the end; a message without one is added.
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
   void stop(Now now);                                      // kill everything, start nothing more

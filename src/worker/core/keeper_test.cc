@@ -52,6 +52,49 @@ TEST_F(KeeperTest, StartsAnExecutionOnceHoweverOftenTheOrderComes) {
   EXPECT_EQ(exits.size(), 1u);
 }
 
+TEST_F(KeeperTest, ALimitThatEndedAJobNamesItsFailure) {
+  run(kA);
+  keeper.main_exited(kA, 137, 9, at(2s));
+  keeper.tree_dead(kA, Exit{.failure = "oom", .message = "too much"}, at(2s));
+  run(kB);
+  keeper.main_exited(kB, 0, 0, at(2s));   // a process of the job was ended, and the main one did not mind
+  keeper.tree_dead(kB, Exit{.failure = "oom", .message = "too much"}, at(2s));
+  settle();
+  ASSERT_EQ(exits.size(), 2u);
+  for (const Exit& exit : exits) {
+    EXPECT_EQ(exit.outcome, Outcome::Failed);
+    EXPECT_EQ(exit.failure, "oom");
+    EXPECT_EQ(exit.message, "too much");
+    EXPECT_EQ(exit.exit_code, 137);
+  }
+}
+
+TEST_F(KeeperTest, WhoeverWantedTheEndDecidesWhatItIsCalled) {
+  run(kA);
+  keeper.kill(kA, KillReason::Cancelled, 0s, at(2s));
+  keeper.main_exited(kA, 137, 9, at(2s));
+  keeper.tree_dead(kA, Exit{.failure = "oom", .message = "too much"}, at(2s));
+  settle();
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].outcome, Outcome::Cancelled);
+  EXPECT_EQ(exits[0].failure, "cancelled");
+}
+
+TEST_F(KeeperTest, SaysInTheResultWhatTheWorkerCouldNotHold) {
+  run(kA);
+  keeper.main_exited(kA, 0, 0, at(2s));
+  keeper.tree_dead(kA, Exit{.message = "no cpu limit"}, at(2s));
+  run(kB);
+  keeper.main_exited(kB, 3, 0, at(2s));
+  keeper.tree_dead(kB, Exit{.message = "no cpu limit"}, at(2s));
+  settle();
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[0].outcome, Outcome::Succeeded);
+  EXPECT_EQ(exits[0].message, "exited with 0; no cpu limit");
+  EXPECT_EQ(exits[1].failure, "non_zero_exit");
+  EXPECT_EQ(exits[1].message, "exit code 3; no cpu limit");
+}
+
 TEST_F(KeeperTest, TellsTheEndOnlyWhenTheTreeIsDead) {
   run(kA);
   keeper.main_exited(kA, 3, 0, at(2s));

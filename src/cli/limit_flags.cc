@@ -1,0 +1,105 @@
+#include "src/cli/limit_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/quantities.h"
+#include "src/cli/repeatable.h"
+#include "src/cli/suggestion.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int64_t kMostPids = 4'194'304;
+constexpr int64_t kMostIoWeight = 1000;
+
+template <class T>
+absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
+  if (value.ok()) return value;
+  return absl::Status(value.status().code(), cat(flag, ": ", std::string(value.status().message())));
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+absl::Status allow(const std::string& word, v1::Sandbox& sandbox) {
+  if (word == "network") {
+    sandbox.set_allow_network(true);
+  } else if (word == "root") {
+    sandbox.set_writable_root(true);
+  } else if (word == "tmp") {
+    sandbox.set_shared_tmp(true);
+  } else if (word == "syscalls") {
+    sandbox.set_allow_all_syscalls(true);
+  } else {
+    return bad_field("--sandbox-allow", "'", word, "' is not one of network, root, tmp, syscalls",
+                     did_you_mean(word, {"network", "root", "tmp", "syscalls"}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status set_amounts(const LimitFlags& flags, v1::JobSpec& spec) {
+  if (!flags.cpu.empty()) {
+    double cores = 0;
+    if (!CLI::detail::lexical_cast(flags.cpu, cores) || !(cores >= 0) || cores > 1e6) {
+      return bad_field("--cpu (resources.cpu_cores)", "'", flags.cpu, "' is not a number of cores; write 0.5 or 2");
+    }
+    spec.mutable_resources()->set_cpu_cores(cores);
+  }
+  if (!flags.memory.empty()) {
+    ASSIGN_OR_RETURN(const int64_t mb, named("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));
+    spec.mutable_resources()->set_memory_mb(mb);
+  }
+  if (!flags.storage.empty()) {
+    ASSIGN_OR_RETURN(const int64_t mb, named("--storage (resources.storage_mb)", parse_megabytes(flags.storage)));
+    spec.mutable_resources()->set_storage_mb(mb);
+  }
+  if (!flags.pids.empty()) {
+    ASSIGN_OR_RETURN(const int64_t n, named("--pids (resources.pids)", parse_count(flags.pids, 0, kMostPids)));
+    spec.mutable_resources()->set_pids(n);
+  }
+  if (!flags.io_weight.empty()) {
+    ASSIGN_OR_RETURN(const int64_t n,
+                     named("--io-weight (resources.io_weight)", parse_count(flags.io_weight, 1, kMostIoWeight)));
+    spec.mutable_resources()->set_io_weight(static_cast<int32_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void add_limit_flags(CLI::App& command, LimitFlags& f) {
+  command.add_option("--cpu", f.cpu, "CPU cores that the job takes, and gets no more of: 0.5, 2")->type_name("CORES");
+  command.add_option("--memory", f.memory, "memory that the job takes, and gets no more of: 512 (MiB), 2g")
+      ->type_name("SIZE");
+  command.add_option("--pids", f.pids, "processes and threads that it may have at once")->type_name("N");
+  command.add_option("--io-weight", f.io_weight, "its share of disk time against other jobs, 1 to 1000; usual is 100")
+      ->type_name("N");
+  command.add_option("--storage", f.storage, "room that its working folder may take: 512 (MiB), 1G")->type_name("SIZE");
+  command.add_flag("--sandbox", f.sandbox,
+                   "run it shut in: another user, read-only root, empty /tmp, no network, fewer system calls");
+  command.add_option("--sandbox-user", f.sandbox_user, "the user of the sandbox, a name or a number; usual is nobody")
+      ->type_name("USER");
+  repeatable(command, "--sandbox-allow", f.sandbox_allow, "what the sandbox leaves open: network, root, tmp, syscalls")
+      ->type_name("WHAT");
+}
+
+absl::Status set_limits(const LimitFlags& flags, v1::JobSpec& spec) {
+  RETURN_IF_ERROR(set_amounts(flags, spec));
+  // Whoever says how the sandbox shall be wants one.
+  if (flags.sandbox || !flags.sandbox_user.empty() || !flags.sandbox_allow.empty()) spec.mutable_sandbox();
+  if (!flags.sandbox_user.empty()) spec.mutable_sandbox()->set_user(flags.sandbox_user);
+  for (const std::string& list : flags.sandbox_allow) {
+    for (const std::string& word : split_at_commas(list)) RETURN_IF_ERROR(allow(word, *spec.mutable_sandbox()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hodei::cli

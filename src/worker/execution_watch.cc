@@ -1,0 +1,108 @@
+#include "src/worker/execution_watch.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+
+#include "src/worker/disk_usage.h"
+
+namespace hodei::worker {
+
+absl::Status ExecutionWatch::start() {
+  ready_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!ready_.is_open()) return absl::ErrnoToStatus(errno, "eventfd");
+  thread_ = std::thread([this] { run(); });
+  return absl::OkStatus();
+}
+
+void ExecutionWatch::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ExecutionWatch::guard(ExecutionId execution, std::string folder, int64_t most_bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    guarded_[execution] = {std::move(folder), most_bytes};
+  }
+  wake_.notify_one();
+}
+
+void ExecutionWatch::unguard(ExecutionId execution) {
+  const std::lock_guard lock(mutex_);
+  guarded_.erase(execution);
+}
+
+void ExecutionWatch::measure(std::vector<RunningTree> trees) {
+  {
+    const std::lock_guard lock(mutex_);
+    to_measure_ = std::move(trees);
+  }
+  wake_.notify_one();
+}
+
+ExecutionWatch::Seen ExecutionWatch::take() {
+  uint64_t ignored = 0;
+  [[maybe_unused]] const ssize_t got = read(ready_.get(), &ignored, sizeof(ignored));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(seen_, {});
+}
+
+void ExecutionWatch::run() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  std::unique_lock lock(mutex_);
+  MonoTime next_look{0};
+  while (!stopping_) {
+    const auto something_to_do = [this] { return stopping_ || to_measure_.has_value(); };
+    if (guarded_.empty()) {
+      wake_.wait(lock, [&] { return something_to_do() || !guarded_.empty(); });
+      next_look = clock_.now().mono;
+    } else {
+      wake_.wait_for(lock, next_look - clock_.now().mono, something_to_do);
+    }
+    if (stopping_) return;
+    if (to_measure_) {
+      const std::vector<RunningTree> trees = *std::exchange(to_measure_, std::nullopt);
+      lock.unlock();
+      std::vector<LiveUsage> usage = read_live_usage(trees);
+      lock.lock();
+      seen_.usage = std::move(usage);
+      announce();
+    }
+    if (clock_.now().mono < next_look) continue;
+    const Duration took = look_at_folders(lock);
+    next_look = clock_.now().mono + std::max(kQuotaInterval, took * 10);
+  }
+}
+
+Duration ExecutionWatch::look_at_folders(std::unique_lock<std::mutex>& lock) {
+  const MonoTime began = clock_.now().mono;
+  const std::map<ExecutionId, Guarded> looked_at = guarded_;
+  lock.unlock();
+  std::vector<OverQuota> over;
+  for (const auto& [execution, guarded] : looked_at) {
+    const int64_t bytes = disk_usage(guarded.folder);
+    if (bytes > guarded.most_bytes) over.push_back({execution, bytes, guarded.most_bytes});
+  }
+  lock.lock();
+  for (const OverQuota& each : over) {
+    // Gone meanwhile: its folder may already be another's.
+    if (guarded_.erase(each.execution) > 0) seen_.over.push_back(each);
+  }
+  if (!seen_.over.empty()) announce();
+  return clock_.now().mono - began;
+}
+
+void ExecutionWatch::announce() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t wrote = write(ready_.get(), &one, sizeof(one));
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,66 @@
+// The permanent thread that looks at running executions: how much room their folders take, for those that have a quota,
+// and what they use, when somebody asks. Both are too slow for the supervisor's loop.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "src/base/time.h"
+#include "src/worker/fd.h"
+#include "src/worker/live_usage.h"
+
+namespace hodei::worker {
+
+class ExecutionWatch {
+ public:
+  static constexpr Duration kQuotaInterval = 1s;   // longer when the walks take more than a tenth of it
+
+  explicit ExecutionWatch(const Clock& clock) : clock_(clock) {}
+  ~ExecutionWatch() { stop(); }
+
+  absl::Status start();
+  void stop();
+
+  void guard(ExecutionId execution, std::string folder, int64_t most_bytes);
+  void unguard(ExecutionId execution);
+  void measure(std::vector<RunningTree> trees);    // replaces an order that was not begun
+
+  int ready_fd() const { return ready_.get(); }    // readable when there is something to take
+  struct OverQuota {
+    ExecutionId execution;
+    int64_t bytes = 0;
+    int64_t most_bytes = 0;
+  };
+  struct Seen {
+    std::vector<OverQuota> over;                   // each is told once
+    std::optional<std::vector<LiveUsage>> usage;
+  };
+  Seen take();
+
+ private:
+  struct Guarded {
+    std::string folder;
+    int64_t most_bytes = 0;
+  };
+  void run();
+  Duration look_at_folders(std::unique_lock<std::mutex>& lock);   // how long it took
+  void announce();
+
+  const Clock& clock_;
+  Fd ready_;
+  std::thread thread_;
+  std::mutex mutex_;                               // guards all below
+  std::map<ExecutionId, Guarded> guarded_;
+  std::optional<std::vector<RunningTree>> to_measure_;
+  Seen seen_;
+  bool stopping_ = false;
+  std::condition_variable wake_;
+};
+
+}  // namespace hodei::worker

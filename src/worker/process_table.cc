@@ -1,0 +1,97 @@
+#include "src/worker/process_table.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "src/base/text.h"
+#include "src/worker/small_files.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr uint64_t kKernelThread = 0x00200000;   // PF_KTHREAD
+
+// Fields of /proc/<pid>/stat behind the name, counted as proc(5) does.
+constexpr int kFirstField = 3;
+constexpr int kLastField = 51;
+constexpr uint64_t kNotForUs = 1;    // stands for addresses that the reader may not see
+
+}  // namespace
+
+std::optional<ProcessState> state_of(pid_t pid) {
+  const std::string stat = read_file(cat("/proc/", pid, "/stat"));
+  const size_t after_name = stat.rfind(')');   // the name itself may hold anything
+  if (after_name == std::string::npos || after_name + 4 >= stat.size()) return std::nullopt;
+  const char letter = stat[after_name + 2];
+  ProcessState state{.zombie = letter == 'Z' || letter == 'X'};
+  const char* at = stat.data() + after_name + 3;
+  const char* end = stat.data() + stat.size();
+  for (int field = kFirstField + 1; field <= kLastField && at < end; ++field) {
+    uint64_t value = 0;
+    bool negative = ++at < end && *at == '-';
+    at = std::from_chars(at + negative, end, value).ptr;
+    switch (field) {
+      case 4: state.parent = static_cast<pid_t>(value); break;
+      case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
+      case 14: case 15: case 16: case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
+      case 24: state.memory_pages = static_cast<int64_t>(value); break;
+      case 26: state.has_environment = value == kNotForUs; break;        // where its code starts
+      case kLastField: state.has_environment |= value != 0; break;       // where its environment ends
+      default: break;
+    }
+  }
+  return state;
+}
+
+std::map<pid_t, ProcessState> all_processes() {
+  std::map<pid_t, ProcessState> all;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return all;
+  while (const dirent* entry = readdir(proc)) {
+    pid_t pid = 0;
+    const std::string_view name = entry->d_name;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size()) continue;
+    if (const std::optional<ProcessState> state = state_of(pid)) all[pid] = *state;
+  }
+  closedir(proc);
+  return all;
+}
+
+std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, ProcessState>& all) {
+  for (bool grew = !found.empty(); grew;) {
+    grew = false;
+    for (const auto& [pid, process] : all) {
+      if (!process.zombie && found.contains(process.parent)) grew = found.insert(pid).second || grew;
+    }
+  }
+  return found;
+}
+
+std::optional<std::set<pid_t>> own_children() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr || access("/proc/thread-self/children", R_OK) != 0) {
+    if (tasks != nullptr) closedir(tasks);
+    return std::nullopt;
+  }
+  std::set<pid_t> all;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    for (const pid_t pid : pids_listed_in(cat("/proc/self/task/", entry->d_name, "/children"))) all.insert(pid);
+  }
+  closedir(tasks);
+  return all;
+}
+
+Carries carries(pid_t pid, const std::string& pair) {
+  const std::string environ = '\0' + read_file(cat("/proc/", pid, "/environ"));
+  if (environ.find('\0' + pair + '\0') != std::string::npos) return Carries::Yes;
+  if (environ.size() > 1) return Carries::No;
+  // Nothing to read: wiped by the process itself, or not there in this moment.
+  const std::optional<ProcessState> state = state_of(pid);
+  const bool in_between = state && !state->zombie && !state->kernel_thread && !state->has_environment;
+  return in_between ? Carries::Unclear : Carries::No;
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,37 @@
+// What /proc says about processes: whose children they are, whether they live, and what their environment holds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hodei::worker {
+
+struct ProcessState {
+  pid_t parent = 0;
+  bool zombie = false;
+  bool kernel_thread = false;
+  bool has_environment = false;   // or may have one that is not for us; false: it becomes another program, or ends
+  int64_t cpu_ticks = 0;          // its own, and of the children that it has waited for
+  int64_t memory_pages = 0;
+};
+
+std::optional<ProcessState> state_of(pid_t pid);
+std::map<pid_t, ProcessState> all_processes();
+
+// The process itself and all that descend from it, as far as their parents live.
+std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, ProcessState>& all);
+
+// Children of this process, whichever thread made them, in no order. None: the kernel does not tell.
+std::optional<std::set<pid_t>> own_children();
+
+// Whether a process was given NAME=value in its environment. `Unclear`: in this moment it has none, because it is becoming
+// another program or ending; ask again.
+enum class Carries : uint8_t { No, Yes, Unclear };
+Carries carries(pid_t pid, const std::string& pair);
+
+}  // namespace hodei::worker

@@ -1,0 +1,31 @@
+#include "src/worker/resource_group.h"
+
+#include "src/base/text.h"
+
+namespace hodei::worker {
+
+std::unique_ptr<ResourceGroups> choose_resource_groups(const EnclosureOptions& options, const Enclosures& enclosures) {
+  if (!options.cgroups) return nullptr;
+  if (auto v2 = make_resource_groups_v2(enclosures)) return v2;
+  return make_resource_groups_v1(options);
+}
+
+bool needs_group(const ProgramLimits& limits, const ResourceGroups* groups) {
+  if (groups == nullptr) return false;
+  return (limits.cpu_milli > 0 && groups->limits_cpu()) || (limits.memory_bytes > 0 && groups->limits_memory()) ||
+         (limits.io_weight > 0 && groups->weighs_io());
+}
+
+std::string not_enforced(const ProgramLimits& limits, const Enclosures& enclosures, const ResourceGroups* groups) {
+  std::string words;
+  const auto add = [&words](std::string_view word) { words += cat(words.empty() ? "" : ", ", word); };
+  if (limits.cpu_milli > 0 && (groups == nullptr || !groups->limits_cpu())) add("cpu");
+  if (limits.memory_bytes > 0 && (groups == nullptr || !groups->limits_memory())) {
+    add("memory (only of each process, by RLIMIT_DATA)");
+  }
+  if (limits.pids > 0 && !enclosures.limits_processes()) add("pids");
+  if (limits.io_weight > 0 && (groups == nullptr || !groups->weighs_io())) add("io weight");
+  return words.empty() ? words : cat("this worker cannot hold the limits of: ", words);
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,212 @@
+// Limits and figures from the hierarchies of cgroup version 1: one folder in each that the machine has.
+//
+// A process enters by writing to `tasks`, not to `cgroup.procs`: moving a single thread takes no lock that all forks of
+// the machine wait for.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include "src/base/status.h"
+#include "src/worker/fd.h"
+#include "src/worker/resource_group.h"
+#include "src/worker/small_files.h"
+
+namespace hodei::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kPeriodUs = 100'000;
+constexpr int64_t kSmallestQuotaUs = 1000;              // the kernel's
+constexpr int64_t kUsualWeight = 100;
+constexpr int64_t kMuchLeftOver = 1 << 20;              // page cache of the last execution, charged to its group
+
+// The hierarchies that this machine has and lets us use, with the folder of this worker in each.
+using Hierarchies = std::map<std::string, std::string>;
+
+std::string weight_file(const std::string& blkio) {
+  for (const char* name : {"/blkio.bfq.weight", "/blkio.weight"}) {
+    if (access((blkio + name).c_str(), W_OK) == 0) return blkio + name;
+  }
+  return {};
+}
+
+class MeterV1 final : public UsageMeter {
+ public:
+  explicit MeterV1(Hierarchies folders) : folders_(std::move(folders)) { before_ = read_all(); }
+
+  Measured read() const override {
+    Measured now = read_all();
+    now.usage.cpu_ms -= before_.usage.cpu_ms;
+    now.usage.io_read_bytes -= before_.usage.io_read_bytes;
+    now.usage.io_write_bytes -= before_.usage.io_write_bytes;
+    now.oom_kills -= before_.oom_kills;
+    return now;
+  }
+
+ private:
+  Measured read_all() const {
+    Measured now;
+    if (const std::string cpu = folder("cpuacct"); !cpu.empty()) {
+      now.usage.cpu_ms = number_in(cpu + "/cpuacct.usage").value_or(0) / 1'000'000;
+    }
+    if (const std::string memory = folder("memory"); !memory.empty()) {
+      now.usage.max_memory_kb = number_in(memory + "/memory.max_usage_in_bytes").value_or(0) / 1024;
+      now.memory_now_kb = number_in(memory + "/memory.usage_in_bytes").value_or(0) / 1024;
+      now.oom_kills = number_after("oom_kill", read_file(memory + "/memory.oom_control"));
+    }
+    if (const std::string io = folder("blkio"); !io.empty()) add_io(io, now.usage);
+    return now;
+  }
+  // Lines such as "254:0 Read 4096", for each device.
+  static void add_io(const std::string& folder, Usage& usage) {
+    const std::string text = read_file(folder + "/blkio.throttle.io_service_bytes");
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      at = end + 1;
+      const size_t space = line.find(' ');
+      if (space == std::string_view::npos) continue;
+      usage.io_read_bytes += number_after("Read", line.substr(space + 1));
+      usage.io_write_bytes += number_after("Write", line.substr(space + 1));
+    }
+  }
+  std::string folder(const std::string& hierarchy) const {
+    const auto it = folders_.find(hierarchy);
+    return it == folders_.end() ? std::string() : it->second;
+  }
+
+  Hierarchies folders_;
+  Measured before_;
+};
+
+class GroupV1 final : public ResourceGroup {
+ public:
+  explicit GroupV1(Hierarchies folders) : folders_(std::move(folders)) {}
+  ~GroupV1() override {
+    for (const auto& [hierarchy, folder] : folders_) rmdir(folder.c_str());
+  }
+
+  absl::Status begin(const ProgramLimits& limits) override {
+    if (tasks_.empty()) RETURN_IF_ERROR(make_folders());
+    if (limits.cpu_milli != written_.cpu_milli) RETURN_IF_ERROR(limit_cpu(limits.cpu_milli));
+    if (limits.memory_bytes != written_.memory_bytes) RETURN_IF_ERROR(limit_memory(limits.memory_bytes));
+    if (limits.io_weight != written_.io_weight) RETURN_IF_ERROR(weigh_io(limits.io_weight));
+    written_ = limits;
+    if (folders_.contains("memory")) write_file(folders_.at("memory") + "/memory.max_usage_in_bytes", "0");
+    meter_ = std::make_shared<MeterV1>(folders_);
+    return absl::OkStatus();
+  }
+  std::vector<int> join_files() const override {
+    std::vector<int> files;
+    for (const Fd& fd : tasks_) files.push_back(fd.get());
+    return files;
+  }
+  std::shared_ptr<const UsageMeter> meter() const override { return meter_; }
+  bool is_spent() const override {
+    const auto memory = folders_.find("memory");
+    return memory != folders_.end() &&
+           number_in(memory->second + "/memory.usage_in_bytes").value_or(0) > kMuchLeftOver;
+  }
+
+ private:
+  absl::Status make_folders() {
+    for (const auto& [hierarchy, folder] : folders_) {
+      if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "mkdir " + folder);
+      Fd tasks(open((folder + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
+      if (!tasks.is_open()) return absl::ErrnoToStatus(errno, "opening the tasks of " + folder);
+      tasks_.push_back(std::move(tasks));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status limit_cpu(int64_t milli) {
+    const auto cpu = folders_.find("cpu");
+    if (cpu == folders_.end()) return absl::OkStatus();
+    const int64_t quota = milli > 0 ? std::max(milli * kPeriodUs / 1000, kSmallestQuotaUs) : -1;
+    write_file(cpu->second + "/cpu.cfs_period_us", std::to_string(kPeriodUs));
+    return set(cpu->second + "/cpu.cfs_quota_us", quota);
+  }
+  // Memory, and memory with swap, which may never be the smaller of the two: the order depends on what was there before.
+  absl::Status limit_memory(int64_t bytes) {
+    const auto memory = folders_.find("memory");
+    if (memory == folders_.end()) return absl::OkStatus();
+    const std::string limit = memory->second + "/memory.limit_in_bytes";
+    const std::string with_swap = memory->second + "/memory.memsw.limit_in_bytes";
+    const int64_t value = bytes > 0 ? bytes : -1;
+    if (access(with_swap.c_str(), W_OK) != 0) return set(limit, value);
+    if (set(limit, value).ok()) return set(with_swap, value);
+    RETURN_IF_ERROR(set(with_swap, value));
+    return set(limit, value);
+  }
+  absl::Status weigh_io(int64_t weight) {
+    const auto blkio = folders_.find("blkio");
+    const std::string file = blkio == folders_.end() ? std::string() : weight_file(blkio->second);
+    if (file.empty()) return absl::OkStatus();
+    constexpr int64_t kSmallest = 10;   // of the older of the two files
+    const int64_t value = weight > 0 ? weight : kUsualWeight;
+    return set(file, file.ends_with("bfq.weight") ? value : std::max(value, kSmallest));
+  }
+  static absl::Status set(const std::string& file, int64_t value) {
+    if (write_file(file, std::to_string(value))) return absl::OkStatus();
+    return absl::ErrnoToStatus(errno, cat("writing ", value, " to ", file));
+  }
+
+  Hierarchies folders_;
+  std::vector<Fd> tasks_;
+  ProgramLimits written_;
+  std::shared_ptr<const UsageMeter> meter_;
+};
+
+class GroupsV1 final : public ResourceGroups {
+ public:
+  explicit GroupsV1(Hierarchies own) : own_(std::move(own)) {}
+
+  std::unique_ptr<ResourceGroup> make(const Enclosure&) override {
+    Hierarchies folders;
+    for (const auto& [hierarchy, folder] : own_) folders[hierarchy] = cat(folder, "/", next_);
+    ++next_;
+    return std::make_unique<GroupV1>(std::move(folders));
+  }
+  std::string describe() const override {
+    std::string names;
+    for (const auto& [hierarchy, folder] : own_) names += cat(names.empty() ? "" : ", ", hierarchy);
+    return cat("cgroup v1 (", names, ")");
+  }
+  bool limits_cpu() const override { return own_.contains("cpu"); }
+  bool limits_memory() const override { return own_.contains("memory"); }
+  bool weighs_io() const override { return own_.contains("blkio") && !weight_file(own_.at("blkio")).empty(); }
+  void remove_all() override {
+    std::error_code ignored;
+    for (const auto& [hierarchy, folder] : own_) {
+      for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
+        if (it->is_directory(ignored)) rmdir(it->path().c_str());
+      }
+    }
+  }
+
+ private:
+  Hierarchies own_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& options) {
+  Hierarchies own;
+  for (const char* hierarchy : {"cpu", "cpuacct", "memory", "blkio"}) {
+    const std::string root = cat(options.cgroup_root, "/", hierarchy);
+    if (access((root + "/tasks").c_str(), W_OK) != 0) continue;   // not mounted
+    const std::string folder = cat(root, "/hodei/", options.mark);
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (!failed && access((folder + "/tasks").c_str(), W_OK) == 0) own[hierarchy] = folder;
+  }
+  return own.empty() ? nullptr : std::make_unique<GroupsV1>(std::move(own));
+}
+
+}  // namespace hodei::worker
