@@ -95,6 +95,8 @@ constexpr Setting kSettings[] = {
      "executions at once on this worker; 0: four per CPU core, at least four"},
     {"job_processes", "--job-processes", "HODEI_JOB_PROCESSES", "", "4096", kAgent, check_processes,
      "processes and threads that one execution may have at once, where cgroups can limit them; 0: no limit"},
+    {"job_log_size", "--job-log-size", "HODEI_JOB_LOG_SIZE", "", "0", kAgent, check_bytes,
+     "output of one execution that this worker keeps; what comes after is counted and left out; 0: no limit"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},

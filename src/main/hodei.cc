@@ -23,6 +23,7 @@ hodei::worker::WorkerOptions worker_options(const hodei::cli::AgentOptions& in) 
   if (!in.state_dir.empty()) out.state_dir = in.state_dir;
   out.slots = static_cast<uint32_t>(in.slots);
   out.job_processes = static_cast<uint64_t>(in.job_processes);
+  out.job_log_bytes = in.job_log_bytes;
   out.labels = in.labels;
   for (const hodei::cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
   out.pool = in.pool;

@@ -2,8 +2,10 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "src/base/status.h"
 #include "src/worker/channel.h"
@@ -15,10 +17,23 @@ namespace hodei::worker {
 namespace {
 
 constexpr int kChildSocket = 3;
+constexpr const char* kOwnBinary = "/proc/self/exe";   // also when its file was replaced or removed
 
 }  // namespace
 
-absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
+ProcessLauncher::ProcessLauncher(std::vector<std::string> argv, std::string mark)
+    : argv_(std::move(argv)), mark_(std::move(mark)) {
+  std::error_code unknown;
+  installed_at_ = std::filesystem::read_symlink(kOwnBinary, unknown).string();
+}
+
+std::string ProcessLauncher::path_of(AgentBinary binary) const {
+  if (argv_[0].find('/') != std::string::npos) return argv_[0];
+  const bool is_there = !installed_at_.empty() && access(installed_at_.c_str(), X_OK) == 0;
+  return binary == AgentBinary::Newest && is_there ? installed_at_ : kOwnBinary;
+}
+
+absl::StatusOr<LaunchedAgent> ProcessLauncher::launch(AgentBinary binary) {
   ASSIGN_OR_RETURN(auto ends, Channel::make_pair());
   std::vector<std::string> env;
   for (char** pair = environ; *pair != nullptr; ++pair) {
@@ -44,10 +59,10 @@ absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
 
-  const bool is_path = argv_[0].find('/') != std::string::npos;
+  const std::string path = path_of(binary);
   LaunchedAgent agent;
-  const int failed = posix_spawn(&agent.pid, is_path ? argv_[0].c_str() : "/proc/self/exe", &files, &attributes,
-                                 argv_pointers.data(), env_pointers.data());
+  const int failed =
+      posix_spawn(&agent.pid, path.c_str(), &files, &attributes, argv_pointers.data(), env_pointers.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return absl::InternalError(cat("could not start the agent: ", strerror(failed)));

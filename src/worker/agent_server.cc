@@ -142,6 +142,7 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   message.set_sent_us(beat.sent.us);
   message.set_cpu_load(load.cpu);
   message.set_memory_used_mb(load.memory_used_mb);
+  message.set_dropped_logs(static_cast<int64_t>(dropped_lines_));
   message.set_status("ok");
   for (const ExecutionId id : beat.active) message.add_active(to_string(id));
   has_outgoing_ = true;

@@ -73,6 +73,9 @@ inline constexpr int64_t kMaxAttempts = 1000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;
+inline constexpr int kMaxLogPolicy = 2;                              // block, drop
+inline constexpr int64_t kMaxLogBytes = int64_t{1} << 50;
+inline constexpr int64_t kMaxLogBytesPerSecond = int64_t{1} << 40;
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);
