@@ -15,4 +15,5 @@ if(HODEI_WITH_GRPC)
   find_package(gRPC CONFIG REQUIRED)
   find_package(yaml-cpp REQUIRED)
   pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)   # sandboxes of the worker
+  pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 endif()

@@ -35,8 +35,13 @@ bool has_unread_rest(const v1::Job& job, const LogCursor& cursor) {
 
 }  // namespace
 
+std::string gap_note(const v1::LogGap& gap) {
+  if (gap.bytes() <= 0) return cat("some of the output is missing here (", gap.reason(), ")");
+  return cat(gap.bytes(), " bytes of output are missing here (", gap.reason(), ")");
+}
+
 Follower::Follower(Client& client, FollowOptions options)
-    : client_(client), options_(std::move(options)), cursor_(options_.job_id) {
+    : client_(client), options_(std::move(options)), cursor_(options_.from.value_or(LogCursor(options_.job_id))) {
   cursor_.keep_to(options_.execution);
 }
 
@@ -62,8 +67,7 @@ absl::StatusOr<v1::Job> Follower::follow() {
 absl::Status Follower::read_logs() {
   fell_behind_ = false;
   const auto on_gap = [this](const v1::LogGap& gap) {
-    const std::string size = gap.bytes() > 0 ? human_bytes(gap.bytes()) : std::string("some");
-    options_.on_note(cat(size, " of output is missing here (", gap.reason(), ")"));
+    options_.on_gap ? options_.on_gap(gap, cursor_) : options_.on_note(gap_note(gap));
   };
   return client_.subscribe_logs(cursor_.request(), [&](const v1::LogChunk& chunk) {
     connected();

@@ -164,6 +164,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   add_limit_flags(command, f.limits);
   command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
   command.add_flag("--gpu", f.gpu, "needs a GPU");
+  add_output_flags(command, f.output);
   command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
   command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
   command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
@@ -197,6 +198,7 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   RETURN_IF_ERROR(set_environment(flags, io, spec));
   RETURN_IF_ERROR(set_resources(flags, spec));
   RETURN_IF_ERROR(set_placement(flags, spec));
+  RETURN_IF_ERROR(set_output(flags.output, spec));
   RETURN_IF_ERROR(set_command(flags, program, io, spec));
   if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
     return absl::InvalidArgumentError(

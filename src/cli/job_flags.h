@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "hodei/v1/job_service.pb.h"
 #include "src/cli/limit_flags.h"
+#include "src/cli/output_flags.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -24,6 +25,7 @@ struct JobFlags {
   bool detach = false;
   bool gpu = false;
   bool no_safety_header = false;
+  OutputFlags output;
 };
 
 void add_job_flags(CLI::App& command, JobFlags& flags);

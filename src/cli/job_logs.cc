@@ -3,12 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <deque>
 
-#include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/follow.h"
-#include "src/cli/job_view.h"
-#include "src/cli/message_text.h"
+#include "src/cli/log_json.h"
+#include "src/cli/log_text.h"
 #include "src/cli/quantities.h"
 #include "src/cli/session.h"
 #include "src/cli/stream_writer.h"
@@ -16,55 +15,64 @@
 namespace hodei::cli {
 namespace {
 
-constexpr int64_t kLongestTail = 1'000'000;
-
-struct LogFlags {
-  std::string id;
-  int32_t execution = 0;
-  std::string tail;
-  bool follow = false;
-  bool timestamps = false;
-};
-
-struct Line {
-  std::string bytes;
-  bool is_stderr = false;
-};
-
-// Lines in the form asked for, of which a tail keeps only the last.
+// Output in the form asked for, of which a tail keeps only the last lines.
 class LogPrinter {
  public:
-  LogPrinter(const Session& session, const LogFlags& flags) : session_(session), flags_(flags), writer_(session.io) {}
+  LogPrinter(const Session& session, const LogRequest& request)
+      : session_(session),
+        request_(request),
+        writer_(session.io),
+        text_(request, {session.io.out_is_terminal, session.io.err_is_terminal},
+              [this](bool is_stderr, std::string bytes) { add({is_stderr, std::move(bytes)}); }) {}
 
   void keep_last(size_t lines) { tail_ = lines; }
-  void take(const v1::LogEntry& entry, const std::string& bytes) {
-    Line line{bytes, entry.is_stderr()};
-    if (session_.form() == OutputForm::Json)
-      line = {message_text(entry, TextForm::JsonLine), false};
-    else if (flags_.timestamps)
-      line.bytes.insert(0, cat(format_utc(wall_time(entry.timestamp())), " "));
-    if (tail_ == 0) return writer_.add(line.is_stderr, line.bytes);
-    kept_.push_back(std::move(line));
-    if (kept_.size() > tail_) kept_.pop_front();
+  void take(const LogCursor::Piece& piece) {
+    if (session_.form() != OutputForm::Json) return text_.take(piece.entry, piece.bytes);
+    const v1::LogEntry& entry = piece.entry;
+    if (!(entry.is_stderr() ? request_.with_stderr : request_.with_stdout)) return;
+    if (request_.pattern == nullptr || contains(*request_.pattern, entry.line())) add({false, log_entry_json(piece)});
+  }
+  void take_gap(const v1::LogGap& gap, const LogCursor& at) {
+    text_.finish();
+    flush();
+    if (session_.form() == OutputForm::Json) return add({false, log_gap_json(gap, at)});
+    session_.note(gap_note(gap));
   }
   void flush() { writer_.flush(); }
-  void finish() {
-    for (const Line& line : kept_) writer_.add(line.is_stderr, line.bytes);
+  // What the tail kept; from now on everything is shown.
+  void show_kept() {
+    text_.finish();
+    tail_ = 0;
+    for (Line& line : std::exchange(kept_, {})) add(std::move(line));
     flush();
+  }
+  void finish() {
+    text_.finish();
+    show_kept();
   }
   bool closed() const { return writer_.closed(); }
 
  private:
+  struct Line {
+    bool is_stderr = false;
+    std::string bytes;
+  };
+  void add(Line line) {
+    if (tail_ == 0) return writer_.add(line.is_stderr, line.bytes);
+    kept_.push_back(std::move(line));
+    if (kept_.size() > tail_) kept_.pop_front();
+  }
+
   const Session& session_;
-  const LogFlags& flags_;
+  const LogRequest& request_;
   size_t tail_ = 0;
   std::deque<Line> kept_;
   StreamWriter writer_;
+  LogText text_;
 };
 
-absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPrinter& printer) {
-  LogCursor cursor(flags.id);
-  cursor.keep_to(flags.execution);
+// Reads what is there now, through breaks. `later_too`: also the executions behind the one in which it broke.
+absl::Status read_what_is_there(Session& session, LogCursor& cursor, bool later_too, LogPrinter& printer) {
   BackOff back_off;
   const MonoTime give_up = session.io.clock->now().mono + session.settings.duration("retry_for");
   while (true) {
@@ -73,12 +81,12 @@ absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPri
     request.set_no_follow(true);
     const absl::Status status = session.client().subscribe_logs(request, [&](const v1::LogChunk& chunk) {
       cursor.take(
-          chunk, [&](const LogCursor::Piece& piece) { printer.take(piece.entry, piece.bytes); },
-          [&](const v1::LogGap& gap) { session.note(cat("output is missing here (", gap.reason(), ")")); });
+          chunk, [&](const LogCursor::Piece& piece) { printer.take(piece); },
+          [&](const v1::LogGap& gap) { printer.take_gap(gap, cursor); });
       printer.flush();
       return !printer.closed();
     });
-    if (status.ok() && !(resumed && flags.execution == 0)) return status;
+    if (status.ok() && !(resumed && later_too)) return status;
     if (status.ok()) {
       cursor.leave_execution();
       continue;
@@ -90,122 +98,64 @@ absl::Status print_what_is_there(Session& session, const LogFlags& flags, LogPri
   }
 }
 
-int logs(Session& session, const LogFlags& flags) {
-  if (const absl::Status bad = parse_job_id(flags.id).status(); !bad.ok()) return session.fail(bad);
-  LogPrinter printer(session, flags);
-  if (!flags.tail.empty()) {
-    const absl::StatusOr<int64_t> lines = parse_count(flags.tail, 1, kLongestTail);
-    if (!lines.ok()) return session.fail(bad_field("--tail", std::string(lines.status().message())));
-    if (flags.follow) return session.fail(bad_field("--tail", "cannot be combined with --follow"));
-    printer.keep_last(static_cast<size_t>(*lines));
-  }
-  absl::Status status;
-  if (flags.follow) {
-    FollowOptions options;
-    options.job_id = flags.id;
-    options.execution = flags.execution;
-    options.reconnect_for = session.settings.duration("reconnect_for");
-    options.clock = session.io.clock;
-    options.pause = session.io.pause;
-    options.on_piece = [&](const LogCursor::Piece& piece) { printer.take(piece.entry, piece.bytes); };
-    options.on_pause = [&] { printer.flush(); };
-    options.on_note = [&](const std::string& text) { session.note(text); };
-    status = Follower(session.client(), std::move(options)).follow().status();
-  } else {
-    status = print_what_is_there(session, flags, printer);
-    printer.finish();
-  }
-  return status.ok() ? kOk : session.fail(status);
+absl::Status follow(Session& session, const LogRequest& request, LogCursor cursor, LogPrinter& printer) {
+  FollowOptions options;
+  options.job_id = request.id;
+  options.execution = request.execution;
+  options.from = std::move(cursor);
+  options.reconnect_for = session.settings.duration("reconnect_for");
+  options.clock = session.io.clock;
+  options.pause = session.io.pause;
+  options.on_piece = [&](const LogCursor::Piece& piece) { printer.take(piece); };
+  options.on_gap = [&](const v1::LogGap& gap, const LogCursor& at) { printer.take_gap(gap, at); };
+  options.on_pause = [&] { printer.flush(); };
+  options.on_note = [&](const std::string& text) { session.note(text); };
+  return Follower(session.client(), std::move(options)).follow().status();
 }
 
-struct WatchFlags {
-  std::string id;
-  bool exit_code = false;
-};
-
-// The events of a stream that broke are shown from the first one again by the server; those already shown are skipped.
-class EventPrinter {
- public:
-  explicit EventPrinter(const Session& session) : session_(session) {}
-  void new_stream() { transitions_ = 0; }
-
-  void take(const v1::ExecutionEvent& event, bool one_job) {
-    if (one_job && event.has_transition() && transitions_++ < shown_) return;
-    if (event.has_transition()) ++shown_;
-    if (session_.form() == OutputForm::Json) {
-      session_.print(message_text(event, TextForm::JsonLine));
-      return;
-    }
-    const WallTime at = wall_time(event.at());
-    const std::string id = one_job ? std::string() : event.short_id() + "  ";
-    if (event.has_transition())
-      session_.print(id + event_line(at, event.transition(), {session_.colours(), false, at}));
-    if (event.has_progress()) {
-      session_.print(cat(id, format_utc(at), fmt::format("  {:.0f} %  ", event.progress().percentage()),
-                         event.progress().message(), "\n"));
-    }
-    if (event.has_gap()) session_.note(cat(event.gap().lost(), " events were left out: this reader is too slow"));
+int logs(Session& session, const LogFlags& flags) {
+  const bool json = session.form() == OutputForm::Json;
+  const absl::StatusOr<LogRequest> request = make_log_request(flags, json, session.io.clock->now().wall);
+  if (!request.ok()) return session.fail(request.status());
+  LogPrinter printer(session, *request);
+  LogCursor cursor(request->id);
+  cursor.keep_to(request->execution);
+  if (request->offset >= 0) cursor.begin_at(request->offset);
+  cursor.begin_since(request->since);
+  // The server finds the last lines without reading the others; which lines are chosen, only we know.
+  const bool counts_here = request->tail > 0 && request->chooses_lines();
+  if (!counts_here) cursor.begin_with_last(request->tail);
+  if (counts_here) printer.keep_last(static_cast<size_t>(request->tail));
+  absl::Status status;
+  if (!request->follow || counts_here) {
+    const bool later_too = request->execution == 0 && !request->follow;
+    status = read_what_is_there(session, cursor, later_too, printer);
+    printer.show_kept();
   }
-
- private:
-  const Session& session_;
-  int transitions_ = 0;
-  int shown_ = 0;
-};
-
-int watch(Session& session, const WatchFlags& flags) {
-  const bool one_job = !flags.id.empty();
-  if (one_job) {
-    if (const absl::Status bad = parse_job_id(flags.id).status(); !bad.ok()) return session.fail(bad);
-  }
-  v1::ExecutionEventStreamRequest request;
-  request.set_job_id(flags.id);
-  request.set_namespace_(session.name_space());
-  EventPrinter printer(session);
-  BackOff back_off;
-  MonoTime alive = session.io.clock->now().mono;
-  bool ended = false;
-  while (!ended) {
-    printer.new_stream();
-    const absl::Status status = session.client().follow_events(request, [&](const v1::ExecutionEvent& event) {
-      alive = session.io.clock->now().mono;
-      back_off.reset();
-      printer.take(event, one_job);
-      ended = one_job && event.final();
-      return !ended;
-    });
-    if (status.ok()) break;
-    const bool too_long =
-        session.io.clock->now().mono - alive > session.settings.duration("reconnect_for") + kStreamLife;
-    if (!Client::is_break(status) || too_long || !session.io.pause(back_off.next())) {
-      return session.fail(session.client().explain(status));
-    }
-  }
-  if (!flags.exit_code || !one_job) return kOk;
-  const absl::StatusOr<v1::Job> job = session.client().get_job(flags.id);
-  return job.ok() ? exit_code_of(*job) : session.fail(job.status());
+  if (request->follow && status.ok()) status = follow(session, *request, cursor, printer);
+  printer.finish();
+  return status.ok() ? kOk : session.fail(status);
 }
 
 }  // namespace
 
 void add_job_logs(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("logs", "what a job printed, each line to its own stream");
-  auto flags = std::make_shared<LogFlags>();
-  command->add_option("id", flags->id, "short id or full id")->required()->type_name("JOB");
-  command->add_flag("--follow", flags->follow, "go on until the job has ended");
-  command->add_option("--execution", flags->execution, "only this attempt (1, 2, …)")->type_name("N");
-  command->add_option("--tail", flags->tail, "only the last lines")->type_name("N");
-  command->add_flag("--timestamps", flags->timestamps, "with the time of each line");
-  command->callback([&session, flags] { session.action = [&session, flags] { return logs(session, *flags); }; });
-}
-
-void add_job_watch(CLI::App& group, Session& session) {
-  CLI::App* command =
-      group.add_subcommand("watch", "the transitions of a job as they happen; without an id, of all jobs");
-  auto flags = std::make_shared<WatchFlags>();
-  command->add_option("id", flags->id, "short id or full id")->type_name("JOB");
-  command->add_flag("--exit-code", flags->exit_code, "end with the job's exit code, as run does");
-  command->callback([&session, flags] { session.action = [&session, flags] { return watch(session, *flags); }; });
+  auto f = std::make_shared<LogFlags>();
+  command->add_option("id", f->id, "short id or full id")->required()->type_name("JOB");
+  command->add_flag("-f,--follow", f->follow, "go on until the job has ended");
+  command->add_option("--attempt,--execution", f->execution, "only this attempt (1, 2, …)")->type_name("N");
+  command->add_option("--tail", f->tail, "only the last lines")->type_name("N");
+  command->add_option("--since", f->since, "only what was printed since then: 10m (ago), 2026-11-15T15:04:05Z")
+      ->type_name("TIME");
+  command->add_option("--grep", f->pattern, "only lines that this regular expression (RE2) matches")->type_name("RE");
+  command->add_flag("--stdout-only", f->stdout_only, "only what it printed to stdout");
+  command->add_flag("--stderr-only", f->stderr_only, "only what it printed to stderr");
+  command->add_flag("--timestamps", f->timestamps, "with the time of each line");
+  command->add_flag("--raw", f->raw, "every byte as the job wrote it, also of progress bars");
+  command->add_option("--offset", f->offset, "begin at this byte of the attempt's output, as -o json tells it")
+      ->type_name("N");
+  command->callback([&session, f] { session.action = [&session, f] { return logs(session, *f); }; });
 }
 
 }  // namespace hodei::cli

@@ -65,6 +65,12 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
+// "5.0 MiB", and what of it was not kept.
+std::string output_of(const v1::Execution& e) {
+  const std::string all = human_bytes(e.log_bytes());
+  return e.dropped_bytes() > 0 ? cat(all, " (", human_bytes(e.dropped_bytes()), " dropped)") : all;
+}
+
 std::string executions_table(const v1::Job& job, const ViewOptions& options) {
   Table table(
       {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
@@ -74,7 +80,7 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
                started.is_set() ? format_utc(started) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
-               human_bytes(e.usage().max_memory_kb() * 1024), human_bytes(e.log_bytes()), e.reason()});
+               human_bytes(e.usage().max_memory_kb() * 1024), output_of(e), e.reason()});
   }
   return table.text(options.colours, 2);
 }

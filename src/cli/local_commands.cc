@@ -62,6 +62,7 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.slots = static_cast<int>(settings.count("slots"));
   out.job_processes = settings.count("job_processes");
   out.cgroups = settings.text("cgroups");
+  out.job_log_bytes = settings.bytes("job_log_size");
   ASSIGN_OR_RETURN(out.labels, parse_key_values("label", settings.list("labels")));
   for (const std::string& text : settings.list("taints")) {
     ASSIGN_OR_RETURN(WorkerTaint taint, parse_taint(text));

@@ -44,6 +44,7 @@ struct AgentOptions {
   int slots = 0;          // 0: four per core
   int64_t job_processes = 0;  // of one execution; 0: no limit
   std::string cgroups;        // on, v1, off
+  int64_t job_log_bytes = 0;  // likewise
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

@@ -11,6 +11,12 @@ v1::SubscribeLogsRequest LogCursor::request() const {
   if (inside_execution()) {
     out.set_execution(execution_);
     out.set_from_offset(offset_);
+  } else if (!begun_) {
+    out.set_tail(tail_);
+    if (since_.is_set()) {
+      out.mutable_since()->set_seconds(since_.us / 1'000'000);
+      out.mutable_since()->set_nanos(static_cast<int32_t>(since_.us % 1'000'000 * 1000));
+    }
   }
   return out;
 }
@@ -30,6 +36,7 @@ bool LogCursor::skipped_ahead(const v1::LogChunk& chunk) {
 
 void LogCursor::take(const v1::LogChunk& chunk, const Sink& sink,
                      const std::function<void(const v1::LogGap&)>& on_gap) {
+  begun_ = true;
   if (is_past(chunk.execution())) return;
   enter(chunk.execution());
   if (chunk.has_gap()) on_gap(chunk.gap());

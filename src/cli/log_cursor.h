@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hodei/v1/log_service.pb.h"
+#include "src/base/time.h"
 
 namespace hodei::cli {
 
@@ -16,6 +17,10 @@ class LogCursor {
 
   // Only this execution; 0: all.
   void keep_to(int32_t execution) { only_ = execution; }
+  // Where to begin; after keep_to().
+  void begin_at(int64_t offset) { execution_ = only_, offset_ = offset; }
+  void begin_with_last(int64_t entries) { tail_ = entries; }   // 0: with the first
+  void begin_since(WallTime time) { since_ = time; }           // not set: with the first
 
   struct Piece {
     const v1::LogEntry& entry;
@@ -48,6 +53,9 @@ class LogCursor {
   int32_t execution_ = 0;
   int64_t offset_ = 0;
   bool ended_ = false;
+  bool begun_ = false;   // something has come
+  int64_t tail_ = 0;
+  WallTime since_;
 };
 
 }  // namespace hodei::cli

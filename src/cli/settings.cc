@@ -98,6 +98,8 @@ constexpr Setting kSettings[] = {
      "processes and threads that one execution may have at once, where cgroups can limit them; 0: no limit"},
     {"cgroups", "--cgroups", "HODEI_CGROUPS", "", "on", kAgent, check_cgroups,
      "what holds and limits jobs: on (the best cgroups that this machine has), v1 (only version 1), off"},
+    {"job_log_size", "--job-log-size", "HODEI_JOB_LOG_SIZE", "", "0", kAgent, check_bytes,
+     "output of one execution that this worker keeps; what comes after is counted and left out; 0: no limit"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},

@@ -33,6 +33,7 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   if (agent.slots > 0) add("--slots", std::to_string(agent.slots));
   add("--job-processes", std::to_string(agent.job_processes));
   if (!agent.cgroups.empty()) add("--cgroups", agent.cgroups);
+  add("--job-log-size", std::to_string(agent.job_log_bytes));
   if (!agent.pool.empty()) add("--pool", agent.pool);
   if (!agent.log_level.empty()) add("--log-level", agent.log_level);
   for (const auto& [key, value] : agent.labels) add("--label", cat(key, "=", value));

@@ -25,6 +25,7 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   out.job_processes = static_cast<uint64_t>(in.job_processes);
   out.cgroups = in.cgroups != "off";
   out.only_cgroups_v1 = in.cgroups == "v1";
+  out.job_log_bytes = in.job_log_bytes;
   out.labels = in.labels;
   for (const cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
   out.pool = in.pool;

@@ -167,6 +167,7 @@ void Agent::on_message(Channel::Received& received, Now now) {
     session_.exited(exited->exit);
   } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
     pongs_ = pong->number;
+    dropped_lines_ = pong->dropped_lines;
   } else if (auto* usage = std::get_if<protocol::UsageRead>(&received.message)) {
     usage_.store(usage->executions);
   } else if (std::holds_alternative<protocol::Stop>(received.message)) {

@@ -101,6 +101,7 @@ class Agent {
   MonoTime lease_until_{0};
   uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered
   uint64_t killed_at_ping_ = 0;
+  uint64_t dropped_lines_ = 0;                 // of all executions, as the supervisor said last
   MonoTime ping_sent_{0};
 };
 

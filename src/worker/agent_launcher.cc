@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "src/base/status.h"
 #include "src/worker/channel.h"
@@ -17,18 +18,23 @@ namespace hodei::worker {
 namespace {
 
 constexpr int kChildSocket = 3;
-
-constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr const char* kOwnBinary = "/proc/self/exe";   // also when its file was replaced or removed
 
 }  // namespace
 
-std::string ProcessLauncher::program() const {
-  if (argv_[0].find('/') != std::string::npos) return argv_[0];
-  // The link leads to this very binary, also when its file was replaced; without /proc the file must do.
-  return access(kThisProgram, X_OK) == 0 ? kThisProgram : own_program();
+ProcessLauncher::ProcessLauncher(std::vector<std::string> argv, std::string mark)
+    : argv_(std::move(argv)), mark_(std::move(mark)) {
+  installed_at_ = own_program();
 }
 
-absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
+std::string ProcessLauncher::path_of(AgentBinary binary) const {
+  if (argv_[0].find('/') != std::string::npos) return argv_[0];
+  const bool newest = binary == AgentBinary::Newest && access(installed_at_.c_str(), X_OK) == 0;
+  // Without /proc the file must do.
+  return newest || access(kOwnBinary, X_OK) != 0 ? installed_at_ : std::string(kOwnBinary);
+}
+
+absl::StatusOr<LaunchedAgent> ProcessLauncher::launch(AgentBinary binary) {
   ASSIGN_OR_RETURN(auto ends, Channel::make_pair());
   std::vector<std::string> env;
   for (char** pair = environ; *pair != nullptr; ++pair) {
@@ -54,9 +60,10 @@ absl::StatusOr<LaunchedAgent> ProcessLauncher::launch() {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
 
+  const std::string path = path_of(binary);
   LaunchedAgent agent;
-  const int failed = posix_spawn(&agent.pid, program().c_str(), &files, &attributes, argv_pointers.data(),
-                                 env_pointers.data());
+  const int failed =
+      posix_spawn(&agent.pid, path.c_str(), &files, &attributes, argv_pointers.data(), env_pointers.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return absl::InternalError(cat("could not start the agent: ", strerror(failed)));

@@ -16,10 +16,13 @@ struct LaunchedAgent {
   Fd socket;         // our end
 };
 
+// Newest: what lies now where our own binary lay when we were started, which may be a newer version of it.
+enum class AgentBinary : uint8_t { Newest, Own };
+
 class AgentLauncher {
  public:
   virtual ~AgentLauncher() = default;
-  virtual absl::StatusOr<LaunchedAgent> launch() = 0;
+  virtual absl::StatusOr<LaunchedAgent> launch(AgentBinary binary) = 0;
 };
 
 inline constexpr const char* kAttachVariable = "HODEI_ATTACH_FD";
@@ -28,14 +31,15 @@ inline constexpr const char* kAttachVariable = "HODEI_ATTACH_FD";
 // of the socket in HODEI_ATTACH_FD, and `mark` in its environment, so that a successor finds it too.
 class ProcessLauncher final : public AgentLauncher {
  public:
-  ProcessLauncher(std::vector<std::string> argv, std::string mark) : argv_(std::move(argv)), mark_(std::move(mark)) {}
-  absl::StatusOr<LaunchedAgent> launch() override;
+  ProcessLauncher(std::vector<std::string> argv, std::string mark);
+  absl::StatusOr<LaunchedAgent> launch(AgentBinary binary) override;
 
  private:
-  std::string program() const;
+  std::string path_of(AgentBinary binary) const;
 
   std::vector<std::string> argv_;
   std::string mark_;
+  std::string installed_at_;     // where our binary lay at the start; empty: not known
 };
 
 }  // namespace hodei::worker

@@ -147,6 +147,7 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   message.set_network_tx_bytes(load.network_tx_bytes);
   message.set_disk_read_bytes(load.disk_read_bytes);
   message.set_disk_write_bytes(load.disk_write_bytes);
+  message.set_dropped_logs(static_cast<int64_t>(dropped_lines_));
   message.set_status("ok");
   for (const ExecutionId id : beat.active) message.add_active(to_string(id));
   if (!beat.active.empty() && usage_.is_due(now.mono)) supervisor_.put(protocol::AskUsage{});

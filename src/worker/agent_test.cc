@@ -276,6 +276,28 @@ TEST_F(LogPumpTest, AGapIsSaidAloud) {
   EXPECT_EQ(last.lost, 3u);
 }
 
+TEST_F(LogPumpTest, WhatTheSupervisorDroppedIsAGapThatEndsTheLineBeforeIt) {
+  write("one\nhalf a li");
+  writer.skip(1000);
+  write("ne\n");
+  writer.skip(50);
+  pump.ended(a, writer.log_bytes());
+  advance(2ms);
+  const std::vector<LogPart> first = pump.take(now);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].data, "one\nhalf a li") << "at once: nothing can continue it";
+  EXPECT_TRUE(first[0].lines.back().partial);
+  const std::vector<LogPart> second = pump.take(now);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].lost, 1000u);
+  EXPECT_EQ(second[0].data, "ne\n");
+  const std::vector<LogPart> third = pump.take(now);
+  ASSERT_EQ(third.size(), 1u) << "what was dropped last is told with the end";
+  EXPECT_EQ(third[0].offset, writer.log_bytes());
+  EXPECT_EQ(third[0].lost, 50u);
+  EXPECT_TRUE(third[0].end);
+}
+
 TEST_F(LogPumpTest, NobodysOutputIsThrownAwayAndTheJobIsNotHeldUp) {
   pump.discard(a);
   write("never seen\n");

@@ -1,7 +1,6 @@
 #include "src/worker/execution_host.h"
 
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -11,9 +10,10 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int kReadsPerTurn = 8;          // of one pipe, so that a flood does not starve the others
 constexpr int64_t kBlock = 512;           // of rusage
-constexpr int kAllReads = 1 << 30;
+
+// The smaller of two limits, of which 0 is none.
+int64_t stricter(int64_t a, int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 int64_t milliseconds(const timeval& t) { return int64_t{t.tv_sec} * 1000 + t.tv_usec / 1000; }
 
@@ -27,7 +27,6 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
   Running& running = *owned;
   running_[execution] = std::move(owned);
   running.execution = execution;
-  running.pipes[1].stream = OutputStream::Stderr;
   if (free_indexes_.empty()) {
     free_indexes_.push_back(static_cast<uint32_t>(by_index_.size()));
     by_index_.push_back(nullptr);
@@ -49,7 +48,9 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
   auto ring = parts_.rings.take();
   if (!ring.ok()) return give_up(ring.status());
   running.ring = *ring;
-  running.writer = std::make_unique<RingWriter>(parts_.rings.memory(*ring));
+  OutputRules rules = offered_->second.output;
+  rules.max_bytes = stricter(rules.max_bytes, parts_.most_output);
+  running.output = std::make_unique<OutputReader>(parts_.rings.memory(*ring), rules, now.mono);
   running.spawn_number = ++spawns_ordered_;
   SpawnOrder order{.number = running.spawn_number,
                    .execution = execution,
@@ -75,8 +76,7 @@ void ExecutionHost::take_spawned(Now now) {
     }
     auto& spawned = std::get<Spawned>(done.result);
     running->pid = spawned.pid;
-    running->pipes[0].fd = std::move(spawned.out);
-    running->pipes[1].fd = std::move(spawned.err);
+    running->output->open(std::move(spawned.out), std::move(spawned.err));
     running->place->enclosure->entered(spawned.pid);
     ring_of_[done.execution] = running->ring;
     parts_.keeper.spawned(done.execution, spawned.pid, now);
@@ -87,7 +87,7 @@ void ExecutionHost::take_spawned(Now now) {
       main_is_gone(*running, exit.code, exit.status, exit.usage, now);
     } else {
       by_pid_[spawned.pid] = running;
-      for (Pipe& pipe : running->pipes) watch(*running, pipe);
+      running->output->watch(parts_.epoll, kPipeKeys + running->index * 2);
     }
   }
   if (spawns_done_ == spawns_ordered_) early_exits_.clear();
@@ -147,17 +147,17 @@ void ExecutionHost::look_after_dying(Running& running, Now now) {
   running.tree_gone = true;
   take_measure(running);
   give_back(std::move(running.place));
-  for (Pipe& pipe : running.pipes) drain(running, pipe, kAllReads, now);
+  note_read(running, running.output->drain_rest(now));
   finish_if_drained(running, now);
 }
 
-// The tree is dead: what the pipes hold now is all there will ever be, even if a stranger keeps them open.
 void ExecutionHost::finish_if_drained(Running& running, Now now) {
-  if (!running.tree_gone) return;
-  for (const Pipe& pipe : running.pipes) {
-    if (pipe.blocked) return;
-  }
-  running.usage.log_bytes = static_cast<int64_t>(running.writer->log_bytes());
+  if (!running.tree_gone || running.output->is_blocked()) return;
+  const OutputReader& output = *running.output;
+  running.usage.log_bytes = static_cast<int64_t>(output.written());
+  running.usage.facts.dropped_bytes = static_cast<int64_t>(output.dropped_bytes());
+  running.usage.facts.dropped_lines = static_cast<int64_t>(output.dropped_lines());
+  dropped_before_ += output.dropped_lines();
   const ExecutionId execution = running.execution;
   const Exit usage = running.usage;
   forget(running);
@@ -168,50 +168,35 @@ void ExecutionHost::readable(uint64_t key, Now now) {
   const uint64_t index = (key - kPipeKeys) / 2;
   if (index >= by_index_.size() || by_index_[index] == nullptr) return;
   Running& running = *by_index_[index];
-  drain(running, running.pipes[key % 2], kReadsPerTurn, now);
+  note_read(running, running.output->readable(static_cast<OutputStream>(key % 2), now));
 }
 
 void ExecutionHost::room_was_made(Now now) {
   for (auto it = running_.begin(); it != running_.end();) {
     Running& running = *(it++)->second;
-    for (Pipe& pipe : running.pipes) {
-      if (!pipe.blocked) continue;
-      pipe.blocked = false;
-      drain(running, pipe, running.tree_gone ? kAllReads : kReadsPerTurn, now);
-      if (!pipe.blocked && !running.tree_gone) watch(running, pipe);
-    }
+    if (running.output == nullptr) continue;
+    note_read(running, running.output->room_was_made(now));
     finish_if_drained(running, now);
   }
 }
 
-void ExecutionHost::drain(Running& running, Pipe& pipe, int most_reads, Now now) {
-  for (int i = 0; i < most_reads && pipe.fd.is_open(); ++i) {
-    switch (running.writer->fill_from(pipe.fd.get(), pipe.stream, now.wall)) {
-      case RingWriter::Fill::More: output_written_ = true; break;
-      case RingWriter::Fill::Drained: return;
-      case RingWriter::Fill::Closed:
-        unwatch(pipe);
-        pipe.fd.reset();
-        return;
-      case RingWriter::Fill::Full:
-        pipe.blocked = true;
-        unwatch(pipe);
-        return;
-    }
+void ExecutionHost::resume_reading(Now now) {
+  if (now.mono < next_resume_) return;
+  next_resume_ = kNever;
+  for (const auto& [id, running] : running_) {
+    if (running->output != nullptr) note_read(*running, running->output->go_on(now));
   }
 }
 
-void ExecutionHost::watch(Running& running, Pipe& pipe) {
-  if (!pipe.fd.is_open() || pipe.watched) return;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kPipeKeys + running.index * 2 + static_cast<uint64_t>(pipe.stream);
-  pipe.watched = epoll_ctl(parts_.epoll, EPOLL_CTL_ADD, pipe.fd.get(), &event) == 0;
+void ExecutionHost::note_read(const Running& running, bool news) {
+  if (news) output_written_ = true;
+  next_resume_ = std::min(next_resume_, running.output->waits_until());
 }
 
-void ExecutionHost::unwatch(Pipe& pipe) {
-  if (pipe.watched) epoll_ctl(parts_.epoll, EPOLL_CTL_DEL, pipe.fd.get(), nullptr);
-  pipe.watched = false;
+uint64_t ExecutionHost::dropped_lines() const {
+  uint64_t lines = dropped_before_;
+  for (const auto& [id, running] : running_) lines += running->output == nullptr ? 0 : running->output->dropped_lines();
+  return lines;
 }
 
 void ExecutionHost::fail_to_spawn(Running& running, const Exit& how, Now now) {

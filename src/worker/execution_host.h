@@ -13,6 +13,7 @@
 #include "src/worker/enclosure.h"
 #include "src/worker/execution_watch.h"
 #include "src/worker/resource_group.h"
+#include "src/worker/output_reader.h"
 #include "src/worker/ring_pool.h"
 #include "src/worker/spawn_pool.h"
 
@@ -28,6 +29,7 @@ class ExecutionHost {
     SpawnPool& spawns;
     RingPool& rings;
     std::string work_folder;
+    int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
     int epoll = -1;
   };
   explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
@@ -46,24 +48,20 @@ class ExecutionHost {
   void reaped(pid_t pid, int code, int status, const rusage& usage, Now now);
   void readable(uint64_t key, Now now);
   void room_was_made(Now now);          // in some ring
+  void resume_reading(Now now);         // of pipes that waited for the rate of their job
   void check_dying(Now now);            // trees that were killed but not yet gone
   void over_quota(const ExecutionWatch::OverQuota& over);
   std::vector<RunningTree> running_trees() const;   // whose main process lives
 
-  MonoTime next_check() const { return next_check_; }
+  MonoTime next_check() const { return std::min(next_check_, next_resume_); }
   uint64_t ring_of(ExecutionId execution) const;
   bool empty() const { return running_.empty(); }
   bool take_output_flag() { return std::exchange(output_written_, false); }
+  uint64_t dropped_lines() const;       // of all executions so far
 
   static constexpr uint64_t kPipeKeys = 1ull << 32;   // keys of pipes are above
 
  private:
-  struct Pipe {
-    Fd fd;
-    OutputStream stream = OutputStream::Stdout;
-    bool watched = false;
-    bool blocked = false;               // the ring is full
-  };
   struct Running {
     ExecutionId execution;
     uint64_t spawn_number = 0;
@@ -71,8 +69,7 @@ class ExecutionHost {
     pid_t pid = 0;
     std::unique_ptr<Place> place;
     uint64_t ring = 0;
-    std::unique_ptr<RingWriter> writer;
-    Pipe pipes[2];
+    std::unique_ptr<OutputReader> output;
     bool main_gone = false;
     bool tree_gone = false;
     int checks = 0;
@@ -94,9 +91,7 @@ class ExecutionHost {
   void main_is_gone(Running& running, int code, int status, const rusage& usage, Now now);
   void look_after_dying(Running& running, Now now);
   void finish_if_drained(Running& running, Now now);
-  void drain(Running& running, Pipe& pipe, int most_reads, Now now);
-  void watch(Running& running, Pipe& pipe);
-  void unwatch(Pipe& pipe);
+  void note_read(const Running& running, bool news);
   void forget(Running& running);
   void keep_free(std::unique_ptr<Place> place);
 
@@ -115,6 +110,8 @@ class ExecutionHost {
   uint64_t spawns_done_ = 0;
   uint64_t places_made_ = 0;
   MonoTime next_check_ = kNever;
+  MonoTime next_resume_ = kNever;
+  uint64_t dropped_before_ = 0;                       // lines, of executions that have ended
   bool output_written_ = false;
 };
 

@@ -114,6 +114,7 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
   LineCutter cutter(part);
   uint64_t open_at = 0;   // the record in which the open line begins
   bool begun = false;
+  bool at_hole = false;
   while (log.reader && part.data.size() < limit) {
     const auto chunk = log.reader->peek();
     if (!chunk) break;
@@ -127,7 +128,10 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
       part.lost = part.offset - *log.next;
     }
     const uint64_t sent = part.offset + part.data.size();
-    if (chunk->offset > sent) break;   // a hole: the next part says so
+    if (chunk->offset > sent) {   // the next part says so, and an open line ends here
+      at_hole = true;
+      break;
+    }
     if (chunk->offset + chunk->bytes.size() <= sent) {
       log.reader->next();
       continue;
@@ -142,7 +146,7 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
   if (cutter.open_length() == 0) return;
   const bool full = part.data.size() >= limit;
   const bool final = log.total && !log.reader->has_more();
-  if (final || now.wall - cutter.open_since() >= config_.hold_open || (full && part.lines.empty())) {
+  if (final || at_hole || now.wall - cutter.open_since() >= config_.hold_open || (full && part.lines.empty())) {
     return cutter.close_open(true);
   }
   cutter.drop_open();
@@ -155,7 +159,9 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
 std::optional<LogPart> LogPump::cut(ExecutionId execution, Log& log, size_t limit, Now now) {
   LogPart part{.execution = execution};
   fill(log, part, limit, now);
-  part.end = log.total && (!log.reader || !log.reader->has_more());
+  const bool all_read = log.total && (!log.reader || !log.reader->has_more());
+  // What was dropped behind the last byte is told in a part of its own.
+  part.end = all_read && (part.data.empty() || part.offset + part.data.size() >= *log.total);
   if (part.data.empty() && !part.end) return std::nullopt;
   if (part.data.empty()) {
     part.offset = *log.total;

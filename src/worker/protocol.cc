@@ -161,7 +161,7 @@ void body(Encoder& out, const Started& m) {
   out.i64(m.at.us).i64(m.pid).u64(m.ring);
 }
 void body(Encoder& out, const Exited& m) { put(out, m.exit); }
-void body(Encoder& out, const Pong& m) { out.u64(m.number); }
+void body(Encoder& out, const Pong& m) { out.u64(m.number).u64(m.dropped_lines); }
 void body(Encoder&, const Stop&) {}
 void body(Encoder& out, const Start& m) {
   put(out, m.execution);
@@ -246,7 +246,11 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
     case 1: return RingShared{in.u64()};
     case 2: return get_started(in);
     case 3: return Exited{get_exit(in)};
-    case 4: return Pong{in.u64()};
+    case 4: {
+      Pong m{.number = in.u64()};
+      m.dropped_lines = in.u64();
+      return m;
+    }
     case 5: return Stop{};
     case 6: {
       Start m{.execution = get_execution(in)};

@@ -38,7 +38,7 @@ struct Attach {
 struct RingShared { uint64_t ring = 0; };                          // brings the ring's descriptor; before its first use
 struct Started { ExecutionId execution; WallTime at; int64_t pid = 0; uint64_t ring = 0; };
 struct Exited { Exit exit; };
-struct Pong { uint64_t number = 0; };
+struct Pong { uint64_t number = 0; uint64_t dropped_lines = 0; };   // lines: of all executions so far
 struct Stop {};                                                    // deliver what is left, unregister, end
 
 // Agent → supervisor.

@@ -122,10 +122,10 @@ void RingWriter::publish(OutputStream stream, WallTime now, size_t length) {
   ring.head.store(head + kAlign + padded(length), std::memory_order_release);
 }
 
-RingWriter::Fill RingWriter::fill_from(int pipe, OutputStream stream, WallTime now) {
+RingWriter::Fill RingWriter::fill_from(int pipe, OutputStream stream, WallTime now, size_t most) {
   const auto [place, size] = room();
   if (place == nullptr) return Fill::Full;
-  const ssize_t got = read(pipe, place, std::min<size_t>(size, 1 << 20));
+  const ssize_t got = read(pipe, place, std::min({size, most, size_t{1} << 20}));
   if (got > 0) {
     publish(stream, now, static_cast<size_t>(got));
     return Fill::More;
@@ -135,9 +135,7 @@ RingWriter::Fill RingWriter::fill_from(int pipe, OutputStream stream, WallTime n
 }
 
 bool RingWriter::append(OutputStream stream, WallTime now, std::string_view bytes) {
-  const RingHeader& ring = memory_->header();
-  const uint64_t free = memory_->capacity() - (ring.head.load() - ring.tail.load());
-  if (free < padded(bytes.size()) + 4 * kAlign) return false;   // two records and a skip, at worst
+  if (free() < padded(bytes.size()) + 4 * kAlign) return false;   // two records and a skip, at worst
   while (!bytes.empty()) {
     const auto [place, size] = room();
     const size_t part = std::min(size, bytes.size());

@@ -2,7 +2,7 @@
 //
 // One writer (the supervisor) moves `head`, one reader (the agent) moves `tail`. What lies between survives the death of
 // the agent: the next one goes on at `tail`, which only moves when the server has the bytes. A full ring is not an error:
-// the writer stops reading the job's pipes until there is room.
+// the writer stops reading the job's pipes until there is room, or leaves out what does not fit and goes over its offsets.
 //
 // A record is a 32-byte header and its bytes, padded to 32. It never wraps: where only a header fits before the end of
 // the memory, a skip record fills the place.
@@ -70,10 +70,13 @@ class RingWriter {
   enum class Fill : uint8_t { More, Drained, Closed, Full };
   // Reads once from the pipe straight into the ring. More: call again; Drained: nothing there now; Closed: end of file.
   // After Full the header says `starved`, and the reader tells when it has freed something.
-  Fill fill_from(int pipe, OutputStream stream, WallTime now);
+  Fill fill_from(int pipe, OutputStream stream, WallTime now, size_t most = SIZE_MAX);
   bool append(OutputStream stream, WallTime now, std::string_view bytes);   // false: no room; nothing was written
+  void skip(uint64_t bytes) { log_bytes_ += bytes; }                        // the reader finds a hole of that size
 
   uint64_t log_bytes() const { return log_bytes_; }
+  uint64_t capacity() const { return memory_->capacity(); }
+  uint64_t free() const { return capacity() - (memory_->header().head.load() - memory_->header().tail.load()); }
 
  private:
   // Where the next record's bytes go; empty: full.

@@ -149,7 +149,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
 class ThreadLauncher final : public AgentLauncher {
  public:
   ~ThreadLauncher() override { join(); }
-  absl::StatusOr<LaunchedAgent> launch() override {
+  absl::StatusOr<LaunchedAgent> launch(AgentBinary) override {
     join();
     auto ends = Channel::make_pair();
     if (!ends.ok()) return ends.status();

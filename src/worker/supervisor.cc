@@ -100,6 +100,7 @@ absl::Status Supervisor::start() {
                                                                .spawns = *spawns_,
                                                                .rings = rings_,
                                                                .work_folder = state_.work(),
+                                                               .most_output = options_.job_log_bytes,
                                                                .epoll = epoll_.get()});
   listen(signals_.get(), kSignals);
   listen(timer_.get(), kTimer);
@@ -154,6 +155,7 @@ bool Supervisor::turn(int timeout_ms) {
     settle(now);
   }
   for (int i = 0; i < count; ++i) handle(events[i].data.u64, events[i].events, now);
+  host_->resume_reading(now);
   keeper_.tick(now);
   settle(now);
   if (host_->take_output_flag() && agent_) {

@@ -10,12 +10,15 @@ namespace {
 
 constexpr Duration kLongLife = 10s;           // an agent that lived this long is replaced at once
 constexpr Duration kMaxRelaunchWait = 5s;
+constexpr int kTriesOfNewest = 3;             // then our own binary, until an agent lives long
 
 }  // namespace
 
 void Supervisor::launch_agent(Now now) {
   launched_at_ = now.mono;
-  absl::StatusOr<LaunchedAgent> launched = launcher_.launch();
+  // A newer binary may be of no use to us; the one that we run ourselves certainly is.
+  const bool newest_fails = quick_deaths_ >= kTriesOfNewest;
+  absl::StatusOr<LaunchedAgent> launched = launcher_.launch(newest_fails ? AgentBinary::Own : AgentBinary::Newest);
   if (!launched.ok()) {
     say(std::string(launched.status().message()));
     return agent_is_gone(now);
@@ -114,7 +117,7 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
   } else if (auto* keep = std::get_if<protocol::Keep>(&message)) {
     if (keeper_.holds(keep->execution)) keepsakes_[keep->execution] = std::move(keep->keepsake);
   } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {
-    if (agent_) agent_->put(protocol::Pong{ping->number});
+    if (agent_) agent_->put(protocol::Pong{ping->number, host_->dropped_lines()});
   } else if (std::holds_alternative<protocol::AskUsage>(message)) {
     watch_.measure(host_->running_trees());
   } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {

@@ -14,7 +14,7 @@ namespace {
 
 class TestLauncher final : public AgentLauncher {
  public:
-  absl::StatusOr<LaunchedAgent> launch() override {
+  absl::StatusOr<LaunchedAgent> launch(AgentBinary) override {
     auto ends = Channel::make_pair();
     if (!ends.ok()) return ends.status();
     agent_end = std::move(ends->second);
@@ -49,6 +49,8 @@ struct FakeAgent {
         pids[started->execution] = started->pid;
       } else if (auto* exited = std::get_if<protocol::Exited>(&each.message)) {
         exits[exited->exit.execution] = exited->exit;
+      } else if (auto* answer = std::get_if<protocol::Pong>(&each.message)) {
+        pong = *answer;
       }
     }
   }
@@ -74,6 +76,7 @@ struct FakeAgent {
 
   Channel channel;
   std::optional<protocol::Attach> attach;
+  protocol::Pong pong;
   Fd room;
   std::map<uint64_t, RingMemory> rings;
   std::map<uint64_t, RingReader> readers;
@@ -127,12 +130,13 @@ class SupervisorTest : public testing::TestWithParam<bool> {
     }
     return false;
   }
-  void run(ExecutionId id, const std::string& script, Duration timeout = 0s) {
+  void run(ExecutionId id, const std::string& script, Duration timeout = 0s, OutputRules output = {}) {
     protocol::Start order{.execution = id};
     order.program = {.argv = {"sh", "-c", script},
                      .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(id))},
                      .timeout = timeout,
                      .grace = 200ms};
+    order.program.output = output;
     agent->channel.put(order);
   }
   const Exit& end_of(ExecutionId id) {
@@ -215,6 +219,38 @@ TEST_P(SupervisorTest, AFullRingStopsTheJobUntilThereIsRoom) {
   }));
   bytes += agent->read_output(a).size();
   EXPECT_EQ(bytes, 1'000'005u);
+}
+
+TEST_P(SupervisorTest, AJobThatMayDropOutputEndsThoughNobodyReadsIt) {
+  extend_lease(30s);
+  run(a, "yes | head -n 1000000", 0s, {.drop = true});
+  const Exit exit = end_of(a);
+  EXPECT_EQ(exit.log_bytes, 2'000'000);
+  EXPECT_GT(exit.facts.dropped_bytes, 0);
+  EXPECT_EQ(exit.facts.dropped_bytes, exit.facts.dropped_lines * 2);
+  const auto received = static_cast<int64_t>(agent->read_output(a).size());
+  EXPECT_EQ(received + exit.facts.dropped_bytes, 2'000'000);
+  agent->channel.put(protocol::Ping{1});
+  ASSERT_TRUE(until([&] { return agent->pong.number == 1; }));
+  EXPECT_EQ(static_cast<int64_t>(agent->pong.dropped_lines), exit.facts.dropped_lines);
+}
+
+TEST_P(SupervisorTest, ARateMakesAJobWaitAndTheLoopSleep) {
+  extend_lease(30s);
+  run(a, "yes", 0s, {.max_bytes_per_second = 2000});
+  ASSERT_TRUE(until([&] { return agent->ring_of.contains(a); }));
+  const MonoTime began = clock.now().mono;
+  size_t bytes = 0;
+  int turns = 0;
+  while (bytes < 3000) {
+    supervisor->turn();   // without a time-out: only the timer wakes it
+    agent->listen();
+    bytes += agent->read_output(a).size();
+    ASSERT_LE(++turns, 100) << "it spins";
+  }
+  EXPECT_GE(clock.now().mono - began, 400ms) << "2000 bytes at once, 1000 more after half a second";
+  agent->channel.put(protocol::Kill{a, KillReason::Cancelled, 0ms});
+  EXPECT_EQ(end_of(a).outcome, Outcome::Cancelled);
 }
 
 TEST_P(SupervisorTest, TheEndOfTheLeaseKillsTheTree) {

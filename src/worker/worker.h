@@ -47,6 +47,7 @@ struct WorkerOptions {
   bool only_cgroups_v1 = false;                // not version 2, even where it is
   std::string cgroup_root = "/sys/fs/cgroup";
   uint64_t job_processes = 4096;               // of one execution, threads included; 0: no limit
+  int64_t job_log_bytes = 0;                   // output of one execution that is kept; 0: no limit but the job's own
   uint32_t spawn_threads = 2;
   size_t ring_bytes = 1 << 20;                 // output buffered per execution
   Duration grace = 5s;                         // from SIGTERM to SIGKILL when a job names none

@@ -28,7 +28,7 @@ FOLDERS = {
     "src/worker": {"uses": ["src/worker/core", "proto"], "libraries": {"system", "grpc", "protobuf", "boost", "seccomp"}},
     "src/cli": {
         "uses": ["proto"],
-        "libraries": {"system", "grpc", "protobuf", "yaml", "json", "cli11", "smartcols"},
+        "libraries": {"system", "grpc", "protobuf", "yaml", "json", "cli11", "re2", "smartcols"},
     },
     # Wiring, and what needs more than one part, may use everything.
     "src/main": {"uses": ["*"], "libraries": {"*"}},

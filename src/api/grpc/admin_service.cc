@@ -52,6 +52,10 @@ void AdminService::fill(const core::SystemReport& report, v1::SystemStatus* out)
   out->set_address(address_);
   out->set_commits(static_cast<int64_t>(health.commits));
   out->set_memory_bytes(resident_bytes());
+  const server::LogHubStats logs = server_.logs().stats();
+  out->set_log_batches(logs.appended_pieces);
+  out->set_log_lines(logs.appended_lines);
+  out->set_log_bytes(logs.appended_bytes);
 }
 
 }  // namespace hodei::api

@@ -16,6 +16,8 @@ absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsReq
   out.execution = static_cast<uint32_t>(in.execution());
   out.from_offset = in.from_offset();
   out.follow = !in.no_follow();
+  out.tail = in.tail();
+  if (in.has_since()) out.since = WallTime{in.since().seconds() * 1'000'000 + in.since().nanos() / 1000};
   return out;
 }
 

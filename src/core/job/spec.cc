@@ -133,6 +133,12 @@ absl::Status check_sandbox(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status check_logs(const JobSpec& spec) {
+  if (spec.log_policy < 0 || spec.log_policy > kMaxLogPolicy) return bad_field("logs.policy", "must be one of block, drop");
+  RETURN_IF_ERROR(check_range("logs.max_bytes", spec.log_max_bytes, 0, kMaxLogBytes));
+  return check_range("logs.max_bytes_per_second", spec.log_bytes_per_second, 0, kMaxLogBytesPerSecond);
+}
+
 absl::Status check_keys(const JobSpec& spec) {
   if (spec.idempotency_key.size() > kMaxKeyLength) return bad_field("idempotency_key", "has at most ", kMaxKeyLength, " characters");
   if (spec.concurrency_key.size() > kMaxKeyLength) return bad_field("concurrency.key", "has at most ", kMaxKeyLength, " characters");
@@ -164,6 +170,7 @@ absl::Status validate(const JobSpec& spec) {
   RETURN_IF_ERROR(check_labels(spec));
   RETURN_IF_ERROR(check_constraints(spec));
   RETURN_IF_ERROR(check_sandbox(spec));
+  RETURN_IF_ERROR(check_logs(spec));
   return check_keys(spec);
 }
 

@@ -76,6 +76,9 @@ inline constexpr size_t kMaxKeyLength = 500;
 inline constexpr int64_t kMaxPids = 4'194'304;         // the kernel's own limit
 inline constexpr int64_t kMaxIoWeight = 1000;
 inline constexpr size_t kMaxUserLength = 64;
+inline constexpr int kMaxLogPolicy = 2;                              // block, drop
+inline constexpr int64_t kMaxLogBytes = int64_t{1} << 50;
+inline constexpr int64_t kMaxLogBytesPerSecond = int64_t{1} << 40;
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);

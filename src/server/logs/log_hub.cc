@@ -100,7 +100,11 @@ bool LogHub::write(Group& group) {
     return false;
   }
   ++appends_;
-  for (const store::LogPiece& piece : group.pieces) appended_bytes_ += static_cast<int64_t>(piece.data.size());
+  appended_pieces_ += static_cast<int64_t>(group.pieces.size());
+  for (const store::LogPiece& piece : group.pieces) {
+    appended_lines_ += static_cast<int64_t>(piece.lines.size());
+    appended_bytes_ += static_cast<int64_t>(piece.data.size());
+  }
   return true;
 }
 
@@ -152,7 +156,13 @@ absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeR
                                                                 std::function<void()> ready) {
   if (request.from_offset < 0) return bad_field("from_offset", "must not be negative");
   if (request.from_offset > 0 && request.execution == 0) return bad_field("from_offset", "needs an execution");
+  if (request.tail < 0) return bad_field("tail", "must not be negative");
+  if (request.from_offset > 0 && (request.tail > 0 || request.since.is_set())) {
+    return bad_field("from_offset", "names the place already: leave out `tail` and `since`");
+  }
   auto out = std::make_shared<Subscription>(request, std::move(ready), live_, store_, limits_);
+  ASSIGN_OR_RETURN(const std::optional<LogStart> start, find_start(store_, request));
+  if (start) out->begin_at(*start);
   ASSIGN_OR_RETURN(const JobEnd end, end_of(request.job));
   wake_all(live_->printed(request.job, end.printed));
   if (end.finished) {
@@ -176,6 +186,8 @@ LogHubStats LogHub::stats() const {
   return {.inbox_bytes = inbox_.bytes(),
           .buffered_bytes = live_->buffered_bytes(),
           .subscribers = live_->subscribers(),
+          .appended_pieces = appended_pieces_,
+          .appended_lines = appended_lines_,
           .appended_bytes = appended_bytes_,
           .appends = appends_,
           .failed_appends = failed_appends_};

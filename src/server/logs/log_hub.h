@@ -22,6 +22,8 @@ struct LogHubStats {
   size_t inbox_bytes = 0;
   size_t buffered_bytes = 0;
   size_t subscribers = 0;
+  int64_t appended_pieces = 0;  // as workers sent them
+  int64_t appended_lines = 0;
   int64_t appended_bytes = 0;
   int64_t appends = 0;
   int64_t failed_appends = 0;
@@ -87,6 +89,8 @@ class LogHub {
   LogInbox inbox_;
   const std::shared_ptr<LiveLogs> live_;  // shared with subscriptions, which may outlive the hub
   MonoTime next_expire_;                  // the hub's thread only
+  std::atomic<int64_t> appended_pieces_ = 0;
+  std::atomic<int64_t> appended_lines_ = 0;
   std::atomic<int64_t> appended_bytes_ = 0;
   std::atomic<int64_t> appends_ = 0;
   std::atomic<int64_t> failed_appends_ = 0;

@@ -87,6 +87,8 @@ struct SubscribeRequest {
   uint32_t execution = 0;   // 0: all, one after another
   int64_t from_offset = 0;  // of that execution's output; needs `execution`
   bool follow = true;       // false: only what is there now
+  int64_t tail = 0;         // begin so many entries before the end of what is there; 0: at the beginning
+  WallTime since;           // begin at the first entry that is not older; not set: at the beginning
 };
 
 struct GetLogsRequest {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "src/server/logs/live_logs.h"
+#include "src/server/logs/log_start.h"
 
 namespace hodei::server {
 
@@ -16,6 +17,8 @@ class Subscription final : public LogWaiter, public std::enable_shared_from_this
 
   Subscription(const SubscribeRequest& request, std::function<void()> ready, std::shared_ptr<LiveLogs> live,
                const store::NumberedLogStore& store, const LogHubLimits& limits);
+  // Before the first next().
+  void begin_at(const LogStart& start) { at_ = {.execution = start.execution, .offset = start.offset}; }
   ~Subscription() override;
 
   // One call at a time. May read from the disk; never waits for anybody.

@@ -48,6 +48,13 @@ LogPiece ended(LogPiece piece) {
   return piece;
 }
 
+TEST_P(LogStoreSuite, GivesManyEmptyLinesInPortions) {
+  const std::string text(100'000, '\n');
+  ASSERT_TRUE(store().append({piece_of(kOne, 0, text)}).ok());
+  EXPECT_LT(store().read(kOne, 0, 64 << 10).value().lines.size(), 10'000u) << "each line costs more than its byte to send";
+  EXPECT_EQ(read_all(store(), kOne, 0, 64 << 10), text);
+}
+
 TEST_P(LogStoreSuite, GivesBackTextLinesAndTimes) {
   ASSERT_TRUE(store().append({piece_of(kOne, 0, "out\nerr\npart", -5)}).ok());
   const LogPiece read = store().read(kOne, 0, 1000).value();

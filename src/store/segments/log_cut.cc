@@ -5,6 +5,10 @@
 namespace hodei::store {
 namespace {
 
+// A reader is told a time and a number with every line: many empty lines are as much to send as few long ones.
+constexpr size_t kLeastLine = 8;
+constexpr size_t kFewLines = 64;
+
 // Far beyond any output, and safe to add to.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 // Some 36,000 years; differences of two are safe, too.
@@ -72,10 +76,10 @@ LogTail after(const NewPart& part) {
           .ended = part.end};
 }
 
-NewPart take_front(NewPart& part, size_t max_bytes) {
+NewPart take_front(NewPart& part, size_t max_bytes, size_t max_lines) {
   size_t bytes = 0;
   size_t count = 0;
-  while (count < part.lines.size()) {
+  while (count < std::min(part.lines.size(), max_lines)) {
     const size_t length = part.line(count).length;
     if (count > 0 && bytes + length > max_bytes) break;
     bytes += length;
@@ -108,7 +112,7 @@ LogPiece to_piece(const NewPart& part) {
 NumberedPiece cut_for_reader(const LogPiece& piece, int64_t first_line, int64_t from, size_t max_bytes) {
   NewPart part = whole(piece, first_line);
   drop_before(part, from);
-  const NewPart front = take_front(part, max_bytes);
+  const NewPart front = take_front(part, max_bytes, max_bytes / kLeastLine + kFewLines);
   return {.piece = to_piece(front), .first_line = front.first_line};
 }
 

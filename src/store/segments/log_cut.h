@@ -51,7 +51,7 @@ std::optional<NewPart> new_part(const LogPiece& piece, const LogTail& tail);
 LogTail after(const NewPart& part);
 
 // Takes the first lines of `part`, about `max_bytes` of data, at least one line; `part` keeps the rest.
-NewPart take_front(NewPart& part, size_t max_bytes);
+NewPart take_front(NewPart& part, size_t max_bytes, size_t max_lines = SIZE_MAX);
 
 LogPiece to_piece(const NewPart& part);
 
