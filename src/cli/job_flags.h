@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "hodei/v1/job_service.pb.h"
+#include "src/cli/secret_flags.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -22,6 +23,7 @@ struct JobFlags {
   bool detach = false;
   bool gpu = false;
   bool no_safety_header = false;
+  SecretFlags secrets;
 };
 
 void add_job_flags(CLI::App& command, JobFlags& flags);

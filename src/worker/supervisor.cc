@@ -16,6 +16,7 @@
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/secret_files.h"
 #include "src/worker/worker_info.h"
 
 namespace hodei::worker {
@@ -60,6 +61,7 @@ absl::Status Supervisor::start() {
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  drop_all_secret_files(state_.work());
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
 

@@ -73,6 +73,11 @@ inline constexpr int64_t kMaxAttempts = 1000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;
+inline constexpr size_t kMaxSecrets = 64;               // of one job
+inline constexpr size_t kMaxSecretBytes = 64 << 10;     // of one value, and of all values of a job together
+
+// [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: fit for a name of a file and a key in JSON.
+absl::Status check_secret_name(std::string_view field, std::string_view name);
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);
