@@ -22,6 +22,7 @@ void build(CLI::App& root, Session& session) {
   add_job_commands(root, session);
   add_template_commands(root, session);
   add_worker_commands(root, session);
+  add_secret_commands(root, session);
   add_system_commands(root, session);
   add_config_commands(root, session);
   add_local_commands(root, session);

@@ -283,6 +283,22 @@ absl::StatusOr<v1::SystemStatus> Client::system_status() {
   return wire_->call(&Stubs::admin, &Admin::GetSystemStatus, v1::GetSystemStatusRequest());
 }
 
+absl::StatusOr<v1::StoredSecret> Client::put_secret(const v1::PutSecretRequest& request) {
+  return wire_->call(&Stubs::admin, &Admin::PutSecret, request);
+}
+
+absl::StatusOr<v1::ListSecretsResponse> Client::list_secrets(const v1::ListSecretsRequest& request) {
+  return wire_->call(&Stubs::admin, &Admin::ListSecrets, request);
+}
+
+absl::Status Client::delete_secret(const v1::DeleteSecretRequest& request) {
+  return wire_->call(&Stubs::admin, &Admin::DeleteSecret, request, Retry::Never).status();
+}
+
+absl::StatusOr<v1::ListAuditResponse> Client::list_audit(const v1::ListAuditRequest& request) {
+  return wire_->call(&Stubs::admin, &Admin::ListAudit, request);
+}
+
 absl::Status Client::subscribe_logs(const v1::SubscribeLogsRequest& request,
                                     std::function<bool(const v1::LogChunk&)> take) {
   return wire_->stream(&Stubs::logs, &v1::LogStreamService::Stub::SubscribeLogs, request, take);

@@ -71,6 +71,10 @@ class Client {
   absl::StatusOr<v1::CreateOtpResponse> create_otp(const v1::CreateOtpRequest& request);
 
   absl::StatusOr<v1::SystemStatus> system_status();
+  absl::StatusOr<v1::StoredSecret> put_secret(const v1::PutSecretRequest& request);
+  absl::StatusOr<v1::ListSecretsResponse> list_secrets(const v1::ListSecretsRequest& request);
+  absl::Status delete_secret(const v1::DeleteSecretRequest& request);
+  absl::StatusOr<v1::ListAuditResponse> list_audit(const v1::ListAuditRequest& request);
 
   // Calls `take` with what comes until the server closes the stream (OK), the stream breaks (its error), or `take`
   // answers false (OK). Does not retry: only the caller knows where to resume.

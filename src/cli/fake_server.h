@@ -147,6 +147,26 @@ class FakeAdmin final : public v1::AdminService::Service {
     answer->set_server_pid(4711);
     return grpc::Status::OK;
   }
+  grpc::Status PutSecret(grpc::ServerContext*, const v1::PutSecretRequest* request, v1::StoredSecret* answer) override {
+    const std::lock_guard lock(mutex);
+    put.push_back(*request);
+    answer->set_name(request->name());
+    answer->set_revision(1);
+    answer->set_note(request->value().size() < 6 ? "too short" : "");
+    return grpc::Status::OK;
+  }
+  // Pages of two, newest first.
+  grpc::Status ListAudit(grpc::ServerContext*, const v1::ListAuditRequest* request, v1::ListAuditResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    audited.push_back(*request);
+    int64_t number = request->page_token().empty() ? 5 : std::stoll(request->page_token()) - 1;
+    for (int n = 0; n < std::min(request->limit(), 2) && number > 0; ++n) answer->add_entries()->set_number(number--);
+    if (number > 0) answer->set_next_page_token(std::to_string(number + 1));
+    return grpc::Status::OK;
+  }
+  std::mutex mutex;
+  std::vector<v1::PutSecretRequest> put;
+  std::vector<v1::ListAuditRequest> audited;
 };
 
 class FakeServer {

@@ -165,6 +165,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
   command.add_flag("--gpu", f.gpu, "needs a GPU");
   add_output_flags(command, f.output);
+  add_secret_flags(command, f.secrets);
   command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
   command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
   command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
@@ -200,6 +201,7 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   RETURN_IF_ERROR(set_placement(flags, spec));
   RETURN_IF_ERROR(set_output(flags.output, spec));
   RETURN_IF_ERROR(set_command(flags, program, io, spec));
+  RETURN_IF_ERROR(set_secrets(flags.secrets, io, spec));
   if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
     return absl::InvalidArgumentError(
         "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "

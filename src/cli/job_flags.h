@@ -8,6 +8,7 @@
 #include "hodei/v1/job_service.pb.h"
 #include "src/cli/limit_flags.h"
 #include "src/cli/output_flags.h"
+#include "src/cli/secret_flags.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -26,6 +27,7 @@ struct JobFlags {
   bool gpu = false;
   bool no_safety_header = false;
   OutputFlags output;
+  SecretFlags secrets;
 };
 
 void add_job_flags(CLI::App& command, JobFlags& flags);

@@ -48,6 +48,9 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.database_url = settings.text("database_url");
   out.log_retention_age = settings.duration("log_retention_age");
   out.log_retention_bytes = settings.bytes("log_retention_size");
+  out.audit_retention_age = settings.duration("audit_retention_age");
+  out.secret_key = settings.text("secret_key");
+  out.secret_key_file = settings.text("secret_key_file");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   return out;

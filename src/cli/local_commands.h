@@ -24,6 +24,9 @@ struct ServerOptions {
   std::string database_url;  // empty or sqlite:
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
+  Duration audit_retention_age{};  // 0: for ever
+  std::string secret_key;
+  std::string secret_key_file;
   Duration lease{};
   std::string log_level;  // trace … off
 };

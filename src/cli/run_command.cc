@@ -113,7 +113,9 @@ absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& fl
   ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
   if (!session.name_space().empty()) request.set_namespace_(session.name_space());
   if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
-  return session.client().queue_job(request);
+  absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
+  if (queued.ok() && !queued->note().empty()) session.note(cat("note: ", queued->note()));
+  return queued;
 }
 
 void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,22 @@ absl::StatusOr<std::string> read_all(int fd, std::string_view name, size_t limit
   }
 }
 
+absl::StatusOr<std::string> ask_hidden(std::string_view prompt) {
+  termios shown{};
+  ::tcgetattr(STDIN_FILENO, &shown);
+  termios hidden = shown;
+  hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  write_all(STDERR_FILENO, prompt);
+  std::string line(kLargestInput, '\0');
+  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());   // a terminal gives one line
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+  write_all(STDERR_FILENO, "\n");
+  line.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (line.ends_with("\n")) line.pop_back();
+  return line;
+}
+
 bool wait_for(Duration d) {
   const timespec span{d.count() / 1'000'000, d.count() % 1'000'000 * 1000};
   ::ppoll(nullptr, 0, &span, nullptr);
@@ -64,6 +81,7 @@ Surroundings real_surroundings() {
     return value ? std::optional<std::string>(value) : std::nullopt;
   };
   s.read_stdin = [] { return read_all(STDIN_FILENO, "standard input", kLargestInput); };
+  if (::isatty(STDIN_FILENO) == 1) s.read_hidden = ask_hidden;
   s.pause = wait_for;
   s.clock = &clock;
   s.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;

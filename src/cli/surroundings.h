@@ -17,6 +17,8 @@ struct Surroundings {
   std::function<bool(std::string_view)> err;
   std::function<std::optional<std::string>(const std::string&)> env;
   std::function<absl::StatusOr<std::string>()> read_stdin;
+  // Asks on the terminal without showing what is typed; empty where there is none.
+  std::function<absl::StatusOr<std::string>(std::string_view prompt)> read_hidden;
   // Waits that long; false: stop what you are repeating.
   std::function<bool(Duration)> pause;
   const Clock* clock = nullptr;

@@ -30,6 +30,12 @@ struct Assign { JobId job{}; WorkerId worker; };
 struct PutJobTemplate { TemplateRow row; };           // revision and time are the engine's to set
 struct DropJobTemplate { std::string ns; std::string name; };
 
+// ---- Secrets and the audit trail. The principal is who asked, and from where.
+
+struct PutStoredSecret { SecretRow row; std::string principal; std::string detail; };   // revision and time are the engine's
+struct DropStoredSecret { std::string ns; std::string name; std::string principal; };
+struct RecordAudit { AuditRow row; };                 // number and time are the engine's to set
+
 // ---- Reports about executions, from a stream or a unary call
 
 struct StartedReport { ExecutionId execution; WallTime at; };
@@ -115,7 +121,8 @@ struct DescribeSystem {};
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem>;
 
-using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, Report, MakeOtp, RegisterWorker,
+using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
+                             DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
                              OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, ConfigureScheduler, Tick,
                              Stall, Question>;
 
@@ -129,6 +136,7 @@ struct Submitted {
 struct CancelTaken { JobState state{}; };
 struct Assigned { ExecutionId execution; };
 struct TemplatePut { TemplateRow row; };
+struct SecretPut { int64_t revision = 0; WallTime updated; };
 struct Registered { WorkerId worker; };
 struct StreamOpened { WorkerId worker; };
 struct Reported { std::vector<bool> accepted; };       // started, then progress, then results
@@ -173,7 +181,7 @@ struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
 };
 
-using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, Registered, StreamOpened, Reported, OtpMade,
+using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, SecretPut, Registered, StreamOpened, Reported, OtpMade,
                            Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport>;
 
 }  // namespace hodei::core

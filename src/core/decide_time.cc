@@ -31,6 +31,7 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
     next_sweep_ = now.mono + config_.sweep;
     sweep_workers(now, turn);
     sweep_expired(now, turn);
+    sweep_audit(now, turn);
   }
   return Done{};
 }

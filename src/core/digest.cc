@@ -12,6 +12,7 @@ void add_to(Encoder& out, const JobHead& j) {
   out.i64(j.timeout.count()).i64(j.grace.count()).i64(j.backoff.initial.count()).i64(j.backoff.max.count());
   out.i64(static_cast<int64_t>(j.backoff.factor * 1000)).i64(j.created.us).i64(j.not_before.us);
   out.text(j.concurrency_key).text(j.worker.str()).text(j.shape->encoded);
+  if (j.secrets != nullptr) out.text(*j.secrets);
   if (j.past != nullptr) out.text(encode(*j.past));
 }
 
@@ -27,7 +28,7 @@ void add_to(Encoder& out, const LiveWorker& w) {
 }  // namespace
 
 uint64_t State::digest() const {
-  uint64_t sum = mix64(next_job_);
+  uint64_t sum = mix64(next_job_) + mix64(~next_audit_);
   // Parts are added up, so that the order in which they are visited does not matter.
   const auto add = [&sum](Encoder& part) { sum += hash64(part.bytes()); };
   for (const auto& [id, live] : jobs_) {
@@ -43,6 +44,11 @@ uint64_t State::digest() const {
   for (const auto& [name, row] : templates_) {
     Encoder out;
     out.text(row.ns).text(row.name).i64(row.revision).i64(row.updated.us).text(row.bytes);
+    add(out);
+  }
+  for (const auto& [name, secret] : secrets_) {
+    Encoder out;
+    out.text(name.first).text(name.second).i64(secret.revision).i64(secret.updated.us).u64(secret.hash);
     add(out);
   }
   for (const auto& [token, otp] : otps_) {

@@ -10,7 +10,7 @@
 
 namespace hodei::core {
 
-struct RunExecution { WorkerId worker; uint64_t stream = 0; ExecutionId execution; uint32_t attempt = 1; };
+struct RunExecution { WorkerId worker; uint64_t stream = 0; ExecutionId execution; uint32_t attempt = 1; bool has_secrets = false; };
 struct CancelExecution { WorkerId worker; uint64_t stream = 0; ExecutionId execution; bool timed_out = false; Duration grace{0}; };
 struct AckResult { WorkerId worker; uint64_t stream = 0; ExecutionId execution; };
 struct WelcomeWorker {

@@ -15,6 +15,7 @@ void Engine::restored(Now now) {
     if (live.head->state == JobState::Running) await_timeout(*live.head, now);
   }
   next_sweep_ = now.mono + config_.sweep;
+  next_audit_sweep_ = now.mono + kAuditSweep;
 }
 
 void Engine::wait_out(const JobHead& job, Now now) {

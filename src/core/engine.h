@@ -24,7 +24,12 @@ struct EngineConfig {
   size_t max_live_jobs = 10'000'000;
   size_t max_workers = 100'000;
   size_t max_templates = 10'000;
+  size_t max_secrets = 1'000;          // of one namespace
+  Duration audit_life = std::chrono::hours(365 * 24);
 };
+
+// How often entries of the audit trail that have outlived their time are removed.
+inline constexpr Duration kAuditSweep = std::chrono::hours(1);
 
 class Engine {
  public:
@@ -55,6 +60,14 @@ class Engine {
   Answer on(const DropJobTemplate& c, Now now, Turn& turn);
   absl::Status check_room(const Submit& c) const;
   Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
+
+  // decide_secrets.cc
+  Answer on(const PutStoredSecret& c, Now now, Turn& turn);
+  Answer on(const DropStoredSecret& c, Now now, Turn& turn);
+  Answer on(const RecordAudit& c, Now now, Turn& turn);
+  void record(AuditRow row, Now now, Turn& turn);
+  void record_delivery(const JobHead& job, const WorkerId& worker, Now now, Turn& turn);
+  void sweep_audit(Now now, Turn& turn);
 
   // decide_reports.cc
   Answer on(const Report& c, Now now, Turn& turn);
@@ -126,6 +139,7 @@ class Engine {
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
   MonoTime next_sweep_{0};
+  MonoTime next_audit_sweep_{0};
   Now loaded_{};
 };
 

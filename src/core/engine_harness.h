@@ -38,6 +38,9 @@ class StoredRows {
     if (const auto* put = std::get_if<PutOtp>(&write)) otps[put->otp.token] = put->otp;
     if (const auto* gone = std::get_if<DeleteOtp>(&write)) otps.erase(gone->token);
     if (const auto* put = std::get_if<PutTemplate>(&write)) templates[{put->row.ns, put->row.name}] = put->row;
+    if (const auto* put = std::get_if<PutSecret>(&write)) secrets[{put->row.ns, put->row.name}] = put->row;
+    if (const auto* gone = std::get_if<DeleteSecret>(&write)) secrets.erase({gone->ns, gone->name});
+    if (const auto* put = std::get_if<PutAudit>(&write)) audit.push_back(put->row);
     if (const auto* gone = std::get_if<DeleteTemplate>(&write)) templates.erase({gone->ns, gone->name});
     if (const auto* put = std::get_if<PutKeyLimit>(&write)) limits[{put->row.ns, put->row.key}] = put->row;
     if (const auto* gone = std::get_if<DeleteKeyLimit>(&write)) limits.erase({gone->ns, gone->key});
@@ -53,6 +56,8 @@ class StoredRows {
   void load(Engine& engine) const {
     if (scheduler) engine.restore(PutScheduler{*scheduler});
     engine.restore(PutNextJob{next_job});
+    if (!audit.empty()) engine.restore(PutAudit{audit.back()});
+    for (const auto& [name, row] : secrets) engine.restore(PutSecret{row});
     for (const auto& [name, row] : templates) engine.restore(PutTemplate{row});
     for (const auto& [name, row] : limits) engine.restore(PutKeyLimit{row});
     for (const auto& [token, row] : otps) engine.restore(PutOtp{row});
@@ -75,6 +80,8 @@ class StoredRows {
   std::map<WorkerId, WorkerRecordPtr> workers;
   std::map<Hash128, OtpRow> otps;
   std::map<Name, TemplateRow> templates;
+  std::map<Name, SecretRow> secrets;
+  std::vector<AuditRow> audit;
   std::map<Name, KeyLimitRow> limits;
   std::map<Hash128, IdempotencyRow> idempotency;
   std::optional<SchedulerConfig> scheduler;

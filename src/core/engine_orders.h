@@ -25,6 +25,7 @@ struct JobOrder {
     return spec.concurrency_key = std::move(name), spec.concurrency_limit = limit, *this;
   }
   JobOrder& idempotent(std::string name) { return spec.idempotency_key = std::move(name), *this; }
+  JobOrder& secret(std::string name) { return spec.secrets.push_back(std::move(name)), *this; }
   JobOrder& cores(double n) { return spec.cpu_cores = n, *this; }
   JobOrder& memory(int64_t mb) { return spec.memory_mb = mb, *this; }
   JobOrder& pool(std::string name) { return spec.shape.pool = std::move(name), *this; }

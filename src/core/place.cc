@@ -25,8 +25,10 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   draft.move(JobEvent::Assign, now.wall, cat("assigned to worker ", worker.id().str()));
   const ExecutionId current = head.current();
   const uint32_t attempt = head.attempts + 1;
+  const bool has_secrets = head.secrets != nullptr;
+  if (has_secrets) record_delivery(head, worker.id(), now, turn);
   store(draft, now, turn);
-  turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt});
+  turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt, has_secrets});
 }
 
 bool Engine::key_is_full(const JobHead& head) {

@@ -50,6 +50,7 @@ class Chaos {
       if (below(6) == 0) order.timeout(std::chrono::seconds(below(60) + 1));
       if (below(8) == 0) order.idempotent(cat("id", below(10)));
       if (below(8) == 0) order.without_retry();
+      if (below(6) == 0) order.secret("token");
       command.jobs.push_back(order.made());
     }
     const Submitted made = bench_.ask<Submitted>(command);
@@ -120,8 +121,10 @@ class Chaos {
   }
 
   void rare() {
-    switch (below(5)) {
+    switch (below(7)) {
       case 0: bench_.restart(); break;
+      case 5: bench_.ask<SecretPut>(PutStoredSecret{{"ns", cat("s", below(3)), 0, {}, "sealed"}, "local", ""}); break;
+      case 6: bench_.decide(DropStoredSecret{"ns", cat("s", below(3)), "local"}).IgnoreError(); break;
       case 1: bench_.ask<SchedulerConfig>(ConfigureScheduler{.threshold = below(3) == 0 ? 60.0 : 0.0}); break;
       case 2: bench_.ask<TemplatePut>(PutJobTemplate{{"ns", cat("t", below(3)), 0, {}, "bytes"}}); break;
       case 3: long_silence(); break;

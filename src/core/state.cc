@@ -53,8 +53,15 @@ void State::fold(const Write& write) {
           roster_.refresh_all();
         } else if constexpr (std::is_same_v<W, PutNextJob>) {
           next_job_ = w.next;
+        } else if constexpr (std::is_same_v<W, PutSecret>) {
+          secrets_[{w.row.ns, w.row.name}] = {w.row.revision, w.row.updated, hash64(w.row.sealed)};
+        } else if constexpr (std::is_same_v<W, DeleteSecret>) {
+          secrets_.erase({w.ns, w.name});
+        } else if constexpr (std::is_same_v<W, PutAudit>) {
+          next_audit_ = w.row.number + 1;
         } else {
-          static_assert(std::is_same_v<W, PutSpec>, "specs live in the store; every other write must be folded");
+          static_assert(std::is_same_v<W, PutSpec> || std::is_same_v<W, ExpireAudit>,
+                        "specs and the audit trail live in the store; every other write must be folded");
         }
       },
       write);
@@ -214,6 +221,17 @@ void State::delete_worker(const WorkerId& id) {
 const TemplateRow* State::job_template(const std::string& ns, const std::string& name) const {
   const auto it = templates_.find({ns, name});
   return it == templates_.end() ? nullptr : &it->second;
+}
+
+const State::SecretFacts* State::secret(const std::string& ns, const std::string& name) const {
+  const auto it = secrets_.find({ns, name});
+  return it == secrets_.end() ? nullptr : &it->second;
+}
+
+size_t State::secret_count(const std::string& ns) const {
+  size_t count = 0;
+  for (auto it = secrets_.lower_bound({ns, ""}); it != secrets_.end() && it->first.first == ns; ++it) ++count;
+  return count;
 }
 
 const OtpRow* State::otp(const Hash128& token) const {

@@ -48,6 +48,15 @@ class State {
   const absl::btree_map<JobId, LiveJob>& jobs() const { return jobs_; }
   const TemplateRow* job_template(const std::string& ns, const std::string& name) const;
   const OtpRow* otp(const Hash128& token) const;
+  // Facts of a stored secret; its bytes are in the store alone.
+  struct SecretFacts {
+    int64_t revision = 0;
+    WallTime updated;
+    uint64_t hash = 0;
+  };
+  const SecretFacts* secret(const std::string& ns, const std::string& name) const;
+  size_t secret_count(const std::string& ns) const;
+  uint64_t next_audit() const { return next_audit_; }
   size_t template_count() const { return templates_.size(); }
   const std::map<Hash128, OtpRow>& otps() const { return otps_; }
   std::optional<JobId> idempotent(const Hash128& key) const;
@@ -81,6 +90,8 @@ class State {
   std::map<Hash128, WorkerId> sessions_;
   std::set<std::pair<WallTime, JobId>> delayed_;
   std::map<std::pair<std::string, std::string>, TemplateRow> templates_;
+  std::map<std::pair<std::string, std::string>, SecretFacts> secrets_;
+  uint64_t next_audit_ = 1;
   std::map<Hash128, OtpRow> otps_;
   absl::flat_hash_map<Hash128, std::pair<JobId, WallTime>> idempotency_;
   std::set<std::pair<WallTime, Hash128>> idempotency_ages_;

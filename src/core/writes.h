@@ -34,6 +34,30 @@ struct TemplateRow {
   bool operator==(const TemplateRow&) const = default;
 };
 
+// A secret of the server's store. Only src/server/secrets can open it.
+struct SecretRow {
+  std::string ns;
+  std::string name;
+  int64_t revision = 0;
+  WallTime updated;
+  std::string sealed;
+
+  bool operator==(const SecretRow&) const = default;
+};
+
+// What was done, by whom, to what. Written once, never changed.
+struct AuditRow {
+  uint64_t number = 0;           // grows; never used twice
+  WallTime at;
+  std::string ns;
+  std::string principal;
+  std::string action;
+  std::string subject;
+  std::string detail;
+
+  bool operator==(const AuditRow&) const = default;
+};
+
 // A one-time token, known only by its hash.
 struct OtpRow {
   Hash128 token;
@@ -70,10 +94,14 @@ struct PutIdempotency { IdempotencyRow row; };
 struct ExpireIdempotency { WallTime before; };
 struct PutScheduler { SchedulerConfig config; };
 struct PutNextJob { uint64_t next = 1; };
+struct PutSecret { SecretRow row; };
+struct DeleteSecret { std::string ns; std::string name; };
+struct PutAudit { AuditRow row; };
+struct ExpireAudit { WallTime before; };  // the newest entry stays, whatever its age: it holds the number
 
 using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
                            DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
-                           PutNextJob>;
+                           PutNextJob, PutSecret, DeleteSecret, PutAudit, ExpireAudit>;
 
 using Writes = std::vector<Write>;
 

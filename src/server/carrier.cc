@@ -30,7 +30,7 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, core::RunExecution>) {
-          messages[e.stream].run.push_back({e.execution, e.attempt, specs_.find(e.execution.job)});
+          messages[e.stream].run.push_back({e.execution, e.attempt, specs_.find(e.execution.job), e.has_secrets});
         } else if constexpr (std::is_same_v<E, core::CancelExecution>) {
           messages[e.stream].cancel.push_back({e.execution, e.timed_out, e.grace});
         } else if constexpr (std::is_same_v<E, core::AckResult>) {

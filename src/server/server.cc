@@ -2,10 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
 
 namespace hodei::server {
@@ -48,6 +50,9 @@ absl::Status Server::build() {
   sqlite.data_dir = options_.data_dir;
   ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
   ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite));
+  ASSIGN_OR_RETURN(const SecretKey key, find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
+  vault_ = std::make_unique<Vault>(key);
+  tell_of_foreign_secrets();
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs"));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
@@ -56,6 +61,17 @@ absl::Status Server::build() {
   core_ = std::make_unique<LoopCore>(*store_, clock_, *carrier_, options_.engine);
   loop_ = std::make_unique<Loop>(*core_, clock_);
   return absl::OkStatus();
+}
+
+// Jobs that need them will fail one by one; whoever started the server with a wrong key should know at once.
+void Server::tell_of_foreign_secrets() {
+  const auto rows = reader_->secrets("");
+  if (!rows.ok()) return;
+  const auto foreign = std::count_if(rows->begin(), rows->end(), [this](const auto& row) { return !vault_->is_mine(row.sealed); });
+  if (foreign == 0) return;
+  journal(Level::Error, "server", foreign, " of ", rows->size(), " stored secrets were sealed with another key: jobs that need "
+          "them will fail with secret_error. Start the server with that key (secret_key_file or HODEI_SECRET_KEY), or set "
+          "the secrets again");
 }
 
 Server::~Server() { stop(); }

@@ -10,6 +10,7 @@
 #include "src/server/event_hub.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
+#include "src/server/secrets/vault.h"
 #include "src/server/system_state.h"
 #include "src/server/worker_links.h"
 #include "src/store/segments/segment_log_store.h"
@@ -21,6 +22,8 @@ namespace hodei::server {
 struct ServerOptions {
   std::string data_dir;
   store::LogRetention log_retention;
+  std::string secret_key;             // see KeySource
+  std::string secret_key_file;
   core::EngineConfig engine;
   // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
   uint64_t disk_reserve = uint64_t{64} << 20;
@@ -39,6 +42,7 @@ class Server final : private LogEnds {
   LogHub& logs() { return *hub_; }
   WorkerLinks& links() { return links_; }
   EventHub& events() { return events_; }
+  const Vault& vault() const { return *vault_; }
   const Clock& clock() const { return clock_; }
   const ServerOptions& options() const { return options_; }
   WallTime started() const { return started_; }
@@ -53,6 +57,7 @@ class Server final : private LogEnds {
  private:
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status build();
+  void tell_of_foreign_secrets();
 
   void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
   void execution_ended(ExecutionId execution, int64_t log_bytes) override { hub_->execution_ended(execution, log_bytes); }
@@ -64,6 +69,7 @@ class Server final : private LogEnds {
   WallTime started_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<store::SqliteReader> reader_;
+  std::unique_ptr<Vault> vault_;
   std::unique_ptr<store::SegmentLogStore> log_store_;
   std::unique_ptr<LogHub> hub_;
   WorkerLinks links_;

@@ -29,6 +29,7 @@ struct ToWorker {
     ExecutionId execution;
     uint32_t attempt = 1;
     std::shared_ptr<const core::SpecRow> spec;
+    bool has_secrets = false;            // opened when the order is written to the stream
   };
   struct Cancel {
     ExecutionId execution;

@@ -87,7 +87,7 @@ std::string pack_details(const JobHead& job) {
       .i64(job.not_before.us)
       .text(job.concurrency_key)
       .text(job.worker.str())
-      .u64(job.has_secrets);
+      .text(job.secrets == nullptr ? std::string_view() : *job.secrets);
   return out.take();
 }
 
@@ -110,7 +110,7 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.not_before.us = in.i64();
   job.concurrency_key = in.text();
   job.worker = WorkerId(std::string(in.text()));
-  job.has_secrets = in.u64() != 0;
+  if (const std::string_view secrets = in.text(); !secrets.empty()) job.secrets = std::make_shared<const std::string>(secrets);
 }
 
 }  // namespace hodei::store

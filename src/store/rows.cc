@@ -82,6 +82,20 @@ void write_template(const TemplateRow& row, RowOut& out) {
   out.bytes(row.bytes);
 }
 
+void write_secret(const SecretRow& row, RowOut& out) {
+  out.text(row.ns);
+  out.text(row.name);
+  out.integer(row.revision);
+  out.integer(row.updated.us);
+  out.bytes(row.sealed);
+}
+
+void write_audit(const AuditRow& row, RowOut& out) {
+  out.integer(static_cast<int64_t>(row.number));
+  out.integer(row.at.us);
+  for (const std::string* text : {&row.ns, &row.principal, &row.action, &row.subject, &row.detail}) out.text(*text);
+}
+
 void write_key_limit(const KeyLimitRow& row, RowOut& out) {
   out.text(row.ns);
   out.text(row.key);
@@ -148,6 +162,24 @@ TemplateRow read_template(RowIn& in) {
   row.revision = in.integer();
   row.updated.us = in.integer();
   row.bytes = in.bytes();
+  return row;
+}
+
+SecretRow read_secret(RowIn& in) {
+  SecretRow row;
+  row.ns = in.text();
+  row.name = in.text();
+  row.revision = in.integer();
+  row.updated.us = in.integer();
+  row.sealed = in.bytes();
+  return row;
+}
+
+AuditRow read_audit(RowIn& in) {
+  AuditRow row;
+  row.number = static_cast<uint64_t>(in.integer());
+  row.at.us = in.integer();
+  for (std::string* text : {&row.ns, &row.principal, &row.action, &row.subject, &row.detail}) *text = in.text();
   return row;
 }
 

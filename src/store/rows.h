@@ -52,6 +52,8 @@ void write_finished(const core::JobHead& job, RowOut& out);  // job_done
 void write_worker(const core::WorkerRecord& worker, RowOut& out);
 void write_otp(const core::OtpRow& otp, RowOut& out);
 void write_template(const core::TemplateRow& row, RowOut& out);
+void write_secret(const core::SecretRow& row, RowOut& out);
+void write_audit(const core::AuditRow& row, RowOut& out);
 void write_key_limit(const core::KeyLimitRow& row, RowOut& out);
 void write_idempotency(const core::IdempotencyRow& row, RowOut& out);
 
@@ -61,6 +63,8 @@ std::shared_ptr<core::JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& s
 core::WorkerRecordPtr read_worker(RowIn& in);
 core::OtpRow read_otp(RowIn& in);
 core::TemplateRow read_template(RowIn& in);
+core::SecretRow read_secret(RowIn& in);
+core::AuditRow read_audit(RowIn& in);
 core::KeyLimitRow read_key_limit(RowIn& in);
 core::IdempotencyRow read_idempotency(RowIn& in);
 

@@ -18,7 +18,7 @@ namespace hodei::store {
 enum class Epoch : uint64_t {};      // one per leader; grows with every start of a server
 enum class BatchNo : uint64_t {};    // one per commit, growing by one over the life of the store
 
-// What a restart needs. The order of calls is: scheduler and counters, templates, key limits, otps, idempotency,
+// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key limits, otps, idempotency,
 // workers, jobs by growing number.
 using LoadVisitor = std::function<void(const core::Write&)>;
 
@@ -58,6 +58,15 @@ struct JobQuery {
   size_t limit = 50;
 };
 
+struct AuditQuery {
+  std::string ns;                            // empty: all
+  std::string action;                        // empty: all
+  std::string subject;                       // empty: all
+  WallTime since;                            // not set: all
+  uint64_t before = 0;                       // 0: from the newest; else numbers below this one
+  size_t limit = 100;
+};
+
 // Committed state, read beside the loop. Every method may be called from any thread.
 class Reader {
  public:
@@ -68,6 +77,9 @@ class Reader {
   virtual absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) = 0;
   virtual absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) = 0;
   virtual absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) = 0;
+  virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;   // NOT_FOUND
+  virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;   // empty ns: all
+  virtual absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) = 0;    // newest first
 };
 
 }  // namespace hodei::store

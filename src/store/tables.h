@@ -15,7 +15,7 @@
 
 namespace hodei::store {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // Text may hold any bytes: what people send is stored as it came.
 enum class ColumnType : uint8_t { Int, Real, Text, Bytes };
@@ -114,7 +114,23 @@ inline constexpr Column kIdempotencyColumns[] = {{"key", ColumnType::Bytes}, {"j
 inline constexpr Index kIdempotencyIndexes[] = {{"idempotency_expires", "expires"}};
 inline constexpr Table kIdempotency{"idempotency", kIdempotencyColumns, 1, {}, kIdempotencyIndexes};
 
-inline constexpr const Table* kTables[] = {&kMeta, &kSpec,     &kJobHot,   &kJobDone,    &kWorker,
-                                           &kOtp,  &kTemplate, &kKeyLimit, &kIdempotency};
+inline constexpr Column kSecretColumns[] = {
+    {"ns", ColumnType::Text}, {"name", ColumnType::Text}, {"revision"}, {"updated"}, {"sealed", ColumnType::Bytes},
+};
+inline constexpr Table kSecret{"secret", kSecretColumns, 2};
+
+inline constexpr Column kAuditColumns[] = {
+    {"number"},
+    {"at"},
+    {"ns", ColumnType::Text},
+    {"principal", ColumnType::Text},
+    {"action", ColumnType::Text},
+    {"subject", ColumnType::Text},
+    {"detail", ColumnType::Text},
+};
+inline constexpr Table kAudit{"audit", kAuditColumns, 1, "number > 0"};
+
+inline constexpr const Table* kTables[] = {&kMeta,     &kSpec,     &kJobHot,      &kJobDone, &kWorker, &kOtp,
+                                           &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,  &kAudit};
 
 }  // namespace hodei::store

@@ -9,6 +9,7 @@
 #include "src/worker/agent_launcher.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/journal.h"
+#include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
 extern char** environ;
@@ -158,7 +159,7 @@ void Agent::on_message(Channel::Received& received, Now now) {
     memory->close_fd();
     rings_.insert_or_assign(shared->ring, std::move(*memory));
   } else if (auto* started = std::get_if<protocol::Started>(&received.message)) {
-    pump_.add(started->execution, ring(started->ring));
+    follow_output(started->execution, ring(started->ring));
     session_.started(started->execution, started->at, started->pid);
   } else if (auto* exited = std::get_if<protocol::Exited>(&received.message)) {
     if (!session_.holds(exited->exit.execution)) return;
@@ -191,12 +192,17 @@ void Agent::on_attach(Channel::Received& received, Now now) {
   session_id_ = attach_->session_id;
   std::vector<Held> inventory;
   for (const protocol::HeldRing& each : attach_->held) {
-    pump_.add(each.held.execution, ring(each.ring));
+    if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
+    follow_output(each.held.execution, ring(each.ring));
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
     inventory.push_back(each.held);
-    if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
   }
   session_.attached(inventory, now);
+}
+
+void Agent::follow_output(ExecutionId execution, RingMemory* ring) {
+  const auto kept = kept_.find(execution);
+  pump_.add(execution, ring, kept == kept_.end() ? nullptr : mask_for(kept->second.secrets));
 }
 
 RingMemory* Agent::ring(uint64_t number) {

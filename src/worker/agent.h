@@ -40,6 +40,7 @@ class Agent {
   void on_message(Channel::Received& received, Now now);
   void on_attach(Channel::Received& received, Now now);
   RingMemory* ring(uint64_t number);
+  void follow_output(ExecutionId execution, RingMemory* ring);   // and mask the secrets that it was given
   void guard_against_a_hung_supervisor(Now now);
 
   // From the server.

@@ -2,6 +2,7 @@
 #include "src/worker/agent.h"
 #include "src/worker/journal.h"
 #include "src/worker/program_builder.h"
+#include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
 namespace hodei::worker {
@@ -165,6 +166,9 @@ void Agent::act(SendResult& result, Now) {
     RunFacts& facts = result.exit.facts;
     facts.prepared = kept->second.prepared;
     facts.outputs = kept->second.reported;
+    if (const auto mask = facts.outputs.empty() ? nullptr : mask_for(kept->second.secrets)) {
+      for (auto& [key, value] : facts.outputs) value = masked(value, *mask);
+    }
     for (const auto& [name, value] : kept->second.secrets) facts.secrets.push_back(name);
   }
   if (const std::optional<ProgressLine> last = progress_.take_last(result.exit.execution)) {

@@ -4,16 +4,18 @@
 
 namespace hodei::worker {
 
-void LogPump::add(ExecutionId execution, RingMemory* ring) {
+void LogPump::add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Automaton> mask) {
   Log& log = logs_[execution];
   if (ring == nullptr || log.ring != nullptr) return;
   log.ring = ring;
   log.reader.emplace(ring);
+  if (mask != nullptr) log.masker = std::make_unique<RingMasker>(ring, std::move(mask));
 }
 
 void LogPump::ended(ExecutionId execution, uint64_t log_bytes) {
   Log& log = logs_[execution];
   log.total = log_bytes;
+  if (log.masker) log.masker->ended();
   // Only what is durable is freed: an empty ring means that the server has everything.
   if (!log.reader || log.reader->all_freed()) log.acked = std::max(log.acked, log_bytes);
 }
@@ -59,8 +61,20 @@ void LogPump::free_until(Log& log, uint64_t offset) {
   if (log.reader && log.reader->free_until(offset)) room_made_();
 }
 
+bool LogPump::has_output(const Log& log) {
+  if (!log.reader || !log.reader->has_more()) return false;
+  return !log.masker || !log.next || *log.next < log.masker->safe();
+}
+
 bool LogPump::has_work(const Log& log) const {
-  return !log.discarding && ((log.reader && log.reader->has_more()) || (log.total && !log.end_sent));
+  return !log.discarding && (has_output(log) || (log.total && !log.end_sent));
+}
+
+void LogPump::mask(Log& log) {
+  if (!log.masker || log.total) return;
+  log.masker->look();
+  const bool is_stuck = log.ring->header().starved.load() == 1 && log.next && log.acked >= *log.next;
+  if (is_stuck && *log.next >= log.masker->safe()) log.masker->give_way();
 }
 
 MonoTime LogPump::due(const Log& log) const {
@@ -74,7 +88,10 @@ void LogPump::look(Now now) {
   for (auto& [id, log] : logs_) {
     if (log.discarding) {
       free_until(log, UINT64_MAX);
-    } else if (!has_work(log)) {
+      continue;
+    }
+    mask(log);
+    if (!has_work(log)) {
       log.unread_since = kNever;
     } else if (log.unread_since == kNever) {
       log.unread_since = now.mono;
@@ -137,7 +154,10 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
       continue;
     }
     const std::string_view unsent = chunk->bytes.substr(sent - chunk->offset);
-    const std::string_view bytes = unsent.substr(0, limit - part.data.size());
+    size_t most = limit - part.data.size();
+    if (log.masker) most = std::min<uint64_t>(most, log.masker->safe() - std::min(sent, log.masker->safe()));
+    if (most == 0) break;
+    const std::string_view bytes = unsent.substr(0, most);
     cutter.add(bytes, chunk->stream, chunk->time);
     if (cutter.open_length() > 0 && cutter.open_length() <= bytes.size()) open_at = log.reader->cursor();
     if (bytes.size() < unsent.size()) break;
@@ -170,7 +190,7 @@ std::optional<LogPart> LogPump::cut(ExecutionId execution, Log& log, size_t limi
   log.next = part.offset + part.data.size();
   log.end_sent = part.end;
   log.last_sent = now.mono;
-  log.unread_since = log.reader && log.reader->has_more() ? now.mono : kNever;
+  log.unread_since = has_output(log) ? now.mono : kNever;
   return part;
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/worker/core/execution.h"
 #include "src/worker/line_cutter.h"
+#include "src/worker/ring_masker.h"
 #include "src/worker/ring.h"
 
 namespace hodei::worker {
@@ -27,8 +28,8 @@ class LogPump {
   LogPump(LogPumpConfig config, std::function<void()> room_made)
       : config_(config), room_made_(std::move(room_made)) {}
 
-  // `ring` null: it has no output. The memory outlives the log.
-  void add(ExecutionId execution, RingMemory* ring);
+  // `ring` null: it has no output. The memory outlives the log. `mask` null: there is nothing to mask.
+  void add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Automaton> mask = nullptr);
   void ended(ExecutionId execution, uint64_t log_bytes);
   void discard(ExecutionId execution);                   // nobody wants it: free whatever comes
   void forget(ExecutionId execution);
@@ -49,6 +50,7 @@ class LogPump {
   struct Log {
     RingMemory* ring = nullptr;
     std::optional<RingReader> reader;
+    std::unique_ptr<RingMasker> masker;  // null: everything may be sent as it is
     std::optional<uint64_t> next;        // offset of the next byte to send; none: wherever the ring begins
     uint64_t acked = 0;
     std::optional<uint64_t> total;       // known once it has ended
@@ -61,6 +63,8 @@ class LogPump {
   };
 
   bool has_work(const Log& log) const;
+  static bool has_output(const Log& log);                // that may be sent
+  static void mask(Log& log);                            // what has come since
   MonoTime due(const Log& log) const;
   // Fills `part` up to `limit` bytes; an open line at its end is left in the ring for a while.
   void fill(Log& log, LogPart& part, size_t limit, Now now);

@@ -84,6 +84,7 @@ void RingMemory::recycle() {
   header().head.store(0);
   header().tail.store(0);
   header().starved.store(0);
+  for (MaskMark& mark : header().masked) mark.automaton = 0;
 }
 
 std::pair<char*, size_t> RingWriter::room() {

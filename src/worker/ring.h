@@ -21,12 +21,21 @@ namespace hodei::worker {
 
 enum class OutputStream : uint32_t { Stdout = 0, Stderr = 1, Skip = 2 };
 
+// How far the agent has masked this output, so that its successor goes on from there. Two of them, written in turn: one is
+// whole at any moment.
+struct MaskMark {
+  std::atomic<uint64_t> offset;   // everything before it was looked at
+  uint64_t automaton;             // fingerprint of what was looked for; 0: nothing was marked
+  uint32_t states[2];             // per stream
+};
+
 struct RingHeader {
   uint64_t magic;
   uint64_t capacity;
   alignas(64) std::atomic<uint64_t> head;      // bytes ever written, skips and headers included
   alignas(64) std::atomic<uint64_t> tail;      // bytes ever freed
   alignas(64) std::atomic<uint32_t> starved;   // the writer waits for room
+  alignas(64) MaskMark masked[2];              // the agent's own
 };
 
 struct RecordHeader {
@@ -106,6 +115,7 @@ class RingReader {
   uint64_t unread() const { return head() - cursor_; }
   bool all_freed() const { return head() == memory_->header().tail.load(std::memory_order_relaxed); }
   uint64_t cursor() const { return cursor_; }
+  bool is_behind() const { return cursor_ < memory_->header().tail.load(std::memory_order_relaxed); }   // of what was freed
   void seek(uint64_t cursor) { cursor_ = cursor; }   // to where cursor() once was
 
   // Frees every record that lies wholly before `offset`. True: the writer waits for room and must be woken.

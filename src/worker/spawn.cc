@@ -17,6 +17,7 @@
 
 #include "src/base/status.h"
 #include "src/worker/sandbox.h"
+#include "src/worker/secret_files.h"
 
 namespace hodei::worker {
 namespace {
@@ -176,6 +177,16 @@ Exit spawn_failed(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed", .message = std::move(message)};
 }
 
+Exit secret_error(std::string message) {
+  return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "secret_error", .message = std::move(message)};
+}
+
+Exit impossible(const Program& program) {
+  Exit exit = spawn_failed(program.impossible);
+  if (!program.impossible_failure.empty()) exit.failure = program.impossible_failure;
+  return exit;
+}
+
 Exit not_found(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 127, .failure = "command_not_found", .message = std::move(message)};
 }
@@ -243,6 +254,22 @@ int open_null() {
   return ends[0];
 }
 
+// All of it at once, whoever reads it and when: a file in memory that nobody can change or find by a name.
+absl::StatusOr<Fd> input_of(const Program& program) {
+  Fd fd(memfd_create("hodei-input", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.is_open()) return absl::ErrnoToStatus(errno, "memfd_create for the job's input");
+  size_t done = 0;
+  while (done < program.input.size()) {
+    const ssize_t wrote = pwrite(fd.get(), program.input.data() + done, program.input.size() - done, static_cast<off_t>(done));
+    if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing the job's input");
+    done += static_cast<size_t>(wrote);
+  }
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    return absl::ErrnoToStatus(errno, "sealing the job's input");
+  }
+  return fd;
+}
+
 int null_input() {
   static const int fd = open_null();
   return fd;
@@ -270,7 +297,7 @@ absl::StatusOr<std::string> find_program(const std::string& name, std::string_vi
 }
 
 SpawnResult spawn(const Program& program, const SpawnPlace& place) {
-  if (!program.impossible.empty()) return spawn_failed(program.impossible);
+  if (!program.impossible.empty()) return impossible(program);
   if (program.argv.empty()) return spawn_failed("there is no command to run");
 
   std::vector<std::string> argv = program.argv;
@@ -292,6 +319,19 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   }
   if (absl::Status written = write_files(program, place, sandbox ? &*sandbox : nullptr); !written.ok()) {
     return spawn_failed(std::string(written.message()));
+  }
+  if (!program.secret_files.empty()) {
+    const std::string secrets = secrets_folder(place.folder);
+    if (absl::Status put = put_secret_files(secrets, program.secret_files, geteuid()); !put.ok()) {
+      return secret_error(std::string(put.message()));
+    }
+    env.push_back(cat("HODEI_SECRETS=", secrets));
+  }
+  Fd input;
+  if (!program.input.empty()) {
+    absl::StatusOr<Fd> made = input_of(program);
+    if (!made.ok()) return secret_error(std::string(made.status().message()));
+    input = std::move(*made);
   }
 
   int out[2], err[2];
@@ -323,7 +363,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.argv = argv_pointers.data();
   child.env = env_pointers.data();
   child.working_dir = working_dir.c_str();
-  child.in = null_input();
+  child.in = input.is_open() ? input.get() : null_input();
   child.out = child_out.get();
   child.err = child_err.get();
   child.join_files = join_files.data();

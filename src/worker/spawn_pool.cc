@@ -88,6 +88,7 @@ void SpawnPool::run() {
 void SpawnPool::carry_out(Task task) {
   if (auto* order = std::get_if<SpawnOrder>(&task)) {
     if (!order->program.files.empty()) order->place->folder->note_files();
+    if (!order->program.secret_files.empty()) order->place->folder->note_secrets();
     SpawnPlace place{.folder = order->place->folder->path(),
                      .working_dir = order->place->folder->cwd(),
                      .enclosure = order->place->enclosure.get(),

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/secret_files.h"
 #include "src/worker/work_folder.h"
 
 namespace hodei::worker {
@@ -180,6 +181,49 @@ TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
   auto& spawned = std::get<Spawned>(result);
   EXPECT_EQ(drain(spawned.out.get()), "script x\n");
   wait_for(spawned.pid);
+}
+
+TEST_P(SpawnTest, GivesTheInputWholeHoweverLargeAndWaitsForNobody) {
+  Program program = a_program({"sh", "-c", "wc -c; echo x >&0 2>/dev/null || echo sealed; readlink /proc/self/fd/0 | cut -c1-20"});
+  program.input = std::string(300'000, 'i');
+  SpawnResult result = run(program);
+  auto& spawned = std::get<Spawned>(result);
+  const std::string out = drain(spawned.out.get());
+  EXPECT_NE(out.find("300000\nsealed\n"), std::string::npos) << out;
+  wait_for(spawned.pid);
+  program.argv = {"true"};   // never reads
+  SpawnResult silent = run(program);
+  EXPECT_EQ(WEXITSTATUS(wait_for(std::get<Spawned>(silent).pid)), 0);
+}
+
+TEST_P(SpawnTest, AnImpossibleProgramFailsWithItsOwnWord) {
+  Program program = a_program({"true"});
+  program.impossible = "there is no secret 'token'";
+  program.impossible_failure = "secret_error";
+  const Exit exit = std::get<Exit>(run(program));
+  EXPECT_EQ(exit.failure, "secret_error");
+  EXPECT_EQ(exit.message, "there is no secret 'token'");
+}
+
+TEST_P(SpawnTest, SecretFilesLieOnATmpfsThatGoesWithTheFolder) {
+  if (geteuid() != 0) GTEST_SKIP() << "mounting needs root";
+  Program program = a_program({"sh", "-c", "cat $HODEI_SECRETS/token; stat -c %a $HODEI_SECRETS/token; stat -f -c %T $HODEI_SECRETS"});
+  program.secret_files = {{"token", "t0k3n\n"}};
+  work->note_secrets();
+  SpawnResult result = run(program);
+  auto& spawned = std::get<Spawned>(result);
+  EXPECT_EQ(drain(spawned.out.get()), "t0k3n\n400\ntmpfs\n");
+  wait_for(spawned.pid);
+  EXPECT_FALSE(work->is_untouched());
+  ASSERT_TRUE(work->clean().ok());
+  EXPECT_FALSE(std::filesystem::exists(work->path() + "/secrets"));
+}
+
+TEST_P(SpawnTest, ASuccessorDropsTheSecretFilesThatItsPredecessorLeft) {
+  if (geteuid() != 0) GTEST_SKIP() << "mounting needs root";
+  ASSERT_TRUE(put_secret_files(secrets_folder(work->path()), {{"token", "t0k3n"}}, geteuid()).ok());
+  drop_all_secret_files(folder);
+  EXPECT_TRUE(std::filesystem::is_empty(secrets_folder(work->path())));
 }
 
 TEST_P(SpawnTest, ATreeHasNoMoreProcessesThanItMay) {

@@ -17,6 +17,7 @@
 #include "src/base/random.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/secret_files.h"
 #include "src/worker/worker_info.h"
 
 namespace hodei::worker {
@@ -68,6 +69,7 @@ absl::Status Supervisor::start() {
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   groups_ = choose_resource_groups(how, *enclosures_);
   if (groups_) groups_->remove_all();
+  drop_all_secret_files(state_.work());
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
 

@@ -19,6 +19,7 @@ class WorkFolder {
   const std::string& path() const { return path_; }
   const std::string& cwd() const { return cwd_; }
   void note_files() { has_files_ = true; }
+  void note_secrets() { has_secrets_ = true; }
 
   // Cheap: one stat. False also when in doubt.
   bool is_untouched() const;
@@ -31,6 +32,7 @@ class WorkFolder {
   std::string path_;
   std::string cwd_;
   bool has_files_ = false;
+  bool has_secrets_ = false;
   timespec seal_{};     // its change time when it was last emptied
 };
 

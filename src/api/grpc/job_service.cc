@@ -33,7 +33,8 @@ absl::StatusOr<JobId> page_start(const std::string& token) {
 
 }  // namespace
 
-absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in) {
+absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in,
+                                                         std::string* note) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
   // Nearly all submissions are a spec as it is: that one is not copied.
@@ -42,15 +43,20 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   if (!is_plain) {
     ASSIGN_OR_RETURN(rendered, rendered_spec(in, ns, server_.reader()));
   }
-  ASSIGN_OR_RETURN(core::NewJob job, new_job(is_plain ? in.spec() : rendered, ns, correlation_of(c, in.correlation_id()), in.template_()));
+  StorableSpec storable;
+  RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
+  *note = std::move(storable.note);
+  ASSIGN_OR_RETURN(core::NewJob job, new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
   return submit;
 }
 
 JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* in, v1::QueueJobResponse* out) {
-  absl::StatusOr<core::Submit> submit = submission(*c, *in);
+  std::string note;
+  absl::StatusOr<core::Submit> submit = submission(*c, *in, &note);
   if (!submit.ok()) return finish(c, submit.status());
+  out->set_note(note);
   return decide<core::Submitted>(server_, c, std::move(*submit), [in, out](const core::Submitted& done) {
     fill(done.jobs[0], out);
     out->set_sequence(in->sequence());
@@ -69,7 +75,9 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
   for (int i = 0; i < in->specs_size(); ++i) {
-    absl::StatusOr<core::NewJob> job = new_job(in->specs(i), *ns, correlation, "");
+    StorableSpec storable;
+    const absl::Status sealed = make_storable(in->specs(i), *ns, desk(), storable);
+    absl::StatusOr<core::NewJob> job = sealed.ok() ? new_job(*storable.spec, *ns, correlation, "") : sealed;
     if (!job.ok()) {
       return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
     }
@@ -81,7 +89,10 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
-  return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in) { return submission(*c, in); });
+  return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in) {
+    std::string unheard;
+    return submission(*c, in, &unheard);
+  });
 }
 
 JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
@@ -167,6 +178,7 @@ JobService::Unary* JobService::RetryJob(Context* c, const v1::RetryJobRequest* i
   v1::JobSpec spec;
   spec.ParseFromString(view->spec.bytes);
   spec.clear_idempotency_key();
+  if (const absl::Status known = check_references(spec, view->head.ns.str(), server_.reader()); !known.ok()) return finish(c, known);
   absl::StatusOr<core::NewJob> job = new_job(spec, view->head.ns.str(), correlation_of(*c, in->correlation_id()), view->spec.template_name);
   if (!job.ok()) return finish(c, job.status());
   job->spec->retry_of = *id;

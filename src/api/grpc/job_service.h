@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hodei/v1/job_service.grpc.pb.h"
+#include "src/api/grpc/secrets.h"
 #include "src/server/server.h"
 
 namespace hodei::api {
@@ -33,7 +34,9 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   Unary* ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) override;
 
  private:
-  absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in);
+  // `note`: what the submitter should know.
+  absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in, std::string* note);
+  SecretDesk desk() { return {server_.vault(), server_.reader()}; }
   // A job that is not in the engine any more: not found, or finished, which is FAILED_PRECONDITION.
   absl::Status explain_absence(JobId job, std::string_view wanted);
 

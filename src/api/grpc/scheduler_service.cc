@@ -1,6 +1,7 @@
 #include "src/api/grpc/scheduler_service.h"
 
 #include "src/api/grpc/event_stream.h"
+#include "src/api/grpc/secrets.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
 #include "src/base/status.h"
@@ -15,7 +16,11 @@ std::optional<double> given(bool has, double value) { return has ? std::optional
 SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::ScheduleJobRequest* in, v1::ScheduleJobResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  absl::StatusOr<core::NewJob> job = new_job(in->spec(), *ns, "", "");
+  StorableSpec storable;
+  if (const absl::Status bad = make_storable(in->spec(), *ns, {server_.vault(), server_.reader()}, storable); !bad.ok()) {
+    return finish(c, bad);
+  }
+  absl::StatusOr<core::NewJob> job = new_job(*storable.spec, *ns, "", "");
   if (!job.ok()) return finish(c, job.status());
   if (in->dry_run()) {
     return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape}),
@@ -107,7 +112,10 @@ SchedulerService::Unary* SchedulerService::GetAvailableWorkers(Context* c, const
                                                                v1::GetAvailableWorkersResponse* out) {
   v1::JobSpec any;
   any.mutable_command()->mutable_shell()->set_cmd("true");
-  const absl::StatusOr<core::NewJob> job = new_job(in->has_spec() ? in->spec() : any, std::string(kDefaultNamespace), "", "");
+  // Nothing is stored here: what its secrets hold does not matter to where it would go.
+  v1::JobSpec spec = in->has_spec() ? in->spec() : any;
+  hide_secrets(spec);
+  const absl::StatusOr<core::NewJob> job = new_job(spec, std::string(kDefaultNamespace), "", "");
   if (!job.ok()) return finish(c, job.status());
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Question(core::PreviewJob{job->head.shape}), [this, reactor, out](auto preview) {

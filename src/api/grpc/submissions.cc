@@ -1,6 +1,7 @@
 #include "src/api/grpc/submissions.h"
 
 #include "src/api/grpc/render.h"
+#include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/random.h"
 #include "src/base/status.h"
@@ -21,6 +22,10 @@ std::vector<core::Parameter> parameters_of(const v1::Template& t) {
 // What is set beside a template wins: the command as a whole, the rest field by field.
 void overlay(const v1::JobSpec& wanted, v1::JobSpec& spec) {
   if (wanted.has_command()) spec.clear_command();
+  for (const v1::Secret& given : wanted.secrets()) {
+    auto& kept = *spec.mutable_secrets();
+    kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const v1::Secret& s) { return s.name() == given.name(); }), kept.end());
+  }
   spec.MergeFrom(wanted);
 }
 
@@ -58,6 +63,9 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   if (correlation_id.size() > kMaxCorrelationId) {
     return bad_field("correlation_id", "has at most ", kMaxCorrelationId, " characters");
   }
+  for (const v1::Secret& secret : in.secrets()) {
+    if (!secret.value().empty()) return absl::InternalError("a secret was about to be stored in a readable form");
+  }
   const core::JobSpec spec = from_proto(in);
   RETURN_IF_ERROR(core::validate(spec));
   core::NewJob job;
@@ -87,6 +95,7 @@ absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const
   v1::JobSpec sample = wanted.spec();
   RETURN_IF_ERROR(render(values, sample));
   RETURN_IF_ERROR(core::validate(from_proto(sample)));
+  RETURN_IF_ERROR(refuse_values(wanted.spec()));
   core::TemplateRow row;
   row.ns = ns;
   row.name = wanted.name();

@@ -1,5 +1,6 @@
 #include "src/api/grpc/worker_link.h"
 
+#include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
 #include "src/api/grpc/worker_messages.h"
 #include "src/base/journal.h"
@@ -57,9 +58,21 @@ void WorkerStreamLink::acknowledged(const std::vector<server::LogAck>& acks) {
 
 void WorkerStreamLink::write_next() {
   if (writing_ || finished_ || queue_.empty()) return;
-  fill(queue_, &out_);
+  fill(queue_, [this](const core::SpecRow& spec, v1::RunJob* order) { open_secrets(spec, order); }, &out_);
   writing_ = true;
   reactor_->StartWrite(&out_);
+}
+
+// That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.
+void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order) {
+  deliver_secrets(spec, {server_.vault(), server_.reader()}, order);
+  if (order->secret_error().empty()) return;
+  server_.loop().post(core::RecordAudit{{.ns = spec.ns,
+                                         .principal = "server",
+                                         .action = "secret.failed",
+                                         .subject = order->execution_id(),
+                                         .detail = order->secret_error()}},
+                      nullptr);
 }
 
 void WorkerStreamLink::write_done(bool ok) {

@@ -56,6 +56,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   void offer(std::vector<store::LogPiece> pieces);
   void read_next();                              // with the mutex held
   void write_next();                             // with the mutex held
+  void open_secrets(const core::SpecRow& spec, v1::RunJob* order);
   void finish(grpc::Status status);              // with the mutex held
 
   server::Server& server_;

@@ -10,13 +10,18 @@ namespace {
 constexpr size_t kMaxMessageBytes = size_t{2} << 20;
 constexpr int kMaxHeld = 100'000;
 
-void add(const server::ToWorker::Run& run, uint64_t epoch, v1::ServerMessage* out) {
+size_t cost(const server::ToWorker::Run& run) {
+  return run.spec->bytes.size() + 64 + (run.has_secrets ? core::kMaxSecretBytes : 0);
+}
+
+void add(const server::ToWorker::Run& run, uint64_t epoch, const OpenSecrets& open_secrets, v1::ServerMessage* out) {
   v1::RunJob* order = out->add_run();
   order->set_execution_id(to_string(run.execution));
   order->set_job_id(public_id(run.execution.job));
   order->set_attempt(static_cast<int>(run.attempt));
   order->set_epoch(epoch);
   order->set_spec(run.spec->bytes);
+  if (run.has_secrets) open_secrets(*run.spec, order);
 }
 
 void add(const server::LogPosition& position, v1::LogPosition* out) {
@@ -90,7 +95,7 @@ absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry) {
   return piece;
 }
 
-void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out) {
+void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets, v1::ServerMessage* out) {
   out->Clear();
   size_t bytes = 0;
   while (!waiting.empty() && bytes < kMaxMessageBytes) {
@@ -106,8 +111,8 @@ void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out) {
     }
     size_t sent = 0;
     while (sent < m.run.size() && bytes < kMaxMessageBytes) {
-      bytes += m.run[sent].spec->bytes.size() + 64;
-      add(m.run[sent++], m.epoch, out);
+      bytes += cost(m.run[sent]);
+      add(m.run[sent++], m.epoch, open_secrets, out);
     }
     if (sent < m.run.size()) {   // the rest of this one goes with the next message
       m.run.erase(m.run.begin(), m.run.begin() + static_cast<ptrdiff_t>(sent));

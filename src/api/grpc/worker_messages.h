@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "absl/status/statusor.h"
 #include "hodei/v1/worker_service.pb.h"
@@ -16,7 +17,10 @@ absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message);
 absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch);
 absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry);
 
+// Puts what a job's secrets hold into its order.
+using OpenSecrets = std::function<void(const core::SpecRow& spec, v1::RunJob* order)>;
+
 // Takes as many waiting messages as fit into one, in order.
-void fill(std::deque<server::ToWorker>& waiting, v1::ServerMessage* out);
+void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets, v1::ServerMessage* out);
 
 }  // namespace hodei::api

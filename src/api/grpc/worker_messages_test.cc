@@ -7,6 +7,8 @@
 namespace hodei::api {
 namespace {
 
+void no_secrets(const core::SpecRow&, v1::RunJob*) { FAIL() << "no order here has secrets"; }
+
 server::ToWorker run_of(uint64_t job, size_t bytes) {
   auto spec = std::make_shared<core::SpecRow>();
   spec->job = JobId{job};
@@ -22,7 +24,7 @@ TEST(FillMessage, PutsSmallThingsTogether) {
   waiting[1].results = {{JobId{9}, 1}};
   waiting[1].heartbeat_sent_us = 55;
   v1::ServerMessage out;
-  fill(waiting, &out);
+  fill(waiting, no_secrets, &out);
   EXPECT_TRUE(waiting.empty());
   EXPECT_EQ(out.run_size(), 2);
   EXPECT_EQ(out.run(0).epoch(), 3u);
@@ -41,7 +43,7 @@ TEST(FillMessage, SplitsWhatIsTooLargeAndLosesNothing) {
   int results = 0;
   while (!waiting.empty()) {
     v1::ServerMessage out;
-    fill(waiting, &out);
+    fill(waiting, no_secrets, &out);
     ASSERT_LT(out.ByteSizeLong(), size_t{4} << 20) << "what gRPC takes at most";
     ASSERT_LT(++messages, 20);
     for (const v1::RunJob& run : out.run()) order.push_back(run.execution_id());
@@ -58,10 +60,10 @@ TEST(FillMessage, LetsAWelcomeBeginAMessage) {
   welcome.welcome->unknown = {{JobId{5}, 1}};
   std::deque<server::ToWorker> waiting = {run_of(1, 10), welcome};
   v1::ServerMessage first;
-  fill(waiting, &first);
+  fill(waiting, no_secrets, &first);
   EXPECT_FALSE(first.has_welcome());
   v1::ServerMessage second;
-  fill(waiting, &second);
+  fill(waiting, no_secrets, &second);
   EXPECT_EQ(second.welcome().unknown(0), to_string(ExecutionId{JobId{5}, 1}));
 }
 

@@ -43,14 +43,35 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
     command.otp = secret_hash(in->auth_token());
     command.new_session = secret_hash(session);
   }
-  return decide<core::Registered>(server_, c, std::move(command),
-                                  [out, session, protocol = *protocol, lease = server_.options().engine.unhealthy_after](const core::Registered&) {
-                                    out->set_session_id(session);
-                                    out->set_protocol(protocol);
-                                    out->set_heartbeat_ms(milliseconds(lease / kHeartbeatsPerLease));
-                                    out->set_lease_ms(milliseconds(lease));
-                                    out->set_server_version(kVersion);
-                                  });
+  const Duration lease = server_.options().engine.unhealthy_after;
+  out->set_protocol(*protocol);
+  out->set_heartbeat_ms(milliseconds(lease / kHeartbeatsPerLease));
+  out->set_lease_ms(milliseconds(lease));
+  out->set_server_version(kVersion);
+  Unary* reactor = c->DefaultReactor();
+  server_.loop().post_bounded(std::move(command), [this, c, in, out, session, reactor](absl::StatusOr<core::Reply> reply) {
+    if (reply.ok()) out->set_session_id(session);
+    if (absl::IsUnauthenticated(reply.status())) record_refusal(*c, in->info().id(), reply.status());
+    reactor->Finish(to_grpc(reply.status()));
+  });
+  return reactor;
+}
+
+void WorkerService::record_refusal(const Context& c, const std::string& worker, const absl::Status& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const MonoTime now = server_.clock().now().mono;
+    if (now - minute_began_ >= std::chrono::minutes(1)) {
+      minute_began_ = now;
+      refusals_ = 0;
+    }
+    if (++refusals_ > kMaxRefusalsPerMinute) return;
+  }
+  server_.loop().post(core::RecordAudit{{.principal = c.peer(),
+                                         .action = "worker.refused",
+                                         .subject = worker,
+                                         .detail = std::string(why.message())}},
+                      nullptr);
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(Context*) {

@@ -1,6 +1,8 @@
 // WorkerAgentService.
 #pragma once
 
+#include <mutex>
+
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/server/server.h"
 
@@ -9,6 +11,9 @@ namespace hodei::api {
 // Versions of the worker protocol that this server speaks.
 inline constexpr uint32_t kProtocolMin = 1;
 inline constexpr uint32_t kProtocolMax = 1;
+
+// Refused registrations that the audit trail takes in a minute.
+inline constexpr int kMaxRefusalsPerMinute = 60;
 
 class WorkerService final : public v1::WorkerAgentService::CallbackService {
  public:
@@ -27,7 +32,13 @@ class WorkerService final : public v1::WorkerAgentService::CallbackService {
   Unary* CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) override;
 
  private:
+  // That somebody was not let in, at most so many times a minute: whoever knocks all night must not fill the disk.
+  void record_refusal(const Context& c, const std::string& worker, const absl::Status& why);
+
   server::Server& server_;
+  std::mutex mutex_;                 // guards the two below
+  MonoTime minute_began_{0};
+  int refusals_ = 0;
 };
 
 }  // namespace hodei::api

@@ -72,13 +72,15 @@ struct Backoff {
   bool operator==(const Backoff&) const = default;
 };
 
+// The names of a job's secrets, in words: "api_token, db_password".
+using SecretNames = std::shared_ptr<const std::string>;
+
 struct JobHead {
   JobId id{};
   Namespace ns;
   JobState state = JobState::Pending;
   Priority priority = Priority::Normal;
   bool allow_retry = true;
-  bool has_secrets = false;              // they are opened when it is sent to a worker
   bool cancel_requested = false;
   bool timeout_requested = false;
   uint32_t executions = 0;               // dispatches so far; the newest is the current one
@@ -93,6 +95,7 @@ struct JobHead {
   std::string concurrency_key;           // empty: none
   WorkerId worker;                       // of the current execution, while Scheduled or Running
   ShapePtr shape;
+  SecretNames secrets;                   // null: none. Their values are opened when it is sent to a worker
   std::shared_ptr<const Past> past;
 
   ExecutionId current() const { return {id, executions}; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "src/base/clip.h"
 #include "src/base/status.h"
@@ -133,6 +134,16 @@ absl::Status check_sandbox(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status check_secrets(const JobSpec& spec) {
+  if (spec.secrets.size() > kMaxSecrets) return bad_field("secrets", "at most ", kMaxSecrets, ", not ", spec.secrets.size());
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < spec.secrets.size(); ++i) {
+    RETURN_IF_ERROR(check_secret_name(cat("secrets[", i, "].name"), spec.secrets[i]));
+    if (!seen.insert(spec.secrets[i]).second) return bad_field("secrets", "'", spec.secrets[i], "' is named twice");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status check_logs(const JobSpec& spec) {
   if (spec.log_policy < 0 || spec.log_policy > kMaxLogPolicy) return bad_field("logs.policy", "must be one of block, drop");
   RETURN_IF_ERROR(check_range("logs.max_bytes", spec.log_max_bytes, 0, kMaxLogBytes));
@@ -150,6 +161,16 @@ absl::Status check_keys(const JobSpec& spec) {
 }
 
 }  // namespace
+
+absl::Status check_secret_name(std::string_view field, std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; };
+  if (!name.empty() && name.size() <= kMaxNameLength && is_letter(name[0]) && std::all_of(name.begin(), name.end(), may_follow)) {
+    return absl::OkStatus();
+  }
+  return bad_field(field, "'", clip(name, 60), "' is not a name; use letters, digits, '_', '.' and '-', not starting with a "
+                   "digit, at most ", kMaxNameLength, " characters");
+}
 
 absl::Status validate(const JobSpec& spec) {
   if (spec.encoded_size > kMaxSpecBytes) {
@@ -171,6 +192,7 @@ absl::Status validate(const JobSpec& spec) {
   RETURN_IF_ERROR(check_constraints(spec));
   RETURN_IF_ERROR(check_sandbox(spec));
   RETURN_IF_ERROR(check_logs(spec));
+  RETURN_IF_ERROR(check_secrets(spec));
   return check_keys(spec);
 }
 
@@ -185,6 +207,11 @@ JobHead head_of(const JobSpec& spec) {
   if (spec.backoff_max_ms > 0) head.backoff.max = std::chrono::milliseconds(spec.backoff_max_ms);
   if (spec.backoff_factor > 0) head.backoff.factor = spec.backoff_factor;
   head.concurrency_key = spec.concurrency_key;
+  if (!spec.secrets.empty()) {
+    std::string names;
+    for (const std::string& name : spec.secrets) names += cat(names.empty() ? "" : ", ", name);
+    head.secrets = std::make_shared<const std::string>(std::move(names));
+  }
 
   auto shape = std::make_shared<Shape>(spec.shape);
   shape->needs.cpu_milli = static_cast<int64_t>(std::ceil(spec.cpu_cores * 1000));

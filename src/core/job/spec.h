@@ -79,6 +79,11 @@ inline constexpr size_t kMaxUserLength = 64;
 inline constexpr int kMaxLogPolicy = 2;                              // block, drop
 inline constexpr int64_t kMaxLogBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxLogBytesPerSecond = int64_t{1} << 40;
+inline constexpr size_t kMaxSecrets = 64;               // of one job
+inline constexpr size_t kMaxSecretBytes = 64 << 10;     // of one value, and of all values of a job together
+
+// [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: fit for a name of a file and a key in JSON.
+absl::Status check_secret_name(std::string_view field, std::string_view name);
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);

@@ -16,14 +16,17 @@ TEST_P(StoreSuite, LoadsWhatWasPutInTheStatedOrder) {
   const Write otp = PutOtp{{hash128("token"), WorkerId("w1"), WallTime{77}}};
   const Write key = PutIdempotency{{hash128("idem"), JobId{1}, WallTime{99}}};
   const Write job_template = PutTemplate{{.ns = "default", .name = "t", .revision = 4, .updated = {5}, .bytes = "b"}};
+  const Write secret = PutSecret{{.ns = "default", .name = "s", .revision = 3, .updated = {6}, .sealed = std::string(kNastyText)}};
+  const Write audited = PutAudit{{.number = 7, .at = {8}, .ns = "default", .principal = "local", .action = "secret.set",
+                                  .subject = "s", .detail = std::string(kNastyText)}};
   const Write worker = PutWorker{a_worker("w1")};
-  Writes batch = {worker, key, otp, limit, job_template, PutNextJob{12}, scheduler};
+  Writes batch = {secret, PutAudit{{.number = 6, .at = {9}}}, audited, worker, key, otp, limit, job_template, PutNextJob{12}, scheduler};
   for (const uint64_t n : {9, 2, 10}) {
     for (const Write& write : entering(a_job(n))) batch.push_back(write);
   }
   ASSERT_EQ(commit(batch), absl::OkStatus());
   const auto expected =
-      ElementsAre(text_of(scheduler), "next job 12", text_of(job_template), text_of(limit), text_of(otp), text_of(key),
+      ElementsAre(text_of(scheduler), "next job 12", text_of(audited), text_of(secret), text_of(job_template), text_of(limit), text_of(otp), text_of(key),
                   text_of(worker), text_of(live(a_job(2))), text_of(live(a_job(9))), text_of(live(a_job(10))));
   EXPECT_THAT(loaded(), expected);
   reopen();
@@ -45,6 +48,7 @@ TEST_P(StoreSuite, EveryFieldOfAJobSurvives) {
   job.backoff = {.initial = Duration(11), .max = Duration(13), .factor = 1.7};
   job.not_before = WallTime{1'800'000'000'000'001};
   job.concurrency_key = std::string(kNastyText);
+  job.secrets = std::make_shared<const std::string>("api_token, db_password");
   job.shape = a_shape(kNastyText);
   ASSERT_EQ(commit(entering(job)), absl::OkStatus());
   job = moved(dispatched(job, "w-1"), JobState::Running, kNastyText);

@@ -172,5 +172,56 @@ TEST_P(StoreSuite, TemplatesAreReadByNameAndNamespace) {
   EXPECT_THAT(reader().job_templates("default").value(), ElementsAre(newer));
 }
 
+TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
+  const SecretRow a{.ns = "default", .name = "a", .revision = 1, .updated = {5}, .sealed = std::string(kNastyText)};
+  const SecretRow other{.ns = "other", .name = "a", .revision = 9, .updated = {7}, .sealed = "o"};
+  ASSERT_EQ(commit({PutSecret{other}, PutSecret{a}}), absl::OkStatus());
+  EXPECT_EQ(reader().secret("default", "a").value(), a);
+  EXPECT_EQ(reader().secret("default", "b").status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(reader().secrets("default").value(), ElementsAre(a));
+  EXPECT_THAT(reader().secrets("").value(), ElementsAre(a, other));
+
+  SecretRow newer = a;
+  newer.revision = 2;
+  newer.sealed = "n";
+  ASSERT_EQ(commit({PutSecret{newer}, DeleteSecret{"other", "a"}}), absl::OkStatus());
+  reopen();
+  EXPECT_THAT(reader().secrets("").value(), ElementsAre(newer));
+}
+
+TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
+  std::vector<AuditRow> rows;
+  Writes batch;
+  for (uint64_t n = 1; n <= 6; ++n) {
+    rows.push_back({.number = n, .at = {static_cast<int64_t>(n * 10)}, .ns = n == 6 ? "other" : "default", .principal = "local",
+                    .action = n % 2 == 0 ? "secret.set" : "secret.delivered", .subject = n < 4 ? "a" : "b", .detail = "d"});
+    batch.push_back(PutAudit{rows.back()});
+  }
+  ASSERT_EQ(commit(batch), absl::OkStatus());
+  const auto numbers = [&](const AuditQuery& query) {
+    std::vector<uint64_t> out;
+    for (const AuditRow& row : reader().audit(query).value()) out.push_back(row.number);
+    return out;
+  };
+  EXPECT_EQ(reader().audit({.limit = 1}).value().at(0), rows[5]);
+  EXPECT_THAT(numbers({}), ElementsAre(6, 5, 4, 3, 2, 1));
+  EXPECT_THAT(numbers({.before = 5, .limit = 2}), ElementsAre(4, 3));
+  EXPECT_THAT(numbers({.ns = "default", .action = "secret.set"}), ElementsAre(4, 2));
+  EXPECT_THAT(numbers({.subject = "a", .since = {20}}), ElementsAre(3, 2));
+}
+
+TEST_P(StoreSuite, OldAuditEntriesGoButTheNewestKeepsItsNumber) {
+  Writes batch;
+  for (uint64_t n = 1; n <= 3; ++n) batch.push_back(PutAudit{{.number = n, .at = {static_cast<int64_t>(n * 10)}}});
+  ASSERT_EQ(commit(batch), absl::OkStatus());
+  ASSERT_EQ(commit({ExpireAudit{WallTime{20}}}), absl::OkStatus());
+  EXPECT_EQ(reader().audit({}).value().size(), 2u);
+  ASSERT_EQ(commit({ExpireAudit{WallTime{1000}}}), absl::OkStatus());
+  reopen();
+  ASSERT_EQ(reader().audit({}).value().size(), 1u);
+  EXPECT_EQ(reader().audit({}).value()[0].number, 3u);
+  EXPECT_THAT(loaded(), ElementsAre(testing::StartsWith("audit 3 ")));
+}
+
 }  // namespace
 }  // namespace hodei::store

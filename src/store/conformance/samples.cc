@@ -107,7 +107,7 @@ void RandomHistory::submit(Writes& out) {
   job.backoff.factor = 1 + static_cast<double>(pick(100)) / 7;
   job.created = WallTime{clock_us_ += 1000};
   if (pick(3) == 0) job.concurrency_key = some_text();
-  job.has_secrets = pick(3) == 0;
+  if (pick(3) == 0) job.secrets = std::make_shared<const std::string>(cat("s", pick(9)));
   if (pick(4) == 0) job.shape = a_shape(some_text());
   SpecRow spec = *a_spec(job, some_text());
   spec.labels = {{"team", some_text()}};
@@ -146,7 +146,7 @@ void RandomHistory::move_a_job(Writes& out) {
 void RandomHistory::change_something_else(Writes& out) {
   const std::string ns = cat("ns", pick(2));
   const std::string id = cat("w", pick(5));
-  switch (pick(11)) {
+  switch (pick(15)) {
     case 0: out.push_back(PutWorker{a_worker(id)}); break;
     case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
     case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
@@ -161,7 +161,11 @@ void RandomHistory::change_something_else(Writes& out) {
     case 6: out.push_back(PutKeyLimit{{ns, some_text(), static_cast<int64_t>(pick(9))}}); break;
     case 7: out.push_back(DeleteKeyLimit{ns, some_text()}); break;
     case 8: out.push_back(ExpireIdempotency{WallTime{clock_us_}}); break;
-    case 9: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9))}}); break;
+    case 9: out.push_back(PutSecret{{ns, some_text(), static_cast<int64_t>(pick(9)), {clock_us_}, some_text()}}); break;
+    case 10: out.push_back(DeleteSecret{ns, some_text()}); break;
+    case 11: out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}}); break;
+    case 12: out.push_back(ExpireAudit{WallTime{clock_us_ - 5000}}); break;
+    case 13: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9))}}); break;
     default: out.push_back(PutNextJob{next_job_});
   }
 }

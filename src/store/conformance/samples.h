@@ -45,6 +45,7 @@ class RandomHistory {
 
   std::mt19937_64 random_;
   uint64_t next_job_ = 1;
+  uint64_t next_audit_ = 1;
   int64_t clock_us_ = 1'700'000'000'000'000;
   std::map<uint64_t, core::JobHead> live_;
 };

@@ -63,6 +63,18 @@ struct Describe {
     return fmt::format("scheduler {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load, c.affinity,
                        c.zone, c.history, c.threshold);
   }
+  std::string operator()(const PutSecret& w) const {
+    return fmt::format("secret {}/{} revision={} updated={} {}", quoted(w.row.ns), quoted(w.row.name), w.row.revision,
+                       w.row.updated.us, quoted(w.row.sealed));
+  }
+  std::string operator()(const DeleteSecret& w) const {
+    return fmt::format("delete secret {}/{}", quoted(w.ns), quoted(w.name));
+  }
+  std::string operator()(const PutAudit& w) const {
+    return fmt::format("audit {} at={} ns={} {} {} {} {}", w.row.number, w.row.at.us, quoted(w.row.ns),
+                       quoted(w.row.principal), quoted(w.row.action), quoted(w.row.subject), quoted(w.row.detail));
+  }
+  std::string operator()(const ExpireAudit& w) const { return fmt::format("expire audit before {}", w.before.us); }
   std::string operator()(const PutNextJob& w) const { return fmt::format("next job {}", w.next); }
 };
 
@@ -72,7 +84,8 @@ std::string to_text(const JobHead& j) {
   return fmt::format(
       "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} executions={} attempts={}/{} lost={} limits={}/{} "
       "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
-      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry, j.has_secrets, j.cancel_requested,
+      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry,
+      j.secrets == nullptr ? "none" : quoted(*j.secrets), j.cancel_requested,
       j.timeout_requested, j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
       j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
       j.not_before.us, quoted(j.concurrency_key), quoted(j.worker.str()),

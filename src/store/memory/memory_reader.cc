@@ -80,4 +80,33 @@ absl::StatusOr<std::vector<core::TemplateRow>> MemoryStore::job_templates(const 
   return out;
 }
 
+absl::StatusOr<core::SecretRow> MemoryStore::secret(const std::string& ns, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = tables_.secrets.find({ns, name});
+  if (found == tables_.secrets.end()) return no_such_secret(ns, name);
+  return found->second;
+}
+
+absl::StatusOr<std::vector<core::SecretRow>> MemoryStore::secrets(const std::string& ns) {
+  const std::lock_guard lock(mutex_);
+  std::vector<core::SecretRow> out;
+  for (const auto& [key, row] : tables_.secrets) {
+    if (ns.empty() || ns == row.ns) out.push_back(row);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<core::AuditRow>> MemoryStore::audit(const AuditQuery& query) {
+  const std::lock_guard lock(mutex_);
+  const auto is = [](const std::string& wanted, const std::string& text) { return wanted.empty() || wanted == text; };
+  std::vector<core::AuditRow> out;
+  for (auto it = tables_.audit.rbegin(); it != tables_.audit.rend() && out.size() < query.limit; ++it) {
+    const core::AuditRow& row = it->second;
+    if (query.before != 0 && row.number >= query.before) continue;
+    if (query.since.is_set() && row.at < query.since) continue;
+    if (is(query.ns, row.ns) && is(query.action, row.action) && is(query.subject, row.subject)) out.push_back(row);
+  }
+  return out;
+}
+
 }  // namespace hodei::store

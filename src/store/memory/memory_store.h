@@ -39,6 +39,8 @@ struct MemoryTables {
   std::map<WorkerId, core::WorkerRecordPtr> workers;
   std::map<Hash128, core::OtpRow> otps;
   std::map<Name, core::TemplateRow> templates;
+  std::map<Name, core::SecretRow> secrets;
+  std::map<uint64_t, core::AuditRow> audit;
   std::map<Name, core::KeyLimitRow> key_limits;
   std::map<Hash128, core::IdempotencyRow> idempotency;
 
@@ -63,6 +65,9 @@ class MemoryStore final : public Store, public Reader {
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
   absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
+  absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
+  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
+  absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) override;
 
   // The next commit suffers this, once. A commit that would have been refused anyway is refused as ever.
   void fail_next_commit(CommitFault fault);

@@ -24,6 +24,14 @@ struct Apply {
   void operator()(const DeleteOtp& w) const { t.otps.erase(w.token); }
   void operator()(const PutTemplate& w) const { t.templates[{w.row.ns, w.row.name}] = w.row; }
   void operator()(const DeleteTemplate& w) const { t.templates.erase({w.ns, w.name}); }
+  void operator()(const PutSecret& w) const { t.secrets[{w.row.ns, w.row.name}] = w.row; }
+  void operator()(const DeleteSecret& w) const { t.secrets.erase({w.ns, w.name}); }
+  void operator()(const PutAudit& w) const { t.audit[w.row.number] = w.row; }
+  void operator()(const ExpireAudit& w) const {
+    if (t.audit.empty()) return;
+    const uint64_t newest = t.audit.rbegin()->first;
+    std::erase_if(t.audit, [&](const auto& entry) { return entry.second.at < w.before && entry.first < newest; });
+  }
   void operator()(const PutKeyLimit& w) const { t.key_limits[{w.row.ns, w.row.key}] = w.row; }
   void operator()(const DeleteKeyLimit& w) const { t.key_limits.erase({w.ns, w.key}); }
   void operator()(const PutIdempotency& w) const { t.idempotency[w.row.key] = w.row; }

@@ -50,6 +50,10 @@ absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
       {&out.delete_template_, delete_sql(kTemplate, kDialect)},
       {&out.put_key_limit_, upsert_sql(kKeyLimit, kDialect)},
       {&out.delete_key_limit_, delete_sql(kKeyLimit, kDialect)},
+      {&out.put_secret_, upsert_sql(kSecret, kDialect)},
+      {&out.delete_secret_, delete_sql(kSecret, kDialect)},
+      {&out.put_audit_, insert_sql(kAudit, kDialect)},
+      {&out.expire_audit_, "DELETE FROM audit WHERE at < ?1 AND number < (SELECT max(number) FROM audit)"},
       {&out.put_idempotency_, upsert_sql(kIdempotency, kDialect)},
       {&out.expire_idempotency_, "DELETE FROM idempotency WHERE expires < ?1"},
   };
@@ -133,6 +137,13 @@ absl::Status BatchWriter::write_other(const Write& write) {
     absl::Status operator()(const DeleteTemplate& p) const { return erase(w.delete_template_, {p.ns, p.name}); }
     absl::Status operator()(const PutKeyLimit& p) const { return put(w.put_key_limit_, p.row, write_key_limit); }
     absl::Status operator()(const DeleteKeyLimit& p) const { return erase(w.delete_key_limit_, {p.ns, p.key}); }
+    absl::Status operator()(const PutSecret& p) const { return put(w.put_secret_, p.row, write_secret); }
+    absl::Status operator()(const DeleteSecret& p) const { return erase(w.delete_secret_, {p.ns, p.name}); }
+    absl::Status operator()(const PutAudit& p) const { return put(w.put_audit_, p.row, write_audit); }
+    absl::Status operator()(const ExpireAudit& p) const {
+      w.expire_audit_.integer(p.before.us);
+      return done_or_error(w.expire_audit_.run());
+    }
     absl::Status operator()(const PutIdempotency& p) const { return put(w.put_idempotency_, p.row, write_idempotency); }
     absl::Status operator()(const ExpireIdempotency& p) const {
       w.expire_idempotency_.integer(p.before.us);

@@ -34,6 +34,10 @@ class BatchWriter {
   Statement delete_template_;
   Statement put_key_limit_;
   Statement delete_key_limit_;
+  Statement put_secret_;
+  Statement delete_secret_;
+  Statement put_audit_;
+  Statement expire_audit_;
   Statement put_idempotency_;
   Statement expire_idempotency_;
   Connection* db_ = nullptr;

@@ -8,10 +8,16 @@
 namespace hodei::store {
 namespace {
 
-// Steps from older versions; version 1 is the first, so there is none yet. A step is written out as SQL and never
-// changed again, and tables.h is brought to the same.
+// Steps from older versions. A step is written out as SQL and never changed again, and tables.h is brought to the same.
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> list = {};
+  static const std::vector<Migration> list = {
+      {2,
+       {"CREATE TABLE secret (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT NULL, "
+        "sealed BLOB NOT NULL, PRIMARY KEY (ns, name)) STRICT, WITHOUT ROWID",
+        "CREATE TABLE audit (number INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, ns TEXT NOT NULL, "
+        "principal TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, "
+        "CHECK (number > 0)) STRICT"}},
+  };
   return list;
 }
 

@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<ReadConnection>> ReadConnection::open(const Sqlit
   ASSIGN_OR_RETURN(out->done_by_key, out->db.prepare(select_by_key_sql(kJobDone, Dialect::Sqlite)));
   ASSIGN_OR_RETURN(out->spec_by_key, out->db.prepare(select_by_key_sql(kSpec, Dialect::Sqlite)));
   ASSIGN_OR_RETURN(out->template_by_key, out->db.prepare(select_by_key_sql(kTemplate, Dialect::Sqlite)));
+  ASSIGN_OR_RETURN(out->secret_by_key, out->db.prepare(select_by_key_sql(kSecret, Dialect::Sqlite)));
   return out;
 }
 
@@ -127,6 +128,47 @@ absl::StatusOr<std::vector<core::TemplateRow>> SqliteReader::job_templates(const
     ASSIGN_OR_RETURN(const bool found, rows.step());
     if (!found) return out;
     out.push_back(read_template(rows));
+  }
+}
+
+absl::StatusOr<core::SecretRow> SqliteReader::secret(const std::string& ns, const std::string& name) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  const InUse use(lease->secret_by_key);
+  lease->secret_by_key.text(ns);
+  lease->secret_by_key.text(name);
+  ASSIGN_OR_RETURN(const bool found, lease->secret_by_key.step());
+  if (!found) return no_such_secret(ns, name);
+  return read_secret(lease->secret_by_key);
+}
+
+absl::StatusOr<std::vector<core::SecretRow>> SqliteReader::secrets(const std::string& ns) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows,
+                   lease->db.prepare(select_sql(kSecret, "WHERE ?1 = '' OR ns = ?1 ORDER BY ns, name")));
+  rows.text(ns);
+  std::vector<core::SecretRow> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) return out;
+    out.push_back(read_secret(rows));
+  }
+}
+
+absl::StatusOr<std::vector<core::AuditRow>> SqliteReader::audit(const AuditQuery& query) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows,
+                   lease->db.prepare(select_sql(kAudit, "WHERE (?1 = 0 OR number < ?1) AND at >= ?2 AND (?3 = '' OR ns = ?3) "
+                                                        "AND (?4 = '' OR action = ?4) AND (?5 = '' OR subject = ?5) "
+                                                        "ORDER BY number DESC LIMIT ?6")));
+  rows.integer(static_cast<int64_t>(query.before));
+  rows.integer(query.since.is_set() ? query.since.us : INT64_MIN);
+  for (const std::string* text : {&query.ns, &query.action, &query.subject}) rows.text(*text);
+  rows.integer(static_cast<int64_t>(std::min<size_t>(query.limit, INT64_MAX)));
+  std::vector<core::AuditRow> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) return out;
+    out.push_back(read_audit(rows));
   }
 }
 

@@ -26,6 +26,7 @@ struct ReadConnection {
   Statement done_by_key;
   Statement spec_by_key;
   Statement template_by_key;
+  Statement secret_by_key;
 };
 
 class SqliteReader final : public Reader {
@@ -38,6 +39,9 @@ class SqliteReader final : public Reader {
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
   absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
+  absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
+  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
+  absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) override;
 
  private:
   // A connection that goes back to the pool with its holder.

@@ -7,6 +7,7 @@
 #include "src/store/sqlite/schema.h"
 #include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/test_folder.h"
+#include "src/store/tables.h"
 
 namespace hodei::store {
 namespace {
@@ -84,14 +85,73 @@ TEST(SqliteStore, AnOlderDatabaseIsBroughtForwardStepByStep) {
   const SqliteOptions options{.data_dir = folder.path()};
   ASSERT_TRUE(SqliteStore::open(options).ok());
   Connection db = Connection::open({.path = options.path()}).value();
-  const std::vector<Migration> steps = {{1, {"no SQL at all: never run"}},
-                                        {2, {"CREATE TABLE extra (n INTEGER)"}},
-                                        {3, {"INSERT INTO extra VALUES (7)"}}};
-  ASSERT_EQ(bring_up_to_date(db, steps, 3), absl::OkStatus());
+  constexpr int kNext = kSchemaVersion + 1;
+  const std::vector<Migration> steps = {{kSchemaVersion, {"no SQL at all: never run"}},
+                                        {kNext, {"CREATE TABLE extra (n INTEGER)"}},
+                                        {kNext + 1, {"INSERT INTO extra VALUES (7)"}}};
+  ASSERT_EQ(bring_up_to_date(db, steps, kNext + 1), absl::OkStatus());
   EXPECT_EQ(db.ask_integer("SELECT n FROM extra").value(), 7);
-  EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), 3);
-  ASSERT_EQ(bring_up_to_date(db, steps, 3), absl::OkStatus()) << "and only once";
+  EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), kNext + 1);
+  ASSERT_EQ(bring_up_to_date(db, steps, kNext + 1), absl::OkStatus()) << "and only once";
   EXPECT_EQ(db.ask_integer("SELECT count(*) FROM extra").value(), 1);
+}
+
+// As the first release made it.
+constexpr const char* kVersion1[] = {
+    "CREATE TABLE meta (id INTEGER PRIMARY KEY NOT NULL, schema_version INTEGER NOT NULL, installation TEXT NOT NULL, "
+    "epoch INTEGER NOT NULL, batch_no INTEGER NOT NULL, next_job INTEGER, scheduler BLOB, CHECK (id = 1)) STRICT",
+    "CREATE TABLE spec (job INTEGER PRIMARY KEY NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, labels BLOB NOT NULL, "
+    "correlation_id TEXT NOT NULL, template TEXT NOT NULL, retry_of INTEGER NOT NULL, bytes BLOB NOT NULL, CHECK (job > 0)) "
+    "STRICT",
+    "CREATE TABLE job_hot (job INTEGER PRIMARY KEY NOT NULL, step INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER NOT NULL, "
+    "last_worker TEXT NOT NULL, details BLOB NOT NULL, shape BLOB, past BLOB, CHECK (state BETWEEN 1 AND 3)) STRICT",
+    "CREATE TABLE job_done (job INTEGER PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER NOT "
+    "NULL, last_worker TEXT NOT NULL, details BLOB NOT NULL, shape BLOB, past BLOB, CHECK (state BETWEEN 4 AND 7)) STRICT",
+    "CREATE TABLE worker (id TEXT NOT NULL, state INTEGER NOT NULL, session BLOB NOT NULL, used_otp BLOB NOT NULL, "
+    "incarnation TEXT NOT NULL, stop_when_empty INTEGER NOT NULL, registered INTEGER NOT NULL, info BLOB NOT NULL, "
+    "PRIMARY KEY (id), CHECK (state BETWEEN 1 AND 7)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE otp (token BLOB NOT NULL, worker TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (token)) STRICT, "
+    "WITHOUT ROWID",
+    "CREATE TABLE template (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT NULL, bytes "
+    "BLOB NOT NULL, PRIMARY KEY (ns, name)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE key_limit (ns TEXT NOT NULL, key TEXT NOT NULL, max_active INTEGER NOT NULL, PRIMARY KEY (ns, key)) STRICT, "
+    "WITHOUT ROWID",
+    "CREATE TABLE idempotency (key BLOB NOT NULL, job INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (key)) STRICT, "
+    "WITHOUT ROWID",
+    "CREATE INDEX idempotency_expires ON idempotency (expires)",
+    "INSERT INTO meta VALUES (1, 1, 'an installation', 4, 0, 12, NULL)",
+    "INSERT INTO template VALUES ('default', 'kept', 1, 5, x'62')",
+};
+
+TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
+  TestFolder folder;
+  const SqliteOptions options{.data_dir = folder.path()};
+  {
+    Connection db = Connection::open({.path = options.path()}).value();
+    for (const char* sql : kVersion1) ASSERT_EQ(db.run(sql), absl::OkStatus()) << sql;
+  }
+  const auto store = SqliteStore::open(options);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const Epoch epoch = (*store)->new_epoch().value();
+  EXPECT_EQ(static_cast<uint64_t>(epoch), 5u);
+  const core::SecretRow secret{.ns = "default", .name = "s", .revision = 1, .updated = {6}, .sealed = "x"};
+  ASSERT_EQ((*store)->commit({core::PutSecret{secret}, core::PutAudit{{.number = 1}}}, epoch, BatchNo{1}), absl::OkStatus());
+  const auto reader = SqliteReader::open(options).value();
+  EXPECT_EQ(reader->secret("default", "s").value(), secret);
+  EXPECT_EQ(reader->audit({}).value().size(), 1u);
+  EXPECT_EQ(reader->job_template("default", "kept").value().bytes, "b");
+  // The same tables as those of a database that is made today.
+  TestFolder fresh;
+  const SqliteOptions new_options{.data_dir = fresh.path()};
+  ASSERT_TRUE(SqliteStore::open(new_options).ok());
+  const auto tables = [](const SqliteOptions& of) {
+    Connection db = Connection::open({.path = of.path()}).value();
+    Statement rows = db.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").value();
+    std::vector<std::string> out;
+    while (rows.step().value()) out.emplace_back(rows.text());
+    return out;
+  };
+  EXPECT_EQ(tables(options), tables(new_options));
 }
 
 TEST(SqliteStore, AFailedMigrationLeavesTheDatabaseAsItWas) {
@@ -99,9 +159,9 @@ TEST(SqliteStore, AFailedMigrationLeavesTheDatabaseAsItWas) {
   const SqliteOptions options{.data_dir = folder.path()};
   ASSERT_TRUE(SqliteStore::open(options).ok());
   Connection db = Connection::open({.path = options.path()}).value();
-  const std::vector<Migration> steps = {{2, {"CREATE TABLE extra (n INTEGER)", "not SQL"}}};
-  EXPECT_FALSE(bring_up_to_date(db, steps, 2).ok());
-  EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), 1);
+  const std::vector<Migration> steps = {{kSchemaVersion + 1, {"CREATE TABLE extra (n INTEGER)", "not SQL"}}};
+  EXPECT_FALSE(bring_up_to_date(db, steps, kSchemaVersion + 1).ok());
+  EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), kSchemaVersion);
   EXPECT_EQ(db.ask_integer("SELECT count(*) FROM sqlite_master WHERE name = 'extra'").value(), 0);
 }
 

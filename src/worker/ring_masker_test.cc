@@ -1,0 +1,241 @@
+// Output with secrets in it goes through rings, cuts, acknowledgements, broken streams and deaths of the agent. What arrives
+// must be what one gets by masking each stream as a whole.
+#include "src/worker/ring_masker.h"
+
+#include <map>
+#include <random>
+
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "src/worker/log_pump.h"
+#include "src/worker/secret_forms.h"
+
+namespace hodei::worker {
+namespace {
+
+constexpr ExecutionId kRun{JobId{5}, 1};
+
+std::shared_ptr<const Automaton> mask_of(const std::string& value) { return mask_for({{"s", value}}); }
+
+struct Output {
+  explicit Output(const std::string& value, size_t capacity = 64 << 10)
+      : mask(mask_of(value)), ring(RingMemory::create(capacity).value()), writer(&ring) {}
+
+  bool print(const std::string& text, OutputStream stream = OutputStream::Stdout) { return writer.append(stream, {}, text); }
+
+  std::shared_ptr<const Automaton> mask;
+  RingMemory ring;
+  RingWriter writer;
+};
+
+std::string content(RingMemory& ring) {
+  RingReader reader(&ring);
+  std::string all;
+  while (const auto chunk = reader.peek()) {
+    all += chunk->bytes;
+    reader.next();
+  }
+  return all;
+}
+
+TEST(RingMasker, HoldsBackExactlyWhatCouldStillBecomeASecret) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  output.print("hello s3cr");
+  masker.look();
+  EXPECT_EQ(masker.safe(), 6u);
+  output.print("3t-no");
+  masker.look();
+  EXPECT_EQ(masker.safe(), 15u);
+  EXPECT_EQ(content(output.ring), "hello s3cr3t-no");
+  output.print(" s3cr3t-");
+  output.print("other stream", OutputStream::Stderr);
+  masker.look();
+  EXPECT_EQ(masker.safe(), 16u);
+  output.print("value");
+  masker.look();
+  EXPECT_EQ(masker.safe(), 15u + 8 + 12 + 5 + 0);
+  EXPECT_EQ(content(output.ring), "hello s3cr3t-no *******other stream*****");
+}
+
+TEST(RingMasker, WhatIsHeldBackIsLetGoAtTheEnd) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  output.print("s3cr3t-val");
+  masker.ended();
+  EXPECT_EQ(masker.safe(), 10u);
+  EXPECT_EQ(content(output.ring), "s3cr3t-val");
+}
+
+TEST(RingMasker, ANewAgentGoesOnInTheMiddleOfASecret) {
+  Output output("s3cr3t-value");
+  output.print("say s3cr");
+  { RingMasker(&output.ring, output.mask).look(); }
+  output.print("3t-v");
+  {
+    RingMasker second(&output.ring, output.mask);
+    EXPECT_EQ(second.safe(), 4u);
+    second.look();
+    EXPECT_EQ(second.safe(), 4u);
+  }
+  output.print("alue.");
+  RingMasker third(&output.ring, output.mask);
+  third.look();
+  EXPECT_EQ(content(output.ring), "say ************.");
+  EXPECT_EQ(third.safe(), 17u);
+}
+
+TEST(RingMasker, AnAgentThatKnowsOtherFormsMasksTooMuchRatherThanTooLittle) {
+  Output output("s3cr3t-value");
+  output.print("say s3cr3t");
+  { RingMasker(&output.ring, output.mask).look(); }
+  RingMasker newer(&output.ring, mask_for({{"s", "s3cr3t-value"}, {"t", "another form"}}));
+  output.print("-value, and then something that is no secret at all");
+  newer.look();
+  const std::string out = content(output.ring);
+  EXPECT_EQ(out.find("s3cr3t"), std::string::npos);
+  EXPECT_EQ(out.find("value"), std::string::npos);
+  EXPECT_NE(out.find("no secret at all"), std::string::npos);
+}
+
+TEST(RingMasker, GivesWayWhenTheRingIsFull) {
+  Output output("s3cr3t-value", 4096);
+  LogPump pump({.interval = 0ms, .settle = 0ms}, [] {});
+  pump.add(kRun, &output.ring, output.mask);
+  ASSERT_TRUE(output.print("s3cr3t-val"));
+  Now now{{1'000'000}, {1'000'000}};
+  std::string out;
+  // The other stream fills the ring: the rest of the first can never come before there is room.
+  for (int i = 0; i < 400; ++i) {
+    if (!output.print("the other stream goes on and on\n", OutputStream::Stderr)) output.ring.header().starved.store(1);
+    now = {now.wall + 200ms, now.mono + 200ms};
+    pump.look(now);
+    for (const LogPart& part : pump.take(now)) {
+      out += part.data;
+      pump.acked(kRun, part.offset + part.data.size());
+    }
+  }
+  EXPECT_EQ(out.substr(0, 12), "**********th");
+  EXPECT_GT(out.size(), 10'000u);
+}
+
+// One random life of an execution's output. The agent dies and comes back, streams break, acknowledgements come late.
+class Life {
+ public:
+  explicit Life(uint64_t seed) : random_(seed), value_(some_value()), output_(value_, 4096 + pick(3) * 8192) { connect(); }
+
+  void run() {
+    for (int i = 0; i < 400; ++i) {
+      switch (pick(8)) {
+        case 0:
+        case 1:
+        case 2: print(); break;
+        case 3:
+        case 4: send(); break;
+        case 5: acknowledge(); break;
+        case 6: break_stream(); break;
+        default: if (pick(4) == 0) restart_agent(); break;
+      }
+    }
+    pump_->ended(kRun, printed_.size());
+    for (int i = 0; i < 200 && !pump_->all_acked(kRun); ++i) {
+      send();
+      durable_ = received_.size();
+      pump_->acked(kRun, durable_);
+    }
+  }
+
+  const std::string& received() const { return received_; }
+  const std::string& value() const { return value_; }
+  // Each stream masked as a whole, put together again as it was printed.
+  std::string expected() const {
+    std::string streams[2];
+    for (size_t i = 0; i < printed_.size(); ++i) streams[which_[i] == '1'] += printed_[i];
+    for (std::string& stream : streams) stream = masked(stream, *output_.mask);
+    std::string out;
+    size_t at[2] = {0, 0};
+    for (const char which : which_) out += streams[which == '1'][at[which == '1']++];
+    return out;
+  }
+
+ private:
+  uint64_t pick(uint64_t below) { return random_() % below; }
+  std::string some_value() {
+    const char* values[] = {"abcabcabc", "s3cr3t-value", "aaaaaaa", "line one\nline two\n", "p@ss w/rd+1", "abababab\nbabababa"};
+    return values[pick(6)];
+  }
+
+  void print() {
+    const OutputStream stream = pick(3) == 0 ? OutputStream::Stderr : OutputStream::Stdout;
+    const char which = stream == OutputStream::Stderr ? '1' : '0';
+    std::string& left = left_[which - '0'];
+    if (left.size() < 4) {
+      const std::set<std::string> forms = secret_forms({{"s", value_}});
+      left += *std::next(forms.begin(), static_cast<long>(pick(forms.size())));
+      if (pick(3) == 0) left += value_;
+      if (pick(2) == 0) left += pick(2) == 0 ? "\n" : "ab";
+    }
+    const std::string part = left.substr(0, 1 + pick(left.size()));
+    if (!output_.writer.append(stream, {}, part)) return;
+    left.erase(0, part.size());
+    printed_ += part;
+    which_ += std::string(part.size(), which);
+  }
+
+  void send() {
+    now_ = {now_.wall + 150ms, now_.mono + 150ms};
+    pump_->look(now_);
+    for (const LogPart& part : pump_->take(now_)) {
+      ASSERT_EQ(part.lost, 0u);
+      ASSERT_LE(part.offset, received_.size());
+      // The server keeps what it has: what is sent again is left out.
+      const size_t known = received_.size() - part.offset;
+      if (known < part.data.size()) received_ += part.data.substr(known);
+    }
+  }
+
+  void acknowledge() {
+    if (received_.size() == durable_) return;
+    durable_ += pick(received_.size() - durable_ + 1);
+    pump_->acked(kRun, durable_);
+  }
+
+  // What was not durable is lost on the way; the server says where to go on.
+  void break_stream() {
+    received_.resize(durable_);
+    pump_->restart();
+    pump_->resume_at(kRun, durable_);
+  }
+
+  void connect() {
+    pump_ = std::make_unique<LogPump>(LogPumpConfig{.message_bytes = 64 + pick(4096), .interval = 0ms, .settle = 0ms, .hold_open = 1ms}, [] {});
+    pump_->add(kRun, &output_.ring, output_.mask);
+  }
+
+  void restart_agent() {
+    connect();
+    break_stream();
+  }
+
+  std::mt19937_64 random_;
+  std::string value_;
+  Output output_;
+  std::unique_ptr<LogPump> pump_;
+  Now now_{{1'000'000}, {1'000'000}};
+  std::string printed_, which_, received_, left_[2];
+  size_t durable_ = 0;
+};
+
+TEST(RingMasker, WhatArrivesIsTheWholeOutputMasked) {
+  size_t hidden = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Life life(seed);
+    life.run();
+    ASSERT_EQ(life.received(), life.expected()) << "seed " << seed << ", secret " << life.value();
+    hidden += static_cast<size_t>(std::count(life.received().begin(), life.received().end(), '*'));
+  }
+  EXPECT_GT(hidden, 100'000u) << "too little was masked to mean anything";
+}
+
+}  // namespace
+}  // namespace hodei::worker

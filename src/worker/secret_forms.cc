@@ -1,0 +1,130 @@
+#include "src/worker/secret_forms.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace hodei::worker {
+namespace {
+
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64Url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr size_t kMimeLine = 76;   // where `base64` breaks its lines; others break at kPiece
+
+using Forms = std::set<std::string>;
+
+bool is_one_character(std::string_view text) { return text.find_first_not_of(text[0]) == std::string_view::npos; }
+
+void add(std::string_view text, Forms& out, size_t piece = kPiece) {
+  while (text.size() >= kShortestMasked) {
+    // No piece at the end that is too short to be looked for.
+    const size_t length = text.size() < piece + kShortestMasked ? text.size() : piece;
+    out.emplace(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+}
+
+// Without padding. `skip` bytes stood before the value: the characters that depend on them are left out, and unless it `ends`
+// there, the one that depends on what follows.
+std::string base64(std::string_view value, size_t skip, bool ends, std::string_view alphabet) {
+  const std::string bytes = std::string(skip, '\0').append(value);
+  const size_t bits = bytes.size() * 8;
+  std::string out;
+  for (size_t bit = 0; bit + (ends ? 1 : 6) <= bits; bit += 6) {
+    const auto high = static_cast<uint8_t>(bytes[bit / 8]);
+    const auto low = bit / 8 + 1 < bytes.size() ? static_cast<uint8_t>(bytes[bit / 8 + 1]) : uint8_t{0};
+    out += alphabet[(high << 8 | low) >> (10 - bit % 8) & 63];
+  }
+  return out.substr(std::min((skip * 8 + 5) / 6, out.size()));
+}
+
+std::string url_encoded(std::string_view value, bool lower_case, bool form) {
+  const std::string_view digits = lower_case ? "0123456789abcdef" : "0123456789ABCDEF";
+  std::string out;
+  for (const char c : value) {
+    const auto byte = static_cast<uint8_t>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-_.~").find(c) != std::string_view::npos;
+    if (plain) {
+      out += c;
+    } else if (form && c == ' ') {
+      out += '+';
+    } else {
+      out += '%';
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+  }
+  return out;
+}
+
+// `careful`: as those write it who fear to be inside a web page.
+std::string json_escaped(std::string_view value, bool careful) {
+  constexpr std::string_view kShort = "\b\f\n\r\t\"\\";
+  constexpr std::string_view kLetters = "bfnrt\"\\";
+  std::string out;
+  for (const char c : value) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (const size_t at = kShort.find(c); at != std::string_view::npos) {
+      out += '\\';
+      out += kLetters[at];
+    } else if (byte < 0x20 || (careful && (c == '<' || c == '>'))) {
+      out += "\\u00";
+      out += "0123456789abcdef"[byte >> 4];
+      out += "0123456789abcdef"[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void add_lines(std::string_view value, Forms& out) {
+  while (!value.empty()) {
+    const size_t end = value.find('\n');
+    std::string_view line = value.substr(0, end);
+    value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    // A line of dashes or blanks is no secret.
+    if (!line.empty() && !is_one_character(line)) add(line, out);
+  }
+}
+
+void add_forms(std::string_view value, Forms& out) {
+  add(value, out);
+  if (value.find('\n') != std::string_view::npos) add_lines(value, out);
+  for (const std::string_view alphabet : {kBase64, kBase64Url}) {
+    for (const size_t skip : {0, 1, 2}) {
+      for (const bool ends : {false, true}) add(base64(value, skip, ends, alphabet), out);
+    }
+    const std::string whole = base64(value, 0, true, alphabet);
+    if (whole.size() > kPiece) add(whole, out, kMimeLine);
+  }
+  for (const bool lower_case : {false, true}) {
+    for (const bool form : {false, true}) add(url_encoded(value, lower_case, form), out);
+  }
+  for (const bool careful : {false, true}) add(json_escaped(value, careful), out);
+}
+
+}  // namespace
+
+std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets) {
+  Forms out;
+  for (const auto& [name, value] : secrets) {
+    if (value.size() < kShortestMasked) continue;
+    add_forms(value, out);
+    // What `echo` and editors put behind a value is not part of the secret.
+    const size_t end = value.find_last_not_of("\r\n");
+    if (end != std::string::npos && end + 1 < value.size() && end + 1 >= kShortestMasked) {
+      add_forms(std::string_view(value).substr(0, end + 1), out);
+    }
+  }
+  return out;
+}
+
+std::shared_ptr<const Automaton> mask_for(const std::map<std::string, std::string>& secrets) {
+  const std::set<std::string> forms = secret_forms(secrets);
+  return forms.empty() ? nullptr : std::make_shared<const Automaton>(forms);
+}
+
+}  // namespace hodei::worker
