@@ -26,6 +26,7 @@ hodei::worker::WorkerOptions worker_options(const hodei::cli::AgentOptions& in) 
   out.labels = in.labels;
   for (const hodei::cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
   out.pool = in.pool;
+  out.metrics_listen = in.metrics_listen;
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "src/worker/core/session.h"
 #include "src/worker/keepsake.h"
 #include "src/worker/log_pump.h"
+#include "src/worker/metrics_door.h"
 #include "src/worker/pace.h"
 #include "src/worker/server_link.h"
 #include "src/worker/worker_info.h"
@@ -37,6 +38,7 @@ class Agent {
   void on_attach(Channel::Received& received, Now now);
   RingMemory* ring(uint64_t number);
   void guard_against_a_hung_supervisor(Now now);
+  void note_exit(const Exit& exit);
 
   // From the server.
   void hear_server(Now now);
@@ -44,6 +46,7 @@ class Agent {
   void on_arrived(v1::ServerMessage& message, Now now);
   void on_ack(const v1::ServerAck& ack);
   void after_logs_acked(ExecutionId execution);
+  void beat_every(Duration time);              // as the server wishes while somebody watches; 0: as it said at first
 
   // What the Session wants.
   void act(Connect&, Now now);
@@ -64,6 +67,9 @@ class Agent {
   Session session_;
   LogPump pump_;
   LoadMeter load_;
+  AgentFigures figures_;
+  std::optional<MetricsDoor> metrics_;         // none: off, or its address is taken
+  Duration registered_beat_{0}, registered_lease_{0}, watched_beat_{0};
   State state_ = State::Running;
 
   std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning
@@ -75,6 +81,7 @@ class Agent {
   Fd epoll_, output_ready_, room_made_;
   std::map<uint64_t, RingMemory> rings_;
   std::map<ExecutionId, Keepsake> kept_;       // of those that have one
+  std::map<ExecutionId, std::string> traces_;  // of those that this agent started, for its journal
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

@@ -48,10 +48,11 @@ struct WorkerOptions {
   uint64_t job_processes = 4096;               // of one execution, threads included; 0: no limit
   uint32_t spawn_threads = 2;
   size_t ring_bytes = 1 << 20;                 // output buffered per execution
+  std::string metrics_listen;                  // host:port of the agent's /metrics; `off` or empty: none
   Duration grace = 5s;                         // from SIGTERM to SIGKILL when a job names none
 };
 
-// Takes HODEI_SERVER (comma-separated) and HODEI_TOKEN where the options name none.
+// Takes HODEI_SERVER (comma-separated), HODEI_TOKEN and HODEI_METRICS_LISTEN where the options name none.
 void apply_environment(WorkerOptions& options);
 
 // The supervisor. Returns the process's exit code: 0 after SIGTERM, SIGINT or a drain; 1 when it could not start;

@@ -21,9 +21,12 @@ FOLDERS = {
     "src/store/conformance": {"uses": ["src/store", "src/store/segments"], "libraries": {"system", "gtest"}},
     "src/providers": {"uses": [], "libraries": {"system", "boost", "json"}},
     "src/server": {
-        "uses": ["src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/providers"],
+        "uses": ["src/server/metrics", "src/server/tracing", "src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/providers"],
         "libraries": {"system", "boost"},
     },
+    "src/server/metrics": {"uses": ["src/server"], "libraries": {"system", "prometheus"}},
+    "src/server/tracing": {"uses": ["src/server", "src/base/http"], "libraries": {"system", "json"}},
+    "src/api/http": {"uses": ["src/server"], "libraries": {"system", "boost"}},
     "src/api/grpc": {"uses": ["src/server", "proto"], "libraries": {"system", "grpc", "protobuf"}},
     "src/worker/core": {"uses": [], "libraries": set(), "pure": True},
     "src/worker/artifacts": {
@@ -73,6 +76,7 @@ HEADERS = [
     ("libsmartcols", "smartcols"),
     ("archive", "archive"),
     ("openssl/", "openssl"),
+    ("prometheus/", "prometheus"),
     ("ares", "cares"),
     ("re2/", "re2"),
     ("gtest/", "gtest"),

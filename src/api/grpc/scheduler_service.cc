@@ -1,5 +1,6 @@
 #include "src/api/grpc/scheduler_service.h"
 
+#include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/event_stream.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
@@ -17,6 +18,7 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   if (!ns.ok()) return finish(c, ns.status());
   absl::StatusOr<core::NewJob> job = new_job(in->spec(), *ns, "", "");
   if (!job.ok()) return finish(c, job.status());
+  adopt_trace(*c, *job);
   if (in->dry_run()) {
     return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape}),
                                      [out](const core::Explanation& e) { to_proto(e, out->mutable_decision()); });

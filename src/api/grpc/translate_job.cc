@@ -1,6 +1,7 @@
 #include "src/api/grpc/failures.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/text.h"
+#include "src/base/trace.h"
 
 namespace hodei::api {
 namespace {
@@ -162,6 +163,7 @@ void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
   if (out->reason().empty() && job.state == core::JobState::Pending) out->set_reason("waiting for a worker");
   if (!detail) return;
   out->mutable_spec()->ParseFromString(view.spec.bytes);
+  out->set_trace_id(trace_text(trace_of(job.id, view.spec.bytes).trace));
   const size_t transitions = job.past == nullptr ? 0 : job.past->transitions.size();
   for (size_t i = 0; i <= transitions; ++i) to_proto(job, i, out->add_history());
   if (job.past == nullptr) return;
