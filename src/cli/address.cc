@@ -60,6 +60,14 @@ absl::StatusOr<std::vector<Address>> parse_addresses(std::string_view text) {
   return out;
 }
 
+absl::StatusOr<std::optional<Address>> parse_listen(std::string_view text) {
+  if (text == "off") return std::nullopt;
+  ASSIGN_OR_RETURN(Address address, parse_address(text));
+  const bool has_port = text.ends_with(cat(":", address.port));
+  if (!has_port) return absl::InvalidArgumentError(cat("'", text, "' names no port; write host:port, or off"));
+  return address;
+}
+
 std::string to_string(const Address& address) {
   const bool v6 = address.host.find(':') != std::string::npos;
   return v6 ? cat("[", address.host, "]:", address.port) : cat(address.host, ":", address.port);

@@ -9,6 +9,7 @@
 #include "hodei/v1/admin_service.grpc.pb.h"
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/metrics_service.grpc.pb.h"
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/base/hash.h"
@@ -34,13 +35,15 @@ struct Stubs {
         logs(v1::LogStreamService::NewStub(channel)),
         scheduler(v1::SchedulerService::NewStub(channel)),
         workers(v1::WorkerAgentService::NewStub(channel)),
-        admin(v1::AdminService::NewStub(channel)) {}
+        admin(v1::AdminService::NewStub(channel)),
+        metrics(v1::MetricsService::NewStub(channel)) {}
 
   std::unique_ptr<v1::JobExecutionService::Stub> jobs;
   std::unique_ptr<v1::LogStreamService::Stub> logs;
   std::unique_ptr<v1::SchedulerService::Stub> scheduler;
   std::unique_ptr<v1::WorkerAgentService::Stub> workers;
   std::unique_ptr<v1::AdminService::Stub> admin;
+  std::unique_ptr<v1::MetricsService::Stub> metrics;
 };
 
 std::unique_ptr<Stubs> connect(const Address& address) {
@@ -89,6 +92,7 @@ struct Client::Wire {
     context.set_deadline(deadline_in(deadline));
     context.AddMetadata("hodei-request-id", request_id);
     if (!options.correlation_id.empty()) context.AddMetadata("hodei-correlation-id", options.correlation_id);
+    if (!options.traceparent.empty()) context.AddMetadata("traceparent", options.traceparent);
     if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);
   }
 
@@ -307,6 +311,11 @@ absl::Status Client::subscribe_logs(const v1::SubscribeLogsRequest& request,
 absl::Status Client::follow_events(const v1::ExecutionEventStreamRequest& request,
                                    std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop) {
   return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take, std::move(stop));
+}
+
+absl::Status Client::stream_metrics(const v1::StreamMetricsRequest& request,
+                                    std::function<bool(const v1::MetricSample&)> take, std::stop_token stop) {
+  return wire_->stream(&Stubs::metrics, &v1::MetricsService::Stub::StreamMetrics, request, take, std::move(stop));
 }
 
 }  // namespace hodei::cli

@@ -13,6 +13,7 @@
 #include "hodei/v1/admin_service.pb.h"
 #include "hodei/v1/job_service.pb.h"
 #include "hodei/v1/log_service.pb.h"
+#include "hodei/v1/metrics_service.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
 #include "src/base/time.h"
@@ -24,6 +25,7 @@ struct ClientOptions {
   std::vector<Address> servers;  // tried in order
   std::string token;
   std::string correlation_id;  // sent with every call when given
+  std::string traceparent;     // likewise: jobs join the trace of whoever started us
   Duration request_timeout = 30s;
   Duration retry_for = 3s;  // total time for a call that finds no server
   const Clock* clock = nullptr;
@@ -81,6 +83,9 @@ class Client {
   absl::Status subscribe_logs(const v1::SubscribeLogsRequest& request, std::function<bool(const v1::LogChunk&)> take);
   absl::Status follow_events(const v1::ExecutionEventStreamRequest& request,
                              std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {});
+
+  absl::Status stream_metrics(const v1::StreamMetricsRequest& request, std::function<bool(const v1::MetricSample&)> take,
+                              std::stop_token stop);
 
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);

@@ -204,6 +204,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Outputs", pairs(job.outputs()));
   if (job.executions_size() > 0) add_detail(fields, job.executions(job.executions_size() - 1));
   fields.add("Correlation", job.correlation_id());
+  fields.add("Trace", job.trace_id());
   fields.add("Full id", job.id());
   std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),
                         "\n", fields.text(options.colours));

@@ -53,6 +53,10 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.secret_key_file = settings.text("secret_key_file");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
+  ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));
+  out.http_was_chosen = settings.get("http_listen").origin != "default";
+  out.metrics_retention_age = settings.duration("metrics_retention_age");
+  out.otlp_endpoint = settings.text("otlp_endpoint");
   return out;
 }
 
@@ -75,6 +79,7 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.state_dir = settings.text("state_dir");
   if (out.state_dir.empty()) out.state_dir = cat(data_dir(settings, surroundings), "/worker");
   out.log_level = settings.text("log_level");
+  out.metrics_listen = settings.text("metrics_listen");
   return out;
 }
 

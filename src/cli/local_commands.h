@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct ServerOptions {
   std::string secret_key_file;
   Duration lease{};
   std::string log_level;  // trace … off
+  std::optional<Address> http_listen;  // nothing: off
+  bool http_was_chosen = false;        // not the default: it must work
+  Duration metrics_retention_age{};
+  std::string otlp_endpoint;  // empty: none
 };
 
 struct WorkerTaint {
@@ -53,6 +58,7 @@ struct AgentOptions {
   std::string pool;
   std::string state_dir;
   std::string log_level;
+  std::string metrics_listen;  // host:port, or off
 };
 
 struct DevOptions {

@@ -1,6 +1,7 @@
 #include "src/cli/session.h"
 
 #include "src/base/status.h"
+#include "src/base/trace.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/message_text.h"
 #include "src/cli/table.h"
@@ -19,6 +20,9 @@ Client& Session::client() {
     options.servers = parse_addresses(settings.text("server")).value();  // checked when the settings were resolved
     options.token = settings.text("token");
     options.correlation_id = correlation_id;
+    // What is no trace context would fail the call as bad metadata; the server would pass over it anyway.
+    const std::string trace = io.env_or("TRACEPARENT", "");
+    if (parse_traceparent(trace)) options.traceparent = trace;
     options.request_timeout = settings.duration("request_timeout");
     options.retry_for = asks_once ? Duration(0) : settings.duration("retry_for");
     options.clock = io.clock;

@@ -20,6 +20,7 @@ constexpr Duration kLongestLease = std::chrono::hours(1);
 
 absl::Status check_servers(const std::string& v) { return parse_addresses(v).status(); }
 absl::Status check_listen(const std::string& v) { return parse_address(v).status(); }
+absl::Status check_listen_or_off(const std::string& v) { return parse_listen(v).status(); }
 absl::Status check_duration(const std::string& v) { return parse_duration(v).status(); }
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
@@ -30,7 +31,10 @@ absl::Status check_lease(const std::string& v) {
   return absl::InvalidArgumentError(cat("'", v, "' is not from ", exact_duration(kShortestLease), " to ",
                                         exact_duration(kLongestLease)));
 }
-absl::Status check_port(const std::string& v) { return parse_count(v, 0, 65535).status(); }
+absl::Status check_endpoint(const std::string& v) {
+  if (v.empty() || v.starts_with("http://") || v.starts_with("https://")) return absl::OkStatus();
+  return absl::InvalidArgumentError(cat("'", v, "' is not an address like http://localhost:4318"));
+}
 absl::Status check_label(const std::string& v) { return parse_key_value("label", v).status(); }
 absl::Status check_taint(const std::string& v) { return parse_taint(v).status(); }
 absl::Status check_id(const std::string& v) { return v.empty() ? absl::OkStatus() : check_name("value", v); }
@@ -81,7 +85,8 @@ constexpr Setting kSettings[] = {
      "the folder of everything durable (empty: ~/.local/share/hodei, or /var/lib/hodei for root)"},
     {"listen", "--listen", "HODEI_LISTEN", "", "127.0.0.1:50051", kServer, check_listen,
      "host:port to serve gRPC on; GRPC_PORT sets the port"},
-    {"http_port", "", "HTTP_PORT", "", "8080", kServer, check_port, "reserved for the HTTP API"},
+    {"http_listen", "--http-listen", "HODEI_HTTP_LISTEN", "", "127.0.0.1:8080", kServer, check_listen_or_off,
+     "host:port to serve HTTP on (/metrics, /healthz, /readyz), or off; HTTP_PORT sets the port"},
     {"database_url", "--database-url", "HODEI_DATABASE_URL", "DATABASE_URL", "", kServer, check_database,
      "the store; empty: SQLite in the data folder", false, true},
     {"log_retention_age", "--log-retention-age", "HODEI_LOG_RETENTION_AGE", "", "14d", kServer, check_duration,
@@ -93,6 +98,10 @@ constexpr Setting kSettings[] = {
     {"secret_key_file", "--secret-key-file", "HODEI_SECRET_KEY_FILE", "", "", kServer, nullptr,
      "a file with the key that seals secrets, 32 bytes in hex or base64 (empty: `secret.key` in the data folder, made once)"},
     {"secret_key", "", "HODEI_SECRET_KEY", "", "", kServer, nullptr, "the key itself; wins over secret_key_file", false, true},
+    {"metrics_retention_age", "--metrics-retention-age", "HODEI_METRICS_RETENTION_AGE", "", "7d", kServer, check_duration,
+     "how long samples of workers and jobs are kept"},
+    {"otlp_endpoint", "--otlp-endpoint", "HODEI_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT", "", kServer, check_endpoint,
+     "the OpenTelemetry collector that gets the spans of jobs, such as http://localhost:4318; empty: none"},
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
      "how long a worker runs its jobs without hearing from the server; they are given to others half as long later"},
     {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
@@ -113,6 +122,8 @@ constexpr Setting kSettings[] = {
      "this worker's id (empty: made once from the host name and kept)"},
     {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr,
      "this worker's name for people (empty: host name)"},
+    {"metrics_listen", "--metrics-listen", "HODEI_METRICS_LISTEN", "", "off", kAgent, check_listen_or_off,
+     "host:port to serve this worker's /metrics on, or off"},
     {"state_dir", "--state-dir", "HODEI_STATE_DIR", "", "", kAgent, nullptr,
      "where the worker keeps its session and working folders (empty: `worker` in the data folder)"},
 };
@@ -139,17 +150,19 @@ std::optional<SettingValue> from_env(const Setting& setting, const Surroundings&
   return std::nullopt;
 }
 
-// GRPC_PORT is a port without a host: it replaces the port of `listen`, and that of the server found by default. Asked
-// only where neither a flag nor the setting's own variable was given.
-absl::Status apply_grpc_port(const Surroundings& surroundings, const Setting& setting, SettingValue& value) {
-  const std::string text = surroundings.env_or("GRPC_PORT", "");
+// GRPC_PORT and HTTP_PORT are ports without a host: they replace the port of `listen` and `http_listen`, and GRPC_PORT
+// that of the server found by default. Asked only where neither a flag nor the setting's own variable was given.
+absl::Status apply_port(const Surroundings& surroundings, const Setting& setting, SettingValue& value) {
+  const std::string variable = setting.name == "http_listen" ? "HTTP_PORT" : "GRPC_PORT";
+  const std::string text = surroundings.env_or(variable, "");
   if (text.empty()) return absl::OkStatus();
   const absl::StatusOr<int64_t> port = parse_count(text, 0, 65535);
-  if (!port.ok()) return bad_field("GRPC_PORT", std::string(port.status().message()));
+  if (!port.ok()) return bad_field(variable, std::string(port.status().message()));
   if (setting.name == "server" && value.origin != "default") return absl::OkStatus();
+  if (value.values[0] == "off") value.values[0] = std::string(setting.default_value);
   ASSIGN_OR_RETURN(Address address, parse_address(value.values[0]));
   address.port = static_cast<int>(*port);
-  value = {{cat(setting.name == "server" ? "http://" : "", to_string(address))}, "environment GRPC_PORT"};
+  value = {{cat(setting.name == "server" ? "http://" : "", to_string(address))}, cat("environment ", variable)};
   return absl::OkStatus();
 }
 
@@ -177,8 +190,8 @@ absl::StatusOr<Settings> Settings::resolve(const std::map<std::string, std::vect
       value = *found;
     } else {
       if (const auto kept = file.values.find(setting.name); kept != file.values.end()) value = kept->second;
-      const bool has_port = setting.name == "server" || setting.name == "listen";
-      if (has_port) RETURN_IF_ERROR(apply_grpc_port(surroundings, setting, value));
+      const bool has_port = setting.name == "server" || setting.name == "listen" || setting.name == "http_listen";
+      if (has_port) RETURN_IF_ERROR(apply_port(surroundings, setting, value));
     }
     RETURN_IF_ERROR(check_values(setting, value));
     out.values_.emplace(setting.name, std::move(value));

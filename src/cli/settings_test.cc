@@ -65,6 +65,17 @@ TEST_F(SettingsTest, GrpcPortMovesTheDefaultServerAndTheListener) {
   EXPECT_THAT(error(), HasSubstr("GRPC_PORT"));
 }
 
+TEST_F(SettingsTest, HttpPortMovesTheHttpDoor) {
+  EXPECT_EQ(resolve()->text("http_listen"), "127.0.0.1:8080");
+  env_["HTTP_PORT"] = "7000";
+  EXPECT_EQ(resolve()->text("http_listen"), "127.0.0.1:7000");
+  EXPECT_EQ(resolve("http_listen: 0.0.0.0:1\n")->text("http_listen"), "0.0.0.0:7000");
+  flags_["http_listen"] = {"off"};
+  EXPECT_EQ(server_options(*resolve(), surroundings_)->http_listen, std::nullopt);
+  flags_["http_listen"] = {"localhost"};
+  EXPECT_THAT(error(), HasSubstr("names no port"));
+}
+
 TEST_F(SettingsTest, ListsComeAsListsMappingsOrText) {
   EXPECT_THAT(resolve("labels: {zone: a, rack: 3}\n")->list("labels"), ElementsAre("zone=a", "rack=3"));
   EXPECT_THAT(resolve("labels: [zone=a]\n")->list("labels"), ElementsAre("zone=a"));

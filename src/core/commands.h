@@ -2,6 +2,7 @@
 // by the caller, so that the engine stays deterministic.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
@@ -179,6 +180,7 @@ struct WorkerViews { std::vector<WorkerView> workers; };
 
 struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
+  std::array<int64_t, kWorkerStates + 1> by_state{};   // workers, by the number of their state
 };
 
 using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, SecretPut, Registered, StreamOpened, Reported, OtpMade,

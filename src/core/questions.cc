@@ -180,6 +180,7 @@ Engine::Answer Engine::answer(const DescribeSystem&, Now) {
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
     ++out.workers;
+    ++out.by_state[static_cast<size_t>(worker->state)];
     out.unhealthy += worker->unhealthy;
   }
   return out;

@@ -35,6 +35,7 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   if (!agent.cgroups.empty()) add("--cgroups", agent.cgroups);
   add("--job-log-size", std::to_string(agent.job_log_bytes));
   if (!agent.pool.empty()) add("--pool", agent.pool);
+  add("--metrics-listen", agent.metrics_listen);
   if (!agent.log_level.empty()) add("--log-level", agent.log_level);
   for (const auto& [key, value] : agent.labels) add("--label", cat(key, "=", value));
   for (const cli::WorkerTaint& t : agent.taints) add("--taint", cat(t.key, "=", t.value, ":", t.effect));

@@ -5,6 +5,8 @@
 #include <future>
 
 #include "src/api/grpc/host.h"
+#include "src/api/http/http_host.h"
+#include "src/api/http/observability.h"
 #include "src/base/journal.h"
 #include "src/base/random.h"
 #include "src/base/sha256.h"
@@ -31,6 +33,8 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   server::ServerOptions out;
   out.data_dir = in.data_dir;
   if (in.log_retention_age > Duration(0)) out.log_retention.max_age = in.log_retention_age;
+  if (in.metrics_retention_age > Duration(0)) out.metrics_retention = in.metrics_retention_age;
+  out.otlp_endpoint = in.otlp_endpoint;
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
   out.secret_key = in.secret_key;
@@ -54,7 +58,19 @@ absl::StatusOr<std::string> make_token(server::Server& server, const std::string
 struct Running {
   std::unique_ptr<server::Server> server;
   std::unique_ptr<api::GrpcHost> host;
+  std::unique_ptr<api::HttpHost> http;     // null: off
 };
+
+// A port that nobody asked for may be in use by anything: then the server does without.
+absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOptions& options, server::Server& server) {
+  if (!options.http_listen) return nullptr;
+  api::Router router;
+  api::add_observability(router, server);
+  auto host = api::HttpHost::open(options.http_listen->host, options.http_listen->port, std::move(router));
+  if (host.ok() || options.http_was_chosen) return host;
+  say(cat("warning: ", std::string(host.status().message()), "; going on without HTTP"));
+  return nullptr;
+}
 
 absl::StatusOr<Running> open(const cli::ServerOptions& options, std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
@@ -63,6 +79,7 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, std::function<ap
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   RETURN_IF_ERROR(out.server->start());
   ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
   if (!cli::is_loopback(options.listen)) {
     say(cat("warning: listening on ", to_string(options.listen),
             ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
@@ -89,6 +106,7 @@ void close(Running& running) {
   running.host->set_serving(false);
   running.server->links().close_all("the server is shutting down; come back in a moment");
   running.host->stop();
+  if (running.http != nullptr) running.http->stop();
   running.server->stop();
 }
 

@@ -1,6 +1,8 @@
 #include "src/server/carrier.h"
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/base/trace.h"
 
 namespace hodei::server {
 
@@ -46,6 +48,7 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           links_.close(e.stream, e.reason);
         } else if constexpr (std::is_same_v<E, core::JobMoved>) {
           tell_output(*e.job);
+          if (journal_wants(Level::Debug)) tell_journal(*e.job, e.first);
           if (core::is_terminal(e.job->state)) {
             specs_.drop(e.job->id);
             logs_.job_finished(e.job->id, e.job->executions);
@@ -65,6 +68,24 @@ void Carrier::tell_output(const core::JobHead& job) {
   if (job.past == nullptr || job.past->executions.empty()) return;
   const core::Execution& newest = job.past->executions.back();
   if (newest.log_bytes) logs_.execution_ended({job.id, newest.number}, *newest.log_bytes);
+}
+
+// One line for each step of a job, with the trace that it belongs to. Reads from the disk at worst, and only for whoever
+// wants to see everything.
+void Carrier::tell_journal(const core::JobHead& job, size_t first) {
+  std::shared_ptr<const core::SpecRow> spec = specs_.find(job.id);
+  if (spec == nullptr) {
+    const auto rows = reader_.specs({job.id});
+    if (rows.ok() && !rows->empty()) spec = rows->front();
+  }
+  const std::string trace = spec == nullptr ? "unknown" : trace_text(trace_of(job.id, spec->bytes).trace);
+  const std::string about = cat("job=", short_id(job.id), " trace=", trace);
+  if (first == 0) journal(Level::Debug, "server", about, " state=", core::name(core::JobState::Pending), " reason=submitted");
+  const size_t count = job.past == nullptr ? 0 : job.past->transitions.size();
+  for (size_t i = std::max<size_t>(first, 1); i <= count; ++i) {
+    const core::Transition& t = job.past->transitions[i - 1];
+    journal(Level::Debug, "server", about, " state=", core::name(t.to), " execution=", t.execution, " reason=", t.reason);
+  }
 }
 
 void Carrier::fill_specs(Messages& messages) {

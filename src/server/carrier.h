@@ -34,6 +34,7 @@ class Carrier final : public Outlet {
   using Messages = std::map<uint64_t, ToWorker>;       // by stream
   void add(const core::Effect& effect, Messages& messages);
   void tell_output(const core::JobHead& job);
+  void tell_journal(const core::JobHead& job, size_t first);
   void fill_specs(Messages& messages);
 
   WorkerLinks& links_;

@@ -65,7 +65,8 @@ LoopHealth Loop::health() {
   return health_;
 }
 
-void Loop::note_health(Duration turn) {
+void Loop::note_health(size_t commands, Duration turn) {
+  health_.commands += commands;
   health_.loaded = core_.ready();
   health_.deposed = core_.deposed();
   health_.trouble = core_.trouble();
@@ -81,7 +82,7 @@ void Loop::note_health(Duration turn) {
 
 void Loop::run() {
   std::unique_lock lock(mutex_);
-  note_health(Duration(0));
+  note_health(0, Duration(0));
   while (!stopping_) {
     const Duration wait = core_.next_wakeup() == kNever ? Duration(1s) : core_.next_wakeup() - clock_.now().mono;
     if (inbox_.empty() && wait > Duration(0)) {
@@ -89,12 +90,13 @@ void Loop::run() {
     }
     if (stopping_) break;
     std::vector<Waiting> commands = take();
+    const size_t count = commands.size();
     lock.unlock();
     const MonoTime start = clock_.now().mono;
     core_.turn(std::move(commands));
     const Duration took = clock_.now().mono - start;
     lock.lock();
-    note_health(took);
+    note_health(count, took);
   }
 }
 

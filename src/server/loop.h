@@ -16,6 +16,7 @@ struct LoopHealth {
   bool deposed = false;
   absl::Status trouble;              // OK: the last commit worked
   uint64_t commits = 0;
+  uint64_t commands = 0;             // decided, or refused for want of a store
   store::Epoch epoch{};
   Duration slowest_turn{0};          // of the last minute or so
 };
@@ -42,7 +43,7 @@ class Loop {
 
  private:
   void run();
-  void note_health(Duration turn);   // with the mutex held
+  void note_health(size_t commands, Duration turn);   // with the mutex held
   void add(core::Command command, ReplyTo reply, size_t limit);
   std::vector<Waiting> take();   // with the mutex held
 

@@ -9,6 +9,7 @@
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/server/tracing/otlp_post.h"
 
 namespace hodei::server {
 namespace {
@@ -58,7 +59,19 @@ absl::Status Server::build() {
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*reader_), clock_, limits);
   carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *reader_);
-  core_ = std::make_unique<LoopCore>(*store_, clock_, *carrier_, options_.engine);
+  ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
+  recorder_ = std::make_unique<MetricsRecorder>(*samples_, clock_, options_.metrics_retention, [this] {
+    ToWorker message;
+    message.beat = MetricsRecorder::kWatchedBeat;
+    links_.send_all(message);
+  });
+  if (!options_.otlp_endpoint.empty()) {
+    ASSIGN_OR_RETURN(SpanExporter::Post post, otlp_post(options_.otlp_endpoint));
+    exporter_ = std::make_unique<SpanExporter>(events_, *reader_, std::move(post));
+  }
+  measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
+  measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
+  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, options_.engine);
   loop_ = std::make_unique<Loop>(*core_, clock_);
   return absl::OkStatus();
 }
@@ -81,6 +94,8 @@ absl::Status Server::start() {
   RETURN_IF_ERROR(core_->take_over());
   RETURN_IF_ERROR(store_->start());
   hub_->start();
+  recorder_->start();
+  if (exporter_ != nullptr) exporter_->start();
   loop_->start();
   tick();
   return absl::OkStatus();
@@ -90,6 +105,8 @@ void Server::stop() {
   if (stopping_.exchange(true) || loop_ == nullptr) return;
   links_.close_all("the server is shutting down; come back in a moment");
   loop_->stop();
+  if (exporter_ != nullptr) exporter_->stop();
+  recorder_->stop();
   hub_->stop();
   store_->stop();
 }
@@ -98,6 +115,7 @@ void Server::tick() {
   hub_->tick();
   const absl::StatusOr<uint64_t> room = store_->free_bytes();
   disk_low_ = room.ok() && *room < options_.disk_reserve;
+  disk_free_ = room.value_or(0);
 }
 
 absl::Status Server::check_room() const {
@@ -105,6 +123,22 @@ absl::Status Server::check_room() const {
   return absl::ResourceExhaustedError(cat("the disk of the data folder is nearly full (less than ",
                                           options_.disk_reserve >> 20,
                                           " MiB left): no new jobs are taken; free some space and try again"));
+}
+
+std::string Server::metrics_text(const Snapshot& snapshot) {
+  Readings readings;
+  readings.loop = snapshot;
+  readings.health = loop_->health();
+  readings.logs = hub_->stats();
+  readings.state = assess(facts(snapshot.system)).state;
+  readings.disk_free_bytes = disk_free_;
+  readings.worker_streams = links_.size();
+  readings.samples_dropped = recorder_->dropped();
+  if (exporter_ != nullptr) {
+    readings.spans_exported = exporter_->exported();
+    readings.spans_dropped = exporter_->dropped();
+  }
+  return metrics_.text(readings);
 }
 
 SystemFacts Server::facts(const core::SystemReport& report) {

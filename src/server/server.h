@@ -11,9 +11,13 @@
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/secrets/vault.h"
+#include "src/server/metrics/measured.h"
+#include "src/server/metrics/metrics_recorder.h"
 #include "src/server/system_state.h"
+#include "src/server/tracing/span_exporter.h"
 #include "src/server/worker_links.h"
 #include "src/store/segments/segment_log_store.h"
+#include "src/store/sqlite/sqlite_metrics_store.h"
 #include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/sqlite_store.h"
 
@@ -24,6 +28,8 @@ struct ServerOptions {
   store::LogRetention log_retention;
   std::string secret_key;             // see KeySource
   std::string secret_key_file;
+  Duration metrics_retention = std::chrono::hours(24 * 7);
+  std::string otlp_endpoint;              // http(s)://host:port of a collector; empty: spans go nowhere
   core::EngineConfig engine;
   // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
   uint64_t disk_reserve = uint64_t{64} << 20;
@@ -43,6 +49,8 @@ class Server final : private LogEnds {
   WorkerLinks& links() { return links_; }
   EventHub& events() { return events_; }
   const Vault& vault() const { return *vault_; }
+  MetricsRecorder& recorder() { return *recorder_; }
+  store::MetricsStore& samples() { return *samples_; }
   const Clock& clock() const { return clock_; }
   const ServerOptions& options() const { return options_; }
   WallTime started() const { return started_; }
@@ -53,6 +61,8 @@ class Server final : private LogEnds {
   // RESOURCE_EXHAUSTED while the disk is nearly full.
   absl::Status check_room() const;
   SystemFacts facts(const core::SystemReport& report);
+  // For Prometheus; from any thread but the loop's.
+  std::string metrics_text(const Snapshot& snapshot);
 
  private:
   explicit Server(const ServerOptions& options) : options_(options) {}
@@ -75,9 +85,16 @@ class Server final : private LogEnds {
   WorkerLinks links_;
   EventHub events_;
   std::unique_ptr<Carrier> carrier_;
+  ServerMetrics metrics_;
+  std::unique_ptr<store::SqliteMetricsStore> samples_;
+  std::unique_ptr<MetricsRecorder> recorder_;
+  std::unique_ptr<SpanExporter> exporter_;            // null: no endpoint
+  std::unique_ptr<MeasuredStore> measured_store_;
+  std::unique_ptr<MeasuredOutlet> measured_outlet_;
   std::unique_ptr<LoopCore> core_;
   std::unique_ptr<Loop> loop_;
   std::atomic<bool> disk_low_ = false;
+  std::atomic<uint64_t> disk_free_ = 0;
   std::atomic<bool> stopping_ = false;
 };
 

@@ -4,6 +4,11 @@
 
 namespace hodei::server {
 
+std::string_view name(SystemState state) {
+  constexpr std::string_view kNames[] = {"Unknown", "Initializing", "Ready", "Running", "Degraded", "Critical", "Shutdown"};
+  return kNames[static_cast<size_t>(state)];
+}
+
 SystemAssessment assess(const SystemFacts& facts) {
   if (facts.stopping) return {SystemState::Shutdown, "shutting down"};
   if (!facts.commits) return {SystemState::Critical, cat("nothing can be committed: ", facts.trouble)};

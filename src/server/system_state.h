@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "src/base/time.h"
 
@@ -28,6 +29,7 @@ struct SystemAssessment {
 
 inline constexpr Duration kSlowCommit = 1s;
 
+std::string_view name(SystemState state);
 SystemAssessment assess(const SystemFacts& facts);
 
 }  // namespace hodei::server

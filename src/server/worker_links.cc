@@ -27,6 +27,15 @@ void WorkerLinks::close(uint64_t stream, const std::string& why) {
   if (const std::shared_ptr<WorkerLink> link = find(stream)) link->close(why);
 }
 
+void WorkerLinks::send_all(const ToWorker& message) {
+  std::map<uint64_t, std::shared_ptr<WorkerLink>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = links_;
+  }
+  for (const auto& [stream, link] : all) link->send(message);
+}
+
 void WorkerLinks::close_all(const std::string& why) {
   std::map<uint64_t, std::shared_ptr<WorkerLink>> all;
   {

@@ -44,6 +44,7 @@ struct ToWorker {
   std::vector<ExecutionId> results;      // durable
   std::vector<LogPosition> logs;         // durable up to there
   int64_t heartbeat_sent_us = 0;
+  Duration beat{0};                      // somebody watches: tell of yourself this often
 };
 
 class WorkerLink {
@@ -58,6 +59,7 @@ class WorkerLinks {
   uint64_t add(std::shared_ptr<WorkerLink> link);        // returns the stream's number, never used twice
   void remove(uint64_t stream);
   void send(uint64_t stream, ToWorker message);
+  void send_all(const ToWorker& message);
   void close(uint64_t stream, const std::string& why);
   void close_all(const std::string& why);
   size_t size() const;

@@ -59,6 +59,9 @@ int Agent::run() {
     guard_against_a_hung_supervisor(now);
     settle(now);
     send(now);
+    figures_.active = session_.held_count();
+    figures_.log_sent_bytes = pump_.bytes_sent();
+    figures_.online = session_.online();
     supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
     // A job hears `ok` when what it said would survive us.
     if (job_socket_ && job_socket_->has_answers() && !supervisor_.wants_to_write()) job_socket_->answer();
@@ -161,10 +164,12 @@ void Agent::on_message(Channel::Received& received, Now now) {
   } else if (auto* started = std::get_if<protocol::Started>(&received.message)) {
     follow_output(started->execution, ring(started->ring));
     session_.started(started->execution, started->at, started->pid);
+    ++figures_.started;
   } else if (auto* exited = std::get_if<protocol::Exited>(&received.message)) {
     if (!session_.holds(exited->exit.execution)) return;
     pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
     pace_.note(now.mono);
+    note_exit(exited->exit);
     session_.exited(exited->exit);
   } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
     pongs_ = pong->number;
@@ -198,6 +203,23 @@ void Agent::on_attach(Channel::Received& received, Now now) {
     inventory.push_back(each.held);
   }
   session_.attached(inventory, now);
+  const std::string& address = attach_->options.metrics_listen;
+  if (address.empty() || address == "off") return;
+  metrics_.emplace(figures_, clock_);
+  const absl::Status listens = metrics_->start(address);
+  if (listens.ok()) return;
+  say(std::string(listens.message()));
+  metrics_.reset();
+}
+
+void Agent::note_exit(const Exit& exit) {
+  ++figures_.ended[static_cast<size_t>(exit.outcome)];
+  figures_.log_dropped_bytes += static_cast<uint64_t>(exit.facts.dropped_bytes);
+  const auto trace = traces_.find(exit.execution);
+  if (trace == traces_.end()) return;
+  journal(Level::Debug, "worker", "execution=", to_string(exit.execution), " trace=", trace->second, " ended exit_code=", exit.exit_code,
+          " signal=", exit.signal, " failure=", exit.failure);
+  traces_.erase(trace);
 }
 
 void Agent::follow_output(ExecutionId execution, RingMemory* ring) {

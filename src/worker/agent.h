@@ -13,6 +13,7 @@
 #include "src/worker/job_socket.h"
 #include "src/worker/keepsake.h"
 #include "src/worker/log_pump.h"
+#include "src/worker/metrics_door.h"
 #include "src/worker/pace.h"
 #include "src/worker/server_link.h"
 #include "src/worker/usage_cache.h"
@@ -42,6 +43,7 @@ class Agent {
   RingMemory* ring(uint64_t number);
   void follow_output(ExecutionId execution, RingMemory* ring);   // and mask the secrets that it was given
   void guard_against_a_hung_supervisor(Now now);
+  void note_exit(const Exit& exit);
 
   // From the server.
   void hear_server(Now now);
@@ -49,6 +51,7 @@ class Agent {
   void on_arrived(v1::ServerMessage& message, Now now);
   void on_ack(const v1::ServerAck& ack);
   void after_logs_acked(ExecutionId execution);
+  void beat_every(Duration time);              // as the server wishes while somebody watches; 0: as it said at first
 
   // From jobs.
   void open_job_socket();
@@ -79,6 +82,9 @@ class Agent {
   LogPump pump_;
   LoadMeter load_;
   UsageCache usage_;
+  AgentFigures figures_;
+  std::optional<MetricsDoor> metrics_;         // none: off, or its address is taken
+  Duration registered_beat_{0}, registered_lease_{0}, watched_beat_{0};
   State state_ = State::Running;
 
   std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning
@@ -94,6 +100,7 @@ class Agent {
   bool jobs_speak_ = false;
   ProgressBoard progress_;
   std::string program_;                        // the file of this program, for jobs
+  std::map<ExecutionId, std::string> traces_;  // of those that this agent started, for its journal
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

@@ -1,4 +1,5 @@
 // The agent's side of the server: what it hears on the stream, and what the Session makes it say.
+#include "src/base/trace.h"
 #include "src/worker/agent.h"
 #include "src/worker/journal.h"
 #include "src/worker/program_builder.h"
@@ -54,8 +55,10 @@ void Agent::on_registered(RegisterDone& done, Now now) {
     supervisor_.put(protocol::Registered{session_id_});
   }
   session_refused_ = false;
-  session_.set_timing(std::chrono::milliseconds(done.response.heartbeat_ms()),
-                      std::chrono::milliseconds(done.response.lease_ms()));
+  registered_beat_ = std::chrono::milliseconds(done.response.heartbeat_ms());
+  registered_lease_ = std::chrono::milliseconds(done.response.lease_ms());
+  watched_beat_ = Duration(0);
+  session_.set_timing(registered_beat_, registered_lease_);
   outgoing_.Clear();
   has_outgoing_ = false;
   link_.open_stream(session_id_);
@@ -91,7 +94,11 @@ void Agent::on_arrived(v1::ServerMessage& message, Now now) {
 }
 
 void Agent::on_ack(const v1::ServerAck& ack) {
-  if (ack.heartbeat_sent_us() != 0) session_.heartbeat_acked(MonoTime{ack.heartbeat_sent_us()});
+  if (ack.heartbeat_sent_us() != 0) {
+    session_.heartbeat_acked(MonoTime{ack.heartbeat_sent_us()});
+    figures_.heartbeat_acked_us = ack.heartbeat_sent_us();
+  }
+  if (ack.heartbeat_sent_us() != 0 || ack.heartbeat_ms() > 0) beat_every(std::chrono::milliseconds(ack.heartbeat_ms()));
   for (const v1::LogPosition& position : ack.logs()) {
     const auto id = read_execution(position.execution_id());
     if (!id) continue;
@@ -104,6 +111,14 @@ void Agent::on_ack(const v1::ServerAck& ack) {
   }
   if (!results.empty()) session_.results_acked(results);
   for (const std::string& word : ack.instructions()) say("the server says: ", word);
+}
+
+void Agent::beat_every(Duration time) {
+  if (time == watched_beat_) return;
+  watched_beat_ = time;
+  // Never slower than the lease needs.
+  session_.set_timing(time > Duration(0) ? std::min(time, registered_beat_) : registered_beat_, registered_lease_);
+  session_.beat_soon(clock_.now());
 }
 
 void Agent::after_logs_acked(ExecutionId execution) {
@@ -140,6 +155,8 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   supervisor_.put(protocol::Ping{++pings_});
   ping_sent_ = now.mono;
   const MachineLoad load = load_.read();
+  figures_.cpu_load = load.cpu;
+  figures_.memory_used_bytes = static_cast<uint64_t>(load.memory_used_mb) << 20;
   v1::Heartbeat& message = *outgoing_.mutable_heartbeat();
   message.set_sent_us(beat.sent.us);
   message.set_cpu_load(load.cpu);
@@ -180,6 +197,12 @@ void Agent::act(SendResult& result, Now) {
 
 void Agent::act(StartExecution& start, Now) {
   const ExecutionId execution = start.order.execution;
+  if (journal_wants(Level::Debug)) {
+    const std::optional<TraceContext> trace = parse_traceparent(start.order.traceparent);
+    traces_[execution] = trace ? trace_text(trace->trace) : std::string();
+    journal(Level::Debug, "worker", "execution=", to_string(execution), " trace=", traces_[execution], " attempt=", start.order.attempt,
+            " starts");
+  }
   Program program = build_program(start.order, environment_, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};
   std::string encoded = encode(keepsake);
@@ -203,6 +226,7 @@ void Agent::act(ForgetExecution& forget, Now) {
   kept_.erase(forget.execution);
   progress_.forget(forget.execution);
   if (job_socket_) job_socket_->close_all_of(forget.execution);
+  traces_.erase(forget.execution);
   supervisor_.put(protocol::Forget{forget.execution});
 }
 

@@ -43,7 +43,7 @@ void put(Encoder& out, const WorkerOptions& o) {
   for (const TaintOption& taint : o.taints) out.text(taint.key).text(taint.value).text(taint.effect);
   put(out, o.tolerations);
   put(out, o.capabilities);
-  out.text(o.pool).text(o.provider).text(o.isolation).text(o.image);
+  out.text(o.pool).text(o.provider).text(o.isolation).text(o.image).text(o.metrics_listen);
 }
 WorkerOptions get_options(Decoder& in) {
   WorkerOptions o;
@@ -70,6 +70,7 @@ WorkerOptions get_options(Decoder& in) {
   o.provider = in.text();
   o.isolation = in.text();
   o.image = in.text();
+  o.metrics_listen = in.text();
   return o;
 }
 

@@ -39,6 +39,7 @@ protocol::Attach an_attach() {
   attach.options.labels = {{"zone", "z1"}};
   attach.options.taints = {{"gpu", "", "NoSchedule"}};
   attach.options.slots = 9;
+  attach.options.metrics_listen = "127.0.0.1:9180";
   attach.held = {{{.execution = kA, .started = true, .ended = true, .pid = 5, .exit = {.execution = kA, .exit_code = 3}}, 4}};
   attach.job_socket = "/run/s";
   attach.job_socket_secret = "x";
@@ -63,6 +64,7 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   const auto attach = std::get<protocol::Attach>(protocol::decode(protocol::encode(an_attach())).value());
   EXPECT_EQ(attach.options.servers[1], "b:2");
   EXPECT_EQ(attach.options.labels.at("zone"), "z1");
+  EXPECT_EQ(attach.options.metrics_listen, "127.0.0.1:9180");
   EXPECT_EQ(attach.options.taints[0].effect, "NoSchedule");
   EXPECT_EQ(attach.held[0].held.exit.exit_code, 3);
   EXPECT_EQ(attach.held[0].ring, 4u);

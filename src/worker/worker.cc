@@ -30,6 +30,9 @@ void apply_environment(WorkerOptions& options) {
   }
   if (options.servers.empty()) options.servers.emplace_back("http://localhost:50051");
   if (const char* token = std::getenv("HODEI_TOKEN"); options.token.empty() && token != nullptr) options.token = token;
+  if (const char* metrics = std::getenv("HODEI_METRICS_LISTEN"); options.metrics_listen.empty() && metrics != nullptr) {
+    options.metrics_listen = metrics;
+  }
 }
 
 int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent_argv) {

@@ -50,10 +50,11 @@ struct WorkerOptions {
   int64_t job_log_bytes = 0;                   // output of one execution that is kept; 0: no limit but the job's own
   uint32_t spawn_threads = 2;
   size_t ring_bytes = 1 << 20;                 // output buffered per execution
+  std::string metrics_listen;                  // host:port of the agent's /metrics; `off` or empty: none
   Duration grace = 5s;                         // from SIGTERM to SIGKILL when a job names none
 };
 
-// Takes HODEI_SERVER (comma-separated) and HODEI_TOKEN where the options name none.
+// Takes HODEI_SERVER (comma-separated), HODEI_TOKEN and HODEI_METRICS_LISTEN where the options name none.
 void apply_environment(WorkerOptions& options);
 
 // The supervisor. Returns the process's exit code: 0 after SIGTERM, SIGINT or a drain; 1 when it could not start;

@@ -22,7 +22,7 @@ FUZZ_TARGET(input) {
     REQUIRE(settings->duration(name).count() >= 0, name);
   }
   REQUIRE(settings->bytes("log_retention_size") >= 0, "");
-  REQUIRE(settings->count("slots") >= 0 && settings->count("http_port") >= 0, "");
+  REQUIRE(settings->count("slots") >= 0 && settings->count("job_processes") >= 0, "");
   cli::server_options(*settings, nothing).status().IgnoreError();
   cli::agent_options(*settings, nothing).status().IgnoreError();
 }

@@ -21,6 +21,10 @@ TERMINAL = {"Succeeded", "Failed", "Cancelled", "Timeout"}
 PATIENCE = 30.0   # seconds; generous, because the machine may be busy: a wait ends as soon as its condition holds
 
 
+# Settings of the person at the terminal that a test must not see.
+FOREIGN = {"GRPC_PORT", "HTTP_PORT", "DATABASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "TRACEPARENT"}
+
+
 class Failure(AssertionError):
     """What a test expected and did not get."""
 
@@ -139,8 +143,9 @@ class Dev:
         return f"http://127.0.0.1:{self.port}"
 
     def environment(self, **more):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HODEI_") and k not in ("GRPC_PORT", "DATABASE_URL")}
-        kept.update(HOME=str(self.folder), HODEI_SERVER=self.address, HODEI_DATA_DIR=str(self.data), NO_COLOR="1")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("HODEI_") and k not in FOREIGN}
+        kept.update(HOME=str(self.folder), HODEI_SERVER=self.address, HODEI_DATA_DIR=str(self.data), NO_COLOR="1",
+                    HODEI_HTTP_LISTEN="off")   # many servers run at once
         kept.update({k: str(v) for k, v in {**self.settings, **more}.items()})
         return kept
 

@@ -3,6 +3,7 @@
 import re
 import socket
 import struct
+import time
 
 from harness import ROOT, check
 
@@ -47,6 +48,7 @@ class Connection:
     def __init__(self, port, patience=10):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=patience)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.patience = patience
         self.stream = -1
         self.left = b""
 
@@ -93,7 +95,10 @@ class Connection:
         return self.status(self.stream)
 
     def status(self, wanted):
+        deadline = time.monotonic() + 2 * self.patience
         for kind, flags, stream, payload in self.frames():
+            if time.monotonic() > deadline:
+                raise TimeoutError("a stream that goes on and on")
             if kind == GOAWAY or (kind == RST_STREAM and stream == wanted):
                 return None
             if kind == HEADERS and stream == wanted and flags & END_STREAM:

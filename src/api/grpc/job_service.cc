@@ -1,5 +1,6 @@
 #include "src/api/grpc/job_service.h"
 
+#include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/cancel_wait.h"
 #include "src/api/grpc/event_stream.h"
 #include "src/api/grpc/queue_stream.h"
@@ -47,6 +48,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
   *note = std::move(storable.note);
   ASSIGN_OR_RETURN(core::NewJob job, new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
+  adopt_trace(c, job);
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
   return submit;
@@ -81,6 +83,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     if (!job.ok()) {
       return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
     }
+    adopt_trace(*c, *job);
     submit.jobs.push_back(std::move(*job));
   }
   return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
@@ -122,6 +125,7 @@ JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* i
   const auto views = server_.reader().jobs(query);
   if (!views.ok()) return finish(c, views.status());
   for (const store::JobView& view : *views) to_proto(view, false, out->add_jobs());
+  add_trace_ids(server_.reader(), *views, out);
   if (views->size() == query.limit) out->set_next_page_token(short_id(views->back().head.id));
   return finish(c, absl::OkStatus());
 }

@@ -1,5 +1,6 @@
 #include "src/api/grpc/scheduler_service.h"
 
+#include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/event_stream.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/submissions.h"
@@ -22,6 +23,7 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   }
   absl::StatusOr<core::NewJob> job = new_job(*storable.spec, *ns, "", "");
   if (!job.ok()) return finish(c, job.status());
+  adopt_trace(*c, *job);
   if (in->dry_run()) {
     return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape}),
                                      [out](const core::Explanation& e) { to_proto(e, out->mutable_decision()); });

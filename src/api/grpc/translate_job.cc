@@ -2,6 +2,7 @@
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/text.h"
+#include "src/base/trace.h"
 
 namespace hodei::api {
 namespace {
@@ -164,6 +165,7 @@ void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
   if (!detail) return;
   out->mutable_spec()->ParseFromString(view.spec.bytes);
   hide_secrets(*out->mutable_spec());
+  out->set_trace_id(trace_text(trace_of(job.id, view.spec.bytes).trace));
   const size_t transitions = job.past == nullptr ? 0 : job.past->transitions.size();
   for (size_t i = 0; i <= transitions; ++i) to_proto(job, i, out->add_history());
   if (job.past == nullptr) return;

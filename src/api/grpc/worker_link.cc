@@ -40,6 +40,8 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink:
 void WorkerStreamLink::send(server::ToWorker message) {
   const std::lock_guard lock(mutex_);
   if (reactor_ == nullptr || finished_) return;
+  // With every acknowledgement: a worker that has just come hears of it too.
+  if (message.heartbeat_sent_us != 0 && server_.recorder().is_watched()) message.beat = server::MetricsRecorder::kWatchedBeat;
   if (queue_.size() >= kMaxQueued) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its stream"});
   queue_.push_back(std::move(message));
   write_next();
@@ -157,6 +159,7 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.cpu_load = beat.cpu_load();
   command.memory_used_mb = beat.memory_used_mb();
   command.dropped_logs = beat.dropped_logs();
+  server_.recorder().take(beat_from(beat, worker_, server_.clock().now()));
   server_.loop().post(command, [self = shared_from_this()](absl::StatusOr<core::Reply> reply) {
     if (reply.ok()) return;
     const std::lock_guard lock(self->mutex_);

@@ -3,6 +3,7 @@
 #include "src/api/grpc/translate.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
+#include "src/base/trace.h"
 
 namespace hodei::api {
 namespace {
@@ -22,6 +23,7 @@ void add(const server::ToWorker::Run& run, uint64_t epoch, const OpenSecrets& op
   order->set_epoch(epoch);
   order->set_spec(run.spec->bytes);
   if (run.has_secrets) open_secrets(*run.spec, order);
+  order->set_traceparent(traceparent_for(run.execution, run.spec->bytes));
 }
 
 void add(const server::LogPosition& position, v1::LogPosition* out) {
@@ -39,6 +41,24 @@ absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   for (const v1::HeldExecution& h : hello.held()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(h.execution_id()));
     out.held.push_back({execution, h.started(), h.ended()});
+  }
+  return out;
+}
+
+server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at) {
+  server::Beat out;
+  out.at = at;
+  out.worker = worker;
+  out.cpu_load = beat.cpu_load();
+  out.memory_bytes = beat.memory_used_mb() << 20;
+  out.network_rx_bytes = beat.network_rx_bytes();
+  out.network_tx_bytes = beat.network_tx_bytes();
+  out.disk_read_bytes = beat.disk_read_bytes();
+  out.disk_write_bytes = beat.disk_write_bytes();
+  for (const v1::ExecutionUsage& usage : beat.executions()) {
+    const absl::StatusOr<ExecutionId> id = parse_execution_id(usage.execution_id());
+    if (!id.ok()) continue;
+    out.executions.push_back({*id, usage.cpu_ms(), usage.memory_kb() << 10, usage.io_read_bytes(), usage.io_write_bytes()});
   }
   return out;
 }
@@ -131,6 +151,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
     for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));
     for (const server::LogPosition& p : m.logs) add(p, out->mutable_ack()->add_logs());
     if (m.heartbeat_sent_us != 0) out->mutable_ack()->set_heartbeat_sent_us(m.heartbeat_sent_us);
+    if (m.beat > Duration(0)) out->mutable_ack()->set_heartbeat_ms(m.beat.count() / 1000);
     bytes += 16 * (m.cancel.size() + m.results.size() + m.logs.size()) + 16;
     waiting.pop_front();
   }

@@ -7,12 +7,15 @@
 #include "absl/status/statusor.h"
 #include "hodei/v1/worker_service.pb.h"
 #include "src/core/commands.h"
+#include "src/server/metrics/sample_maker.h"
 #include "src/server/worker_links.h"
 #include "src/store/log_store.h"
 
 namespace hodei::api {
 
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
+// What the metrics are made from; executions whose id makes no sense are left out.
+server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at);
 absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message);
 absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch);
 absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry);

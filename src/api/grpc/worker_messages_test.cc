@@ -2,6 +2,7 @@
 #include "src/api/grpc/worker_messages.h"
 
 #include "gtest/gtest.h"
+#include "src/base/trace.h"
 #include "src/store/segments/log_cut.h"
 
 namespace hodei::api {
@@ -65,6 +66,33 @@ TEST(FillMessage, LetsAWelcomeBeginAMessage) {
   v1::ServerMessage second;
   fill(waiting, no_secrets, &second);
   EXPECT_EQ(second.welcome().unknown(0), to_string(ExecutionId{JobId{5}, 1}));
+}
+
+TEST(Orders, CarryTheTraceOfTheirJob) {
+  std::deque<server::ToWorker> waiting(2);
+  auto spec = std::make_shared<core::SpecRow>();
+  waiting[0].run.push_back({ExecutionId{JobId{5}, 2}, 1, spec});
+  waiting[1].beat = 2s;
+  v1::ServerMessage message;
+  fill(waiting, &message);
+  EXPECT_EQ(message.run(0).traceparent(), traceparent_for({JobId{5}, 2}, ""));
+  EXPECT_EQ(message.ack().heartbeat_ms(), 2000);
+}
+
+TEST(Beats, LeaveOutExecutionsThatAreNone) {
+  v1::Heartbeat beat;
+  beat.set_cpu_load(0.5);
+  beat.set_memory_used_mb(3);
+  beat.set_network_rx_bytes(7);
+  beat.add_executions()->set_execution_id("nonsense");
+  v1::ExecutionUsage& usage = *beat.add_executions();
+  usage.set_execution_id(to_string(ExecutionId{JobId{5}, 2}));
+  usage.set_memory_kb(2);
+  const server::Beat made = beat_from(beat, WorkerId("w"), {{11}, {12}});
+  EXPECT_EQ(made.memory_bytes, 3 << 20);
+  EXPECT_EQ(made.network_rx_bytes, 7);
+  ASSERT_EQ(made.executions.size(), 1u);
+  EXPECT_EQ(made.executions[0].memory_bytes, 2048);
 }
 
 TEST(Hello, IsRefusedWithAnExecutionIdThatIsNone) {

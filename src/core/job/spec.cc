@@ -6,6 +6,7 @@
 
 #include "src/base/clip.h"
 #include "src/base/status.h"
+#include "src/base/trace.h"
 #include "src/core/placement/rules/labels.h"
 
 namespace hodei::core {
@@ -160,6 +161,12 @@ absl::Status check_keys(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status check_trace(const JobSpec& spec) {
+  if (spec.traceparent.empty() || parse_traceparent(spec.traceparent)) return absl::OkStatus();
+  return bad_field("traceparent", "must be a W3C trace context like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, not '",
+                   clip(spec.traceparent, 80), "'; leave it empty to begin a trace");
+}
+
 }  // namespace
 
 absl::Status check_secret_name(std::string_view field, std::string_view name) {
@@ -193,6 +200,7 @@ absl::Status validate(const JobSpec& spec) {
   RETURN_IF_ERROR(check_sandbox(spec));
   RETURN_IF_ERROR(check_logs(spec));
   RETURN_IF_ERROR(check_secrets(spec));
+  RETURN_IF_ERROR(check_trace(spec));
   return check_keys(spec);
 }
 

@@ -39,6 +39,7 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
       {"secrets", [](JobSpec& s) { s.secrets.resize(kMaxSecrets + 1, "a"); }},
       {"working_dir", [](JobSpec& s) { s.working_dir = "../etc"; }},
       {"working_dir", [](JobSpec& s) { s.working_dir = with_nul("/tmp"); }},
+      {"traceparent", [](JobSpec& s) { s.traceparent = "nonsense"; }},
       {"preferences.priority", [](JobSpec& s) { s.priority = 5; }},
       {"preferences.priority", [](JobSpec& s) { s.priority = -1; }},
       {"command", [](JobSpec& s) { s.command = std::monostate(); }},

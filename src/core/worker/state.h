@@ -8,6 +8,7 @@
 namespace hodei::core {
 
 enum class WorkerState : uint8_t { Creating = 1, Connecting, Ready, Busy, Draining, Terminating, Terminated };
+inline constexpr size_t kWorkerStates = 7;
 
 enum class WorkerEvent : uint8_t { Appear = 1, Open, Occupy, Empty, Drain, Leave, Expire, Gone };
 

@@ -7,6 +7,10 @@
 
 namespace hodei::worker {
 
+void Session::beat_soon(Now now) {
+  if (online()) beat_at_ = std::min(beat_at_, now.mono + config_.heartbeat);
+}
+
 void Session::set_timing(Duration heartbeat, Duration lease) {
   if (heartbeat > Duration::zero()) config_.heartbeat = heartbeat;
   if (lease > Duration::zero()) config_.lease = lease;

@@ -48,6 +48,8 @@ class Session {
 
   // What the server wants, from the answer to Register; holds from the next beat on.
   void set_timing(Duration heartbeat, Duration lease);
+  // The next beat comes no later than the timing says from now on.
+  void beat_soon(Now now);
 
   // From the supervisor. `attached` comes first, with what it holds from earlier agents.
   void attached(const std::vector<Held>& inventory, Now now);

@@ -76,6 +76,20 @@ TEST_F(SessionTest, TheLeaseRunsFromTheSendTimeOfWhatWasAcknowledged) {
   EXPECT_EQ(session.next_deadline(), at(25s).mono);
 }
 
+TEST_F(SessionTest, BeatsSoonerWhenSomebodyWatches) {
+  go_online(1s);
+  session.tick(at(2s));
+  EXPECT_TRUE(take<SendHeartbeat>().empty());
+  session.set_timing(2s, 30s);
+  session.beat_soon(at(2s));
+  EXPECT_EQ(session.next_deadline(), at(4s).mono);
+  session.tick(at(4s));
+  EXPECT_EQ(take<SendHeartbeat>().size(), 1u);
+  session.set_timing(10s, 30s);
+  session.beat_soon(at(5s));
+  EXPECT_EQ(session.next_deadline(), at(6s).mono);   // never later than it was to come
+}
+
 TEST_F(SessionTest, ARepeatedOrderStartsNothing) {
   go_online();
   session.ordered({.execution = kA});

@@ -1,0 +1,103 @@
+#include "src/server/metrics/metrics_recorder.h"
+
+#include "src/base/journal.h"
+
+namespace hodei::server {
+
+MetricsRecorder::MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep, std::function<void()> on_first_watcher)
+    : store_(store), clock_(clock), keep_(keep), on_first_watcher_(std::move(on_first_watcher)) {}
+
+void MetricsRecorder::start() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = false;
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+void MetricsRecorder::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void MetricsRecorder::take(Beat beat) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    if (waiting_.size() >= kMaxWaiting) {
+      ++dropped_;
+      return;
+    }
+    first = waiting_.empty();
+    waiting_.push_back(std::move(beat));
+  }
+  if (first) wake_.notify_one();
+}
+
+uint64_t MetricsRecorder::watch(Watcher watcher) {
+  uint64_t id = 0;
+  bool first = false;
+  {
+    const std::lock_guard lock(watching_);
+    first = watchers_.empty();
+    id = next_watcher_++;
+    watchers_[id] = std::move(watcher);
+    watched_ = true;
+  }
+  if (first) on_first_watcher_();
+  return id;
+}
+
+void MetricsRecorder::unwatch(uint64_t id) {
+  const std::lock_guard lock(watching_);
+  watchers_.erase(id);
+  watched_ = !watchers_.empty();
+}
+
+void MetricsRecorder::run() {
+  std::vector<store::MetricSample> unwritten;
+  bool ends = false;
+  while (!ends) {
+    std::vector<Beat> beats;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, kWriteEvery, [this] { return stopping_ || !waiting_.empty(); });
+      ends = stopping_;
+      beats.swap(waiting_);
+    }
+    for (const Beat& beat : beats) {
+      const std::vector<store::MetricSample> samples = maker_.make(beat);
+      publish(samples);
+      unwritten.insert(unwritten.end(), samples.begin(), samples.end());
+    }
+    const Now now = clock_.now();
+    if (!unwritten.empty() && (ends || now.mono >= write_at_ || unwritten.size() >= kMaxWaiting)) write(unwritten, now);
+  }
+}
+
+void MetricsRecorder::publish(const std::vector<store::MetricSample>& samples) {
+  const std::lock_guard lock(watching_);
+  for (const auto& [id, watcher] : watchers_) watcher(samples);
+}
+
+void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) {
+  write_at_ = now.mono + kWriteEvery;
+  const absl::Status written = store_.append(samples);
+  if (!written.ok()) {
+    dropped_ += samples.size();
+    journal(Level::Warn, "server", samples.size(), " samples of metrics are lost: ", std::string(written.message()));
+  }
+  samples.clear();
+  if (now.mono < forget_at_) return;
+  forget_at_ = now.mono + kForgetEvery;
+  maker_.forget_silent(now.mono);
+  const absl::Status forgotten = store_.forget_before(now.wall - keep_);
+  if (!forgotten.ok()) journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
+}
+
+}  // namespace hodei::server

@@ -1,0 +1,12 @@
+#include "src/store/memory/memory_metrics_store.h"
+
+#include "src/store/conformance/metrics_store_suite.h"
+
+namespace hodei::store {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Memory, MetricsStoreSuite,
+                         testing::Values(MetricsStoreKind{"memory", [] { return std::make_unique<MemoryMetricsStore>(); }}));
+
+}  // namespace
+}  // namespace hodei::store
