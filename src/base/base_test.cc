@@ -69,12 +69,13 @@ TEST(Sha256, AgreesWithThePublishedExamples) {
   EXPECT_EQ(hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(HmacSha256, AgreesWithThePublishedExamples) {   // RFC 4231, cases 1, 2 and 6
   const auto hex = [](std::string_view key, std::string_view text) {
     std::string out;
-    for (uint8_t b : hmac_sha256(key, text)) out += fmt::format("{:02x}", b);
+    for (uint8_t b : HmacSha256(key)(text)) out += fmt::format("{:02x}", b);
     return out;
   };
   EXPECT_EQ(hex(std::string(20, '\x0b'), "Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstring>
-#include <string>
 
 namespace hodei {
 namespace {
@@ -16,7 +15,7 @@ constexpr uint32_t kRound[64] = {
     0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
     0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-void compress(uint32_t (&h)[8], const uint8_t* block) {
+void compress(Sha256State& h, const uint8_t* block) {
   uint32_t w[64];
   for (int i = 0; i < 16; ++i) {
     w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 | uint32_t{block[4 * i + 2]} << 8 | block[4 * i + 3];
@@ -27,7 +26,7 @@ void compress(uint32_t (&h)[8], const uint8_t* block) {
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
   uint32_t v[8];
-  std::memcpy(v, h, sizeof v);
+  std::memcpy(v, h.data(), sizeof v);
   for (int i = 0; i < 64; ++i) {
     const uint32_t s1 = std::rotr(v[4], 6) ^ std::rotr(v[4], 11) ^ std::rotr(v[4], 25);
     const uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + kRound[i] + w[i];
@@ -40,32 +39,48 @@ void compress(uint32_t (&h)[8], const uint8_t* block) {
   for (int i = 0; i < 8; ++i) h[i] += v[i];
 }
 
-}  // namespace
+constexpr size_t kBlock = 64;
+constexpr Sha256State kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-std::array<uint8_t, 32> sha256(std::string_view data) {
-  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::string padded(data);
-  padded.push_back(static_cast<char>(0x80));
-  while (padded.size() % 64 != 56) padded.push_back('\0');
-  const uint64_t bits = uint64_t{data.size()} * 8;
-  for (int i = 7; i >= 0; --i) padded.push_back(static_cast<char>(bits >> (8 * i)));
-  for (size_t at = 0; at < padded.size(); at += 64) compress(h, reinterpret_cast<const uint8_t*>(padded.data() + at));
+// The end of a hash: `rest` is what follows the `before` bytes (whole blocks) that `state` has taken.
+std::array<uint8_t, 32> finish(Sha256State state, std::string_view rest, uint64_t before) {
+  const uint64_t bits = (before + rest.size()) * 8;
+  for (; rest.size() >= kBlock; rest.remove_prefix(kBlock)) compress(state, reinterpret_cast<const uint8_t*>(rest.data()));
+  uint8_t last[2 * kBlock] = {};
+  if (!rest.empty()) std::memcpy(last, rest.data(), rest.size());
+  last[rest.size()] = 0x80;
+  const size_t size = rest.size() + 9 > kBlock ? 2 * kBlock : kBlock;
+  for (size_t i = 0; i < 8; ++i) last[size - 1 - i] = static_cast<uint8_t>(bits >> (8 * i));
+  for (size_t at = 0; at < size; at += kBlock) compress(state, last + at);
   std::array<uint8_t, 32> out;
-  for (size_t i = 0; i < 32; ++i) out[i] = static_cast<uint8_t>(h[i / 4] >> (24 - 8 * (i % 4)));
+  for (size_t i = 0; i < 32; ++i) out[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
   return out;
 }
 
-std::array<uint8_t, 32> hmac_sha256(std::string_view key, std::string_view data) {
-  constexpr size_t kBlock = 64;
-  const auto text = [](const std::array<uint8_t, 32>& hash) {
-    return std::string(reinterpret_cast<const char*>(hash.data()), hash.size());
-  };
-  std::string padded = key.size() > kBlock ? text(sha256(key)) : std::string(key);
-  padded.resize(kBlock, '\0');
-  std::string inner = padded, outer = padded;
-  for (char& c : inner) c ^= 0x36;
-  for (char& c : outer) c ^= 0x5c;
-  return sha256(outer + text(sha256(inner.append(data))));
+std::string_view text(const std::array<uint8_t, 32>& hash) { return {reinterpret_cast<const char*>(hash.data()), hash.size()}; }
+
+}  // namespace
+
+std::array<uint8_t, 32> sha256(std::string_view data) { return finish(kStart, data, 0); }
+
+HmacSha256::HmacSha256(std::string_view key) : inner_(kStart), outer_(kStart) {
+  std::array<uint8_t, 32> hashed;
+  if (key.size() > kBlock) {
+    hashed = sha256(key);
+    key = text(hashed);
+  }
+  uint8_t inner[kBlock], outer[kBlock];
+  for (size_t i = 0; i < kBlock; ++i) {
+    const uint8_t byte = i < key.size() ? static_cast<uint8_t>(key[i]) : 0;
+    inner[i] = byte ^ 0x36;
+    outer[i] = byte ^ 0x5c;
+  }
+  compress(inner_, inner);
+  compress(outer_, outer);
+}
+
+std::array<uint8_t, 32> HmacSha256::operator()(std::string_view data) const {
+  return finish(outer_, text(finish(inner_, data, kBlock)), kBlock);
 }
 
 Hash128 secret_hash(std::string_view secret) {

@@ -11,7 +11,18 @@
 namespace hodei {
 
 std::array<uint8_t, 32> sha256(std::string_view data);
-std::array<uint8_t, 32> hmac_sha256(std::string_view key, std::string_view data);   // RFC 2104
+
+using Sha256State = std::array<uint32_t, 8>;
+
+// RFC 2104: codes that only who has the key can make.
+class HmacSha256 {
+ public:
+  explicit HmacSha256(std::string_view key);
+  std::array<uint8_t, 32> operator()(std::string_view data) const;
+
+ private:
+  Sha256State inner_, outer_;   // the key is in both already
+};
 
 // The first half: enough for a random token, and small as a key.
 Hash128 secret_hash(std::string_view secret);

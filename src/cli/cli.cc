@@ -69,7 +69,6 @@ void build_worker(CLI::App& root, Session& session) {
 
 int parse_and_act(CLI::App& root, Session& session, const std::vector<std::string>& args) {
   const Surroundings& surroundings = session.io;
-  session.root = &root;
   std::vector<std::string> words = split_program(args, session);
   turn_help_around(words);
   const std::vector<std::string> typed = words;
@@ -98,6 +97,7 @@ std::vector<std::string> words_of(int argc, char** argv) { return {argv + std::m
 int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
   Session session{surroundings, local};
   CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
+  session.root = &root;
   build(root, session);
   return parse_and_act(root, session, args);
 }
@@ -105,6 +105,7 @@ int run_cli(const std::vector<std::string>& args, const LocalCommands& local, co
 int run_worker_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
   Session session{surroundings, local};
   CLI::App root{"A worker of Hodei: runs jobs for a server. Takes the settings of `hodei agent`.", "hodei-worker"};
+  session.root = &root;
   build_worker(root, session);
   return parse_and_act(root, session, args);
 }

@@ -51,9 +51,6 @@ absl::Status set_secrets(const SecretFlags& flags, const Surroundings& io, v1::J
     named_secret(spec, text.substr(0, equals)).set_value(std::move(value));
   }
   if (flags.files) spec.set_secret_files(true);
-  if (spec.secret_files() && spec.secrets_size() == 0 && flags.files) {
-    return bad_field("--secret-files", "there are no secrets; name one with --secret or --secret-from");
-  }
   return absl::OkStatus();
 }
 

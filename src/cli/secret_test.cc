@@ -28,8 +28,6 @@ TEST_F(CliTest, SecretFlagsSayWhatIsWrong) {
     EXPECT_NE(run({"job", "submit", "--secret-from", bad, "--", "true"}), 0);
     EXPECT_THAT(err_, HasSubstr("NAME=FILE"));
   }
-  EXPECT_NE(run({"job", "submit", "--secret-files", "--", "true"}), 0);
-  EXPECT_THAT(err_, HasSubstr("--secret"));
 }
 
 TEST_F(CliTest, ASecretIsSetFromStdinAFileOrTheTerminal) {

@@ -1,6 +1,7 @@
 // `hodei top`: workers and what they run, again and again.
 #include <CLI/CLI.hpp>
 
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 

@@ -42,11 +42,13 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   return args;
 }
 
-// The token goes through the environment of the one process that needs it, never through its arguments.
+// The token goes through the environment of the one process that needs it, never through its arguments. The key that seals
+// secrets is the server's alone: jobs can read the environment of the worker that runs them.
 std::vector<std::string> environment(const std::string& token) {
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string_view(*entry).starts_with("HODEI_TOKEN=")) out.emplace_back(*entry);
+    const std::string_view pair = *entry;
+    if (!pair.starts_with("HODEI_TOKEN=") && !pair.starts_with("HODEI_SECRET_KEY=")) out.emplace_back(pair);
   }
   out.push_back("HODEI_TOKEN=" + token);
   return out;

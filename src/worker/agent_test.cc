@@ -57,6 +57,20 @@ TEST_F(ProgramTest, TakesCommandEnvironmentAndLimitsFromTheSpec) {
   EXPECT_EQ(program.working_dir, "/tmp");
 }
 
+TEST_F(ProgramTest, GivesSecretsAsOneJsonObjectAndAsFilesWhereAskedFor) {
+  spec.mutable_command()->mutable_shell()->set_cmd("true");
+  RunOrder order{.execution = {JobId{5}, 2}, .secrets = {{"token", "a\"b\nc"}}};
+  order.spec = spec.SerializeAsString();
+  EXPECT_EQ(build_program(order, {}).input, R"({"token":"a\"b\nc"})");
+  EXPECT_TRUE(build_program(order, {}).secret_files.empty());
+  spec.set_secret_files(true);
+  order.spec = spec.SerializeAsString();
+  ASSERT_EQ(build_program(order, {}).secret_files.size(), 1u);
+  EXPECT_EQ(build_program(order, {}).secret_files[0].content, "a\"b\nc");
+  order.secret_error = "there is no secret 'token'";
+  EXPECT_EQ(build_program(order, {}).impossible_failure, "secret_error");
+}
+
 TEST_F(ProgramTest, WritesAScriptAndRunsItWithItsInterpreter) {
   auto& script = *spec.mutable_command()->mutable_script();
   script.set_content("echo hi");

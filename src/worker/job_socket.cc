@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/base/sha256.h"
 #include "src/base/status.h"
 
 namespace hodei::worker {
@@ -29,15 +28,19 @@ bool same_key(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string socket_key(std::string_view secret, ExecutionId execution) {
-  const std::array<uint8_t, 32> code = hmac_sha256(secret, to_string(execution));
+std::string socket_key(const HmacSha256& secret, ExecutionId execution) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::array<uint8_t, 32> code = secret(to_string(execution));
   std::string out;
-  for (size_t i = 0; i < kKeyBytes; ++i) fmt::format_to(std::back_inserter(out), "{:02x}", code[i]);
+  for (size_t i = 0; i < kKeyBytes; ++i) {
+    out += kDigits[code[i] >> 4];
+    out += kDigits[code[i] & 15];
+  }
   return out;
 }
 
-JobSocket::JobSocket(std::string path, std::string secret, Handler handler)
-    : path_(std::move(path)), secret_(std::move(secret)), handler_(std::move(handler)) {}
+JobSocket::JobSocket(std::string path, std::string_view secret, Handler handler)
+    : path_(std::move(path)), secret_(secret), handler_(std::move(handler)) {}
 
 absl::Status JobSocket::open() {
   sockaddr_un address{};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "src/base/sha256.h"
 #include "src/base/time.h"
 #include "src/worker/fd.h"
 #include "src/worker/report_line.h"
@@ -19,8 +20,8 @@ inline constexpr const char* kSocketVariable = "HODEI_SOCKET";
 inline constexpr const char* kSocketKeyVariable = "HODEI_SOCKET_KEY";
 inline constexpr const char* kProgramVariable = "HODEI_WORKER";
 
-// The key of one execution: HMAC-SHA256 of its id, so that the next agent knows it too.
-std::string socket_key(std::string_view secret, ExecutionId execution);
+// The key of one execution: a code of its id, so that the next agent knows it too.
+std::string socket_key(const HmacSha256& secret, ExecutionId execution);
 
 class JobSocket {
  public:
@@ -31,7 +32,7 @@ class JobSocket {
   // What to make of a line; a HelloLine has shown its key already. An error is the answer to the job.
   using Handler = std::function<absl::Status(ExecutionId, const ReportLine&)>;
 
-  JobSocket(std::string path, std::string secret, Handler handler);
+  JobSocket(std::string path, std::string_view secret, Handler handler);
   JobSocket(const JobSocket&) = delete;
 
   absl::Status open();                               // listens; takes the place of an agent that is gone
@@ -60,7 +61,7 @@ class JobSocket {
   absl::Status greet(Connection& connection, const HelloLine& hello);
 
   std::string path_;
-  std::string secret_;
+  HmacSha256 secret_;
   Handler handler_;
   Fd epoll_, listener_;
   std::map<int, Connection> connections_;            // by descriptor

@@ -98,6 +98,19 @@ TEST(RingMasker, AnAgentThatKnowsOtherFormsMasksTooMuchRatherThanTooLittle) {
   EXPECT_NE(out.find("no secret at all"), std::string::npos);
 }
 
+TEST(RingMasker, ARingThatIsUsedAgainKnowsNothingOfItsLastExecution) {
+  Output output("s3cr3t-value");
+  output.print("s3cr3t-");
+  { RingMasker(&output.ring, output.mask).look(); }
+  output.ring.recycle();
+  RingWriter next(&output.ring);
+  next.append(OutputStream::Stdout, {}, "value");
+  RingMasker masker(&output.ring, output.mask);
+  masker.look();
+  EXPECT_EQ(content(output.ring), "value");
+  EXPECT_EQ(masker.safe(), 5u);
+}
+
 TEST(RingMasker, GivesWayWhenTheRingIsFull) {
   Output output("s3cr3t-value", 4096);
   LogPump pump({.interval = 0ms, .settle = 0ms}, [] {});

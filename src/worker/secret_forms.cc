@@ -58,22 +58,42 @@ std::string url_encoded(std::string_view value, bool lower_case, bool form) {
   return out;
 }
 
-// `careful`: as those write it who fear to be inside a web page.
-std::string json_escaped(std::string_view value, bool careful) {
+void add_escape(uint32_t unit, std::string& out) {
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += "0123456789abcdef"[unit >> shift & 15];
+}
+
+// The character that begins at `at`, which moves behind it.
+uint32_t next_character(std::string_view text, size_t& at) {
+  const auto lead = static_cast<uint8_t>(text[at++]);
+  if (lead < 0x80) return lead;
+  uint32_t code = lead & (lead < 0xe0 ? 0x1f : lead < 0xf0 ? 0x0f : 0x07);
+  while (at < text.size() && (text[at] & 0xc0) == 0x80) code = code << 6 | (text[at++] & 0x3f);
+  return code;
+}
+
+// Careful: as those write it who fear to be inside a web page. Ascii: as Python does.
+enum class Json : uint8_t { Plain, Careful, Ascii };
+
+std::string json_escaped(std::string_view value, Json way) {
   constexpr std::string_view kShort = "\b\f\n\r\t\"\\";
   constexpr std::string_view kLetters = "bfnrt\"\\";
   std::string out;
-  for (const char c : value) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (const size_t at = kShort.find(c); at != std::string_view::npos) {
+  for (size_t at = 0; at < value.size();) {
+    const size_t begin = at;
+    const uint32_t code = next_character(value, at);
+    if (const size_t letter = kShort.find(value[begin]); letter != std::string_view::npos) {
       out += '\\';
-      out += kLetters[at];
-    } else if (byte < 0x20 || (careful && (c == '<' || c == '>'))) {
-      out += "\\u00";
-      out += "0123456789abcdef"[byte >> 4];
-      out += "0123456789abcdef"[byte & 15];
+      out += kLetters[letter];
+    } else if (code < 0x20 || (way == Json::Careful && (code == '<' || code == '>'))) {
+      add_escape(code, out);
+    } else if (way != Json::Ascii || code < 0x80) {
+      out += value.substr(begin, at - begin);
+    } else if (code < 0x10000) {
+      add_escape(code, out);
     } else {
-      out += c;
+      add_escape(0xd800 + ((code - 0x10000) >> 10 & 0x3ff), out);
+      add_escape(0xdc00 + (code & 0x3ff), out);
     }
   }
   return out;
@@ -103,7 +123,7 @@ void add_forms(std::string_view value, Forms& out) {
   for (const bool lower_case : {false, true}) {
     for (const bool form : {false, true}) add(url_encoded(value, lower_case, form), out);
   }
-  for (const bool careful : {false, true}) add(json_escaped(value, careful), out);
+  for (const Json way : {Json::Plain, Json::Careful, Json::Ascii}) add(json_escaped(value, way), out);
 }
 
 }  // namespace

@@ -55,6 +55,10 @@ TEST(SecretForms, HideWhatAJobPrintsThatEchoesItsJson) {
   EXPECT_EQ(hide("say \"hi\"\n<now>", R"({"s":"say \"hi\"\n\u003cnow\u003e"})"), R"({"s":")" + std::string(27, '*') + R"("})");
 }
 
+TEST(SecretForms, HideWhatPythonMakesOfOtherAlphabets) {
+  EXPECT_EQ(hide("p\u00e4ss \U0001f511 key", R"(<p\u00e4ss \ud83d\udd11 key>)"), "<" + std::string(26, '*') + ">");
+}
+
 TEST(SecretForms, HideEachLineOfAValueButNotLinesThatSayNothing) {
   const std::string value = "-----BEGIN-----\nfirst line\nab\n------------\nsecond line\n";
   EXPECT_EQ(hide(value, "x second line y"), "x *********** y");

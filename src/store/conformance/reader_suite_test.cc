@@ -200,7 +200,9 @@ TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
   ASSERT_EQ(commit(batch), absl::OkStatus());
   const auto numbers = [&](const AuditQuery& query) {
     std::vector<uint64_t> out;
-    for (const AuditRow& row : reader().audit(query).value()) out.push_back(row.number);
+    const auto found = reader().audit(query);
+    EXPECT_TRUE(found.ok()) << found.status();
+    for (const AuditRow& row : *found) out.push_back(row.number);
     return out;
   };
   EXPECT_EQ(reader().audit({.limit = 1}).value().at(0), rows[5]);
