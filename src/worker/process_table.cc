@@ -26,6 +26,8 @@ std::optional<ProcessState> state_of(pid_t pid) {
   if (after_name == std::string::npos || after_name + 4 >= stat.size()) return std::nullopt;
   const char letter = stat[after_name + 2];
   ProcessState state{.zombie = letter == 'Z' || letter == 'X'};
+  bool hidden = false;
+  uint64_t environment = 0;
   const char* at = stat.data() + after_name + 3;
   const char* end = stat.data() + stat.size();
   for (int field = kFirstField + 1; field <= kLastField && at < end; ++field) {
@@ -37,8 +39,9 @@ std::optional<ProcessState> state_of(pid_t pid) {
       case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
       case 14: case 15: case 16: case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
       case 24: state.memory_pages = static_cast<int64_t>(value); break;
-      case 26: state.has_environment = value == kNotForUs; break;        // where its code starts
-      case kLastField: state.has_environment |= value != 0; break;       // where its environment ends
+      case 26: hidden = value == kNotForUs; break;                  // where its code starts
+      case 50: environment = value; break;                          // where its environment starts
+      case kLastField: state.no_environment = hidden || (value != 0 && value == environment); break;   // and ends
       default: break;
     }
   }
@@ -88,10 +91,10 @@ Carries carries(pid_t pid, const std::string& pair) {
   const std::string environ = '\0' + read_file(cat("/proc/", pid, "/environ"));
   if (environ.find('\0' + pair + '\0') != std::string::npos) return Carries::Yes;
   if (environ.size() > 1) return Carries::No;
-  // Nothing to read: wiped by the process itself, or not there in this moment.
+  // Nothing to read. Between two programs, while it ends, and if it has become one since, that means nothing.
   const std::optional<ProcessState> state = state_of(pid);
-  const bool in_between = state && !state->zombie && !state->kernel_thread && !state->has_environment;
-  return in_between ? Carries::Unclear : Carries::No;
+  const bool means_nothing = state && !state->zombie && !state->kernel_thread && !state->no_environment;
+  return means_nothing ? Carries::Unclear : Carries::No;
 }
 
 }  // namespace hodei::worker

@@ -15,7 +15,7 @@ struct ProcessState {
   pid_t parent = 0;
   bool zombie = false;
   bool kernel_thread = false;
-  bool has_environment = false;   // or may have one that is not for us; false: it becomes another program, or ends
+  bool no_environment = false;    // it has wiped it, or it is not for us to see
   int64_t cpu_ticks = 0;          // its own, and of the children that it has waited for
   int64_t memory_pages = 0;
 };
@@ -29,8 +29,8 @@ std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, Pr
 // Children of this process, whichever thread made them, in no order. None: the kernel does not tell.
 std::optional<std::set<pid_t>> own_children();
 
-// Whether a process was given NAME=value in its environment. `Unclear`: in this moment it has none, because it is becoming
-// another program or ending; ask again.
+// Whether a process was given NAME=value in its environment. `Unclear`: in the moment of the look it had none, because it
+// was becoming another program or ending; ask again.
 enum class Carries : uint8_t { No, Yes, Unclear };
 Carries carries(pid_t pid, const std::string& pair);
 

@@ -52,7 +52,7 @@ class ResourceGroups {
   virtual bool limits_cpu() const = 0;
   virtual bool limits_memory() const = 0;
   virtual bool weighs_io() const = 0;
-  virtual void remove_all() {}     // what an earlier supervisor left, and at the end; when all are empty
+  virtual void remove_all() {}     // at the end, when all are empty
 };
 
 // The best driver that works here. Where none does there is none: null.

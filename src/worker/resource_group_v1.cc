@@ -36,6 +36,14 @@ std::string weight_file(const std::string& blkio) {
   return {};
 }
 
+// Those that are still in use stay.
+void remove_folders_in(const std::string& folder) {
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    if (it->is_directory(ignored)) rmdir(it->path().c_str());
+  }
+}
+
 class MeterV1 final : public UsageMeter {
  public:
   explicit MeterV1(Hierarchies folders) : folders_(std::move(folders)) { before_ = read_all(); }
@@ -181,11 +189,9 @@ class GroupsV1 final : public ResourceGroups {
   bool limits_memory() const override { return own_.contains("memory"); }
   bool weighs_io() const override { return own_.contains("blkio") && !weight_file(own_.at("blkio")).empty(); }
   void remove_all() override {
-    std::error_code ignored;
     for (const auto& [hierarchy, folder] : own_) {
-      for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
-        if (it->is_directory(ignored)) rmdir(it->path().c_str());
-      }
+      remove_folders_in(folder);
+      rmdir(folder.c_str());
     }
   }
 
@@ -204,7 +210,9 @@ std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& 
     const std::string folder = cat(root, "/hodei/", options.mark);
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (!failed && access((folder + "/tasks").c_str(), W_OK) == 0) own[hierarchy] = folder;
+    if (failed || access((folder + "/tasks").c_str(), W_OK) != 0) continue;
+    remove_folders_in(folder);   // what an earlier supervisor left
+    own[hierarchy] = folder;
   }
   return own.empty() ? nullptr : std::make_unique<GroupsV1>(std::move(own));
 }

@@ -39,7 +39,7 @@ class SandboxTest : public testing::Test {
   // What the script prints, both streams, and its exit code behind.
   std::string run(const std::string& script, SandboxRules rules = {.enabled = true}) {
     Program program{.argv = {"sh", cat(kFolderMark, "/script")},
-                    .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(execution))},
+                    .env = {"PATH=" + path, cat(kExecutionVariable, "=", to_string(execution))},
                     .files = {{"script", "exec 2>&1\n" + script}}};
     program.sandbox = std::move(rules);
     SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(),
@@ -66,6 +66,7 @@ class SandboxTest : public testing::Test {
   const ExecutionId execution{JobId{78}, 1};
   const std::string mark = "sandbox-test" + std::to_string(getpid());
   const std::string folder = temp_folder();
+  std::string path = "/usr/bin:/bin";
   std::unique_ptr<Enclosures> enclosures = make_marked_trees({.mark = mark});
   std::unique_ptr<Enclosure> enclosure;
   std::unique_ptr<WorkFolder> work;
@@ -118,6 +119,16 @@ TEST_F(SandboxTest, EachPartCanBeLeftOut) {
             "1\ntmp\nSeccomp:\t0\ntouch: cannot touch '/etc/x': Read-only file system\nno\n0");
   EXPECT_EQ(run("touch /etc/x 2>/dev/null || echo user", {.enabled = true, .writable_root = true}), "user\n0");
   EXPECT_NE(run("wc -l < /proc/net/dev", {.enabled = true, .allow_network = true}), "3\n0");
+}
+
+TEST_F(SandboxTest, AProgramThatItsUserMayNotReachIsPassedOverInPATH) {
+  std::filesystem::create_directories(folder + "/private/bin");
+  std::filesystem::copy_file("/bin/sh", folder + "/private/bin/sh");
+  chmod((folder + "/private").c_str(), 0700);
+  path = folder + "/private/bin:/usr/bin:/bin";
+  EXPECT_EQ(run("echo found"), "found\n0");
+  path = folder + "/private/bin";
+  EXPECT_EQ(run("echo found").find("command_not_found: sh"), 0u);
 }
 
 TEST_F(SandboxTest, ANameThatNobodyHasIsRefused) {

@@ -33,7 +33,7 @@ struct Trouble {
 
 // All that the child needs, prepared before it exists: it may not allocate.
 struct Child {
-  const char* path = nullptr;
+  const char* const* paths = nullptr;    // tried in turn, up to a null
   char* const* argv = nullptr;
   char* const* env = nullptr;
   const char* working_dir = nullptr;
@@ -90,7 +90,11 @@ void limit_data(const Child& child) {
     child.trouble->step = step;
     fail(child, Stage::Sandbox);
   }
-  execve(child.path, child.argv, child.env);
+  // What we found may be hidden in a sandbox, or not for its user: then the next one counts, as in a shell.
+  for (const char* const* path = child.paths; *path != nullptr; ++path) {
+    execve(*path, child.argv, child.env);
+    if (errno != EACCES && errno != ENOENT) break;
+  }
   fail(child, Stage::Exec);
 }
 
@@ -277,9 +281,10 @@ int null_input() {
 
 }  // namespace
 
-absl::StatusOr<std::string> find_program(const std::string& name, std::string_view path) {
+absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, std::string_view path, bool all) {
   if (name.empty()) return absl::NotFoundError("no program is named");
-  if (name.find('/') != std::string::npos) return name;
+  if (name.find('/') != std::string::npos) return std::vector{name};
+  std::vector<std::string> found;
   bool seen = false;
   while (!path.empty()) {
     const size_t colon = path.find(':');
@@ -289,9 +294,11 @@ absl::StatusOr<std::string> find_program(const std::string& name, std::string_vi
     std::string candidate = cat(folder, "/", name);
     struct stat info {};
     if (stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
     seen = true;
+    if (access(candidate.c_str(), X_OK) == 0) found.push_back(std::move(candidate));
+    if (!all && !found.empty()) break;
   }
+  if (!found.empty()) return found;
   if (seen) return absl::PermissionDeniedError(cat(name, ": found in PATH, but may not be executed"));
   return absl::NotFoundError(cat(name, ": not found in PATH"));
 }
@@ -308,7 +315,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   for (const std::string& pair : env) {
     if (pair.starts_with("PATH=")) path = std::string_view(pair).substr(5);
   }
-  const absl::StatusOr<std::string> found = find_program(argv[0], path);
+  absl::StatusOr<std::vector<std::string>> found = find_programs(argv[0], path, program.sandbox.enabled);
   if (absl::IsPermissionDenied(found.status())) return not_permitted(std::string(found.status().message()));
   if (!found.ok()) return not_found(std::string(found.status().message()));
   std::optional<Sandbox> sandbox;
@@ -359,7 +366,8 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   Child child;
   child.trouble = sandbox ? shared.emplace().get() : &own;
   if (child.trouble == nullptr) return spawn_failed(cat("could not map memory: ", strerror(errno)));
-  child.path = found->c_str();
+  const std::vector<char*> path_pointers = pointers(*found);
+  child.paths = path_pointers.data();
   child.argv = argv_pointers.data();
   child.env = env_pointers.data();
   child.working_dir = working_dir.c_str();

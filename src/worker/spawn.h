@@ -7,6 +7,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "src/worker/core/execution.h"
@@ -37,8 +38,8 @@ using SpawnResult = std::variant<Spawned, Exit>;
 
 SpawnResult spawn(const Program& program, const SpawnPlace& place);
 
-// Where execve will find the program: `name` itself if it has a slash, else through PATH. The error's code says whether
-// nothing was found (NOT_FOUND) or nothing that may be executed (PERMISSION_DENIED).
-absl::StatusOr<std::string> find_program(const std::string& name, std::string_view path);
+// Where execve will find the program: `name` itself if it has a slash, else through PATH; the first, or all of them. The
+// error's code says whether nothing was found (NOT_FOUND) or nothing that may be executed (PERMISSION_DENIED).
+absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, std::string_view path, bool all);
 
 }  // namespace hodei::worker

@@ -10,6 +10,7 @@ import uuid
 from harness import Dev, check, contains, number, same, until
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
+PYTHON = "/usr/bin/python3"   # Debian's: others may be scripts, or not there for the user of a sandbox
 AS_ROOT = os.geteuid() == 0
 
 
@@ -33,7 +34,7 @@ def run_to_end(dev, *arguments, patience=60):
 
 def test_a_job_that_takes_more_memory_than_its_limit_ends_as_oom():
     with Dev().start() as dev:
-        job = run_to_end(dev, "--memory", "64M", "--", "python3", "-c", "x = b'x' * (300 << 20); print(len(x))")
+        job = run_to_end(dev, "--memory", "64M", "--", PYTHON, "-c", "x = b'x' * (300 << 20); print(len(x))")
         same(job["state"], "Failed", "state")
         same(job["failure"], "oom", "failure")
         same(job["executions"][-1]["failure_reason"], "oom", "reason of the execution")
@@ -41,14 +42,14 @@ def test_a_job_that_takes_more_memory_than_its_limit_ends_as_oom():
         check(usage_of(job)["max_memory_kb"] <= 64 << 10, f"peak memory is within the limit: {usage_of(job)}")
         check(usage_of(job)["max_memory_kb"] > 60 << 10, f"peak memory is near the limit: {usage_of(job)}")
         # The next one in the same cgroup has a clean slate, and a limit of its own.
-        job = run_to_end(dev, "--memory", "400M", "--", "python3", "-c", "x = b'x' * (200 << 20); print(len(x))")
+        job = run_to_end(dev, "--memory", "400M", "--", PYTHON, "-c", "x = b'x' * (200 << 20); print(len(x))")
         same(job["state"], "Succeeded", f"state ({job['reason']})")
         check(200 << 10 < usage_of(job)["max_memory_kb"] < 300 << 10, f"peak memory: {usage_of(job)}")
 
 
 def test_a_child_that_is_ended_for_its_memory_fails_the_job_too():
     with Dev().start() as dev:
-        job = run_to_end(dev, "--memory", "64M", "--", "sh", "-c", "python3 -c \"b'x' * (300 << 20)\"; exit 0")
+        job = run_to_end(dev, "--memory", "64M", "--", "sh", "-c", f"{PYTHON} -c \"b'x' * (300 << 20)\"; exit 0")
         same((job["state"], job["failure"]), ("Failed", "oom"), "how it ended")
 
 
@@ -66,12 +67,28 @@ threads = [threading.Thread(target=spin) for _ in range(4)]
 """
 
 
+def spin(dev, *flags):
+    """How many cores the four threads had."""
+    job = run_to_end(dev, *flags, "--", PYTHON, "-c", SPIN)
+    same(job["state"], "Succeeded", f"state ({job['reason']})")
+    return usage_of(job)["cpu_ms"] / 1000 / seconds_of(job["executions"][-1])
+
+
 def test_four_threads_with_half_a_core_use_half_a_core():
     with Dev().start() as dev:
-        job = run_to_end(dev, "--cpu", "0.5", "--", "python3", "-c", SPIN)
-        same(job["state"], "Succeeded", f"state ({job['reason']})")
-        share = usage_of(job)["cpu_ms"] / 1000 / seconds_of(job["executions"][-1])
-        check(0.3 < share < 0.7, f"used {share:.2f} cores")
+        for _ in range(3):
+            free, limited = spin(dev), spin(dev, "--cpu", "0.5")
+            check(limited < 0.7, f"used {limited:.2f} cores")
+            if limited > 0.3:
+                break
+        # On a machine that is busy with other things nobody gets half a core, limited or not.
+        check(limited > 0.3 or free < 0.8, f"used {limited:.2f} cores, and {free:.2f} without a limit")
+
+
+def test_four_threads_with_a_tenth_of_a_core_use_a_tenth():
+    with Dev().start() as dev:
+        share = spin(dev, "--cpu", "0.1")
+        check(0.05 < share < 0.16, f"used {share:.2f} cores")
 
 
 def test_a_job_has_no_more_processes_than_its_limit():
@@ -115,7 +132,7 @@ def own_figures(text):
 def test_the_usage_of_a_result_agrees_with_the_cgroup():
     with Dev().start() as dev:
         go = dev.folder / "go"
-        id = dev.submit("--memory", "200M", "--cpu", "1", "--", "python3", "-c", MEASURED, go)
+        id = dev.submit("--memory", "200M", "--cpu", "1", "--", PYTHON, "-c", MEASURED, go)
         text = until(lambda: dev.ok("job", "logs", id).out.strip(), "the job to tell its cgroups")
         cpu, memory = own_figures(text)
         go.touch()
@@ -136,7 +153,7 @@ def test_a_folder_over_its_quota_ends_the_job():
 
 def test_without_cgroups_the_result_says_what_is_not_held():
     with Dev(HODEI_CGROUPS="off").start() as dev:
-        job = run_to_end(dev, "--memory", "64M", "--cpu", "0.5", "--", "python3", "-c", "b'x' * (300 << 20)")
+        job = run_to_end(dev, "--memory", "64M", "--cpu", "0.5", "--", PYTHON, "-c", "b'x' * (300 << 20)")
         same((job["state"], job["failure"]), ("Failed", "non_zero_exit"), "how it ended")
         contains(job["reason"], "cannot hold the limits of: cpu, memory (only of each process", "reason")
         job = run_to_end(dev, "--pids", "5", "--", "true")
@@ -201,7 +218,7 @@ def processes_with(word):
             continue
         with contextlib.suppress(OSError):
             line = (entry / "cmdline").read_bytes()
-            if word.encode() in line and line.startswith(b"python3"):
+            if word.encode() in line and line.startswith(PYTHON.encode()):
                 found.append(int(entry.name))
     return found
 
@@ -209,7 +226,7 @@ def processes_with(word):
 def cancel_all_kinds(dev):
     for what, program in TREES.items():
         word = f"tree-{uuid.uuid4().hex}"
-        id = dev.submit("--pids", "4000", "--kill-grace", "300ms", "--", "python3", "-c", program, word)
+        id = dev.submit("--pids", "4000", "--kill-grace", "300ms", "--", PYTHON, "-c", program, word)
         try:
             until(lambda: "ready" in dev.ok("job", "logs", id).out, f"the tree that {what} to stand", patience=120)
             least = 2000 if program is MANY else 2
@@ -270,7 +287,7 @@ def probe(dev, *flags):
     stranger = pathlib.Path("/tmp") / f"hodei-stranger-{uuid.uuid4().hex}"
     stranger.touch()
     try:
-        out = dev.ok("run", *flags, "--", "python3", "-c", PROBE, stranger, dev.port).out
+        out = dev.ok("run", *flags, "--", PYTHON, "-c", PROBE, stranger, dev.port).out
     finally:
         stranger.unlink()
     return dict(line.split(" ", 1) for line in out.splitlines())
