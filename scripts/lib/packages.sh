@@ -6,7 +6,7 @@
 build_packages=(
   g++ cmake ninja-build ccache mold pkg-config
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libabsl-dev libre2-dev libc-ares-dev
-  libssl-dev zlib1g-dev
+  libssl-dev libboost1.81-dev zlib1g-dev
   libsqlite3-dev libzstd-dev libgoogle-perftools-dev
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev

@@ -7,6 +7,7 @@ EVERYWHERE = {"std", "absl", "fmt"}
 # are not. The longest folder that matches a file counts.
 FOLDERS = {
     "src/base": {"uses": [], "libraries": {"system", "spdlog", "boost"}},
+    "src/base/http": {"uses": [], "libraries": {"system", "boost", "openssl"}},
     # The brain: concepts know each other's structs; only the top of core knows the entrance.
     "src/core/job": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
     "src/core/worker": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
@@ -25,7 +26,14 @@ FOLDERS = {
     },
     "src/api/grpc": {"uses": ["src/server", "proto"], "libraries": {"system", "grpc", "protobuf"}},
     "src/worker/core": {"uses": [], "libraries": set(), "pure": True},
-    "src/worker": {"uses": ["src/worker/core", "proto"], "libraries": {"system", "grpc", "protobuf", "boost"}},
+    "src/worker/artifacts": {
+        "uses": ["src/base/http", "proto"],
+        "libraries": {"system", "grpc", "protobuf", "archive"},
+    },
+    "src/worker": {
+        "uses": ["src/worker/core", "src/worker/artifacts", "proto"],
+        "libraries": {"system", "grpc", "protobuf", "boost"},
+    },
     "src/cli": {
         "uses": ["proto"],
         "libraries": {"system", "grpc", "protobuf", "yaml", "json", "cli11", "smartcols"},
@@ -63,6 +71,7 @@ HEADERS = [
     ("nlohmann/", "json"),
     ("CLI/", "cli11"),
     ("libsmartcols", "smartcols"),
+    ("archive", "archive"),
     ("openssl/", "openssl"),
     ("ares", "cares"),
     ("re2/", "re2"),

@@ -1,0 +1,23 @@
+// What TLS needs: whom to trust, and whom to expect.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace hodei::http {
+
+using TlsStream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>;
+
+absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> tls_context(const std::string& ca_file);
+
+// The name that is asked for (SNI) and that the certificate must have.
+absl::Status expect_host(TlsStream& stream, const std::string& host);
+
+// After a failed handshake: what is wrong with the certificate; empty when it was not that.
+std::string why_not_trusted(TlsStream& stream);
+
+}  // namespace hodei::http
