@@ -7,6 +7,7 @@ find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 # The allocator of the release binaries; sanitizers bring their own.
 pkg_check_modules(TCMALLOC REQUIRED IMPORTED_TARGET libtcmalloc_minimal)
 if(HODEI_WITH_TESTS)

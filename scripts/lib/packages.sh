@@ -7,14 +7,14 @@ build_packages=(
   g++ cmake ninja-build ccache mold pkg-config
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libabsl-dev libre2-dev libc-ares-dev
   libssl-dev libboost1.81-dev zlib1g-dev
-  libsqlite3-dev libzstd-dev libgoogle-perftools-dev
+  libsqlite3-dev libzstd-dev libarchive-dev libgoogle-perftools-dev
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev
 )
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime openssl)
 
 # What the fuzz targets need besides.
 # shellcheck disable=SC2034

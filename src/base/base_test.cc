@@ -71,6 +71,21 @@ TEST(Sha256, AgreesWithThePublishedExamples) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+TEST(Sha256, InPiecesIsTheSameAsInOne) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text.push_back(static_cast<char>(i * 7));
+  for (const size_t size : {0, 1, 55, 56, 63, 64, 65, 119, 128, 1000}) {
+    const std::string_view part = std::string_view(text).substr(0, size);
+    std::string whole;
+    for (uint8_t b : sha256(part)) whole += fmt::format("{:02x}", b);
+    for (const size_t step : {1, 7, 64, 100}) {
+      Sha256 pieces;
+      for (size_t at = 0; at < size; at += step) pieces.add(part.substr(at, step));
+      EXPECT_EQ(pieces.hex(), whole) << size << " in pieces of " << step;
+    }
+  }
+}
+
 TEST(Random, UuidsHaveVersionFourAndDiffer) {
   const std::string a = random_uuid();
   EXPECT_EQ(a.size(), 36u);

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "hodei/v1/job_service.pb.h"
+#include "src/cli/artifact_flags.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -19,6 +20,7 @@ struct JobFlags {
   std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, cpu, memory, architecture;
   std::string zone, region;
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
+  ArtifactFlags artifacts;
   bool detach = false;
   bool gpu = false;
   bool no_safety_header = false;

@@ -48,6 +48,8 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.database_url = settings.text("database_url");
   out.log_retention_age = settings.duration("log_retention_age");
   out.log_retention_bytes = settings.bytes("log_retention_size");
+  out.artifact_retention_age = settings.duration("artifact_retention_age");
+  out.artifact_store_bytes = settings.bytes("artifact_store_size");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   return out;

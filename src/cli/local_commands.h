@@ -24,6 +24,8 @@ struct ServerOptions {
   std::string database_url;  // empty or sqlite:
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
+  Duration artifact_retention_age{};
+  int64_t artifact_store_bytes = 0;
   Duration lease{};
   std::string log_level;  // trace … off
 };

@@ -32,6 +32,8 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.data_dir = in.data_dir;
   if (in.log_retention_age > Duration(0)) out.log_retention.max_age = in.log_retention_age;
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
+  if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;
+  if (in.artifact_store_bytes > 0) out.artifacts.max_bytes = in.artifact_store_bytes;
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;

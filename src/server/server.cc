@@ -6,10 +6,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
 
 namespace hodei::server {
 namespace {
+
+constexpr Duration kSweepEvery = 10s;
 
 JobEnds ends_from(store::Reader& reader) {
   return [&reader](JobId job) -> absl::StatusOr<std::optional<JobEnd>> {
@@ -49,6 +52,7 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
   ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite));
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs"));
+  ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", options_.artifacts, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*reader_), clock_, limits);
@@ -80,8 +84,16 @@ void Server::stop() {
 
 void Server::tick() {
   hub_->tick();
+  if (clock_.now().mono >= next_sweep_) sweep_artifacts();
   const absl::StatusOr<uint64_t> room = store_->free_bytes();
   disk_low_ = room.ok() && *room < options_.disk_reserve;
+}
+
+void Server::sweep_artifacts() {
+  next_sweep_ = clock_.now().mono + kSweepEvery;
+  if (const absl::StatusOr<int> swept = artifacts_->sweep(); !swept.ok()) {
+    journal(Level::Warn, "server", "artifacts: ", std::string(swept.status().message()));
+  }
 }
 
 absl::Status Server::check_room() const {

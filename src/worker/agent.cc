@@ -49,6 +49,7 @@ int Agent::run() {
     hear_supervisor(now);
     if (state_ == State::Orphaned) break;
     hear_server(now);
+    hear_porter(now);
     if (attach_) {
       clear_event(output_ready_.get());
       pump_.look(now);
@@ -60,13 +61,15 @@ int Agent::run() {
     supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
   }
   link_.abandon();
+  porter_.stop();
   return state_ == State::Left ? 0 : 1;
 }
 
 bool Agent::open() {
   signal(SIGPIPE, SIG_IGN);
   epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
-  for (const int fd : {supervisor_.fd(), inbox_->fd()}) {
+  porter_.start();
+  for (const int fd : {supervisor_.fd(), inbox_->fd(), porter_.ready_fd()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
@@ -80,6 +83,7 @@ void Agent::wait() {
   if (link_.can_write() && session_.online()) next = std::min(next, std::max(pump_.next_due(), earliest));
   if (link_.can_write() && has_outgoing_) next = std::min(next, earliest);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
+  if (!staged_.empty() && lease_until_ > MonoTime{0}) next = std::min(next, lease_until_);
   const MonoTime now = clock_.now().mono;
   timespec timeout{};
   timespec* limit = nullptr;
@@ -158,10 +162,11 @@ void Agent::on_message(Channel::Received& received, Now now) {
     if (!session_.holds(exited->exit.execution)) return;
     pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
     pace_.note(now.mono);
-    session_.exited(exited->exit);
+    if (!hold_back(exited->exit)) session_.exited(exited->exit);
   } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
     pongs_ = pong->number;
   } else if (std::holds_alternative<protocol::Stop>(received.message)) {
+    end_preparing(now);
     session_.drain(true);
   }
 }
@@ -183,9 +188,11 @@ void Agent::on_attach(Channel::Received& received, Now now) {
   for (const protocol::HeldRing& each : attach_->held) {
     pump_.add(each.held.execution, ring(each.ring));
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
-    inventory.push_back(each.held);
     if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
+    inventory.push_back(each.held);
+    recall_end(inventory.back());
   }
+  remove_leftover_folders();
   session_.attached(inventory, now);
 }
 

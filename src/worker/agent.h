@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "src/worker/artifacts/porter.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
 #include "src/worker/keepsake.h"
@@ -57,6 +58,21 @@ class Agent {
   void act(ForgetExecution& forget, Now now);
   void act(Leave& leave, Now now);
 
+  // Artifacts: fetched before the supervisor hears of an execution, sent before the Session hears of its end.
+  // (agent_artifacts.cc)
+  bool stage(protocol::Start& start, const RunOrder& order, Keepsake keepsake);   // false: it has none
+  bool hold_back(const Exit& exit);                // true: its outputs are sent first
+  void recall_end(Held& held);                     // of an execution that an earlier agent looked after
+  void hear_porter(Now now);
+  void inputs_are_there(ExecutionId execution, const absl::Status& result, Now now);
+  void outputs_are_sent(ExecutionId execution, const absl::Status& result);
+  void begin_sending();                            // of those that wait for the server
+  bool end_staged(ExecutionId execution, KillReason why, Now now);
+  void end_staged_without_lease(Now now);
+  void end_preparing(Now now);                     // the supervisor stops
+  void remove_leftover_folders();
+  std::string stage_of(ExecutionId execution) const;
+
   const Clock& clock_;
   Channel supervisor_;
   std::shared_ptr<LinkInbox> inbox_;
@@ -75,6 +91,16 @@ class Agent {
   Fd epoll_, output_ready_, room_made_;
   std::map<uint64_t, RingMemory> rings_;
   std::map<ExecutionId, Keepsake> kept_;       // of those that have one
+
+  // An execution whose artifacts are on their way. The Session holds it as one that has not started, or has not ended.
+  struct Staged {
+    enum class Phase : uint8_t { Preparing, Waiting, Sending };   // Waiting: for the server, to begin to send
+    Phase phase = Phase::Preparing;
+    protocol::Start start;                     // while preparing
+    Exit exit;                                 // how the program ended, afterwards
+  };
+  std::map<ExecutionId, Staged> staged_;
+  Porter porter_;
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

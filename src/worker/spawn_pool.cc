@@ -71,9 +71,11 @@ void SpawnPool::run() {
 
 void SpawnPool::carry_out(Task task) {
   if (auto* order = std::get_if<SpawnOrder>(&task)) {
-    if (!order->program.files.empty()) order->place->folder->note_files();
-    SpawnPlace place{.folder = order->place->folder->path(),
-                     .working_dir = order->place->folder->cwd(),
+    if (!order->program.files.empty() && order->program.folder.empty()) order->place->folder->note_files();
+    // A folder that the agent made and filled takes the place of ours; the agent removes it.
+    const std::string& own = order->program.folder;
+    SpawnPlace place{.folder = own.empty() ? order->place->folder->path() : own,
+                     .working_dir = own.empty() ? order->place->folder->cwd() : own + "/cwd",
                      .enclosure = order->place->enclosure.get(),
                      .mark = mark_};
     SpawnDone done{order->number, order->execution, spawn(order->program, place)};

@@ -16,6 +16,7 @@
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/state_folder.h"
 #include "src/worker/worker_info.h"
 
 namespace hodei::worker {
@@ -62,6 +63,7 @@ absl::Status Supervisor::start() {
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
+  std::filesystem::remove_all(stage_folder(options_.state_dir), ignored);
 
   raise_descriptor_limit();
   prctl(PR_SET_CHILD_SUBREAPER, 1);

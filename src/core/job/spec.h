@@ -73,6 +73,8 @@ inline constexpr int64_t kMaxAttempts = 1000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;
+inline constexpr size_t kMaxArtifacts = 64;           // inputs, and outputs
+inline constexpr size_t kMaxUrlLength = 4096;
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);
