@@ -7,7 +7,7 @@ build_packages=(
   g++ cmake ninja-build ccache mold pkg-config
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libabsl-dev libre2-dev libc-ares-dev
   libssl-dev libboost1.81-dev zlib1g-dev
-  libsqlite3-dev libzstd-dev libseccomp-dev libgoogle-perftools-dev
+  libsqlite3-dev libzstd-dev libseccomp-dev libarchive-dev libgoogle-perftools-dev
   prometheus-cpp-dev
   libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev
@@ -17,7 +17,7 @@ build_packages=(
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime prometheus
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime prometheus openssl
   docker.io  # real containers; the tests start an engine of their own
 )
 

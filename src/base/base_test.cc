@@ -84,6 +84,21 @@ TEST(HmacSha256, AgreesWithThePublishedExamples) {   // RFC 4231, cases 1, 2 and
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+TEST(Sha256, InPiecesIsTheSameAsInOne) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text.push_back(static_cast<char>(i * 7));
+  for (const size_t size : {0, 1, 55, 56, 63, 64, 65, 119, 128, 1000}) {
+    const std::string_view part = std::string_view(text).substr(0, size);
+    std::string whole;
+    for (uint8_t b : sha256(part)) whole += fmt::format("{:02x}", b);
+    for (const size_t step : {1, 7, 64, 100}) {
+      Sha256 pieces;
+      for (size_t at = 0; at < size; at += step) pieces.add(part.substr(at, step));
+      EXPECT_EQ(pieces.hex(), whole) << size << " in pieces of " << step;
+    }
+  }
+}
+
 TEST(Random, UuidsHaveVersionFourAndDiffer) {
   const std::string a = random_uuid();
   EXPECT_EQ(a.size(), 36u);

@@ -1,9 +1,10 @@
-// SHA-256, for keeping secrets (tokens, session ids) only as hashes, and for keys made from a secret. Everything else uses
-// hash.h.
+// SHA-256, for keeping secrets (tokens, session ids) only as hashes, for keys made from a secret, and for the checksums of
+// artifacts. Everything else uses hash.h.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "src/base/hash.h"
@@ -22,6 +23,18 @@ class HmacSha256 {
 
  private:
   Sha256State inner_, outer_;   // the key is in both already
+};
+
+// The same for what comes in pieces.
+class Sha256 {
+ public:
+  void add(std::string_view piece);
+  std::string hex();                  // of all that was added; the last call
+
+ private:
+  uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::string rest_;                  // less than a block
+  uint64_t size_ = 0;
 };
 
 // The first half: enough for a random token, and small as a key.

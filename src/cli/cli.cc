@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/status.h"
+#include "src/cli/artifact_commands.h"
+#include "src/cli/artifact_flags.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/parse_errors.h"
 #include "src/cli/session.h"
@@ -21,6 +23,7 @@ void build(CLI::App& root, Session& session) {
   add_run_command(root, session);
   add_job_commands(root, session);
   add_template_commands(root, session);
+  add_artifact_commands(root, session);
   add_worker_commands(root, session);
   add_secret_commands(root, session);
   add_system_commands(root, session);
@@ -71,6 +74,7 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
   const Surroundings& surroundings = session.io;
   std::vector<std::string> words = split_program(args, session);
   turn_help_around(words);
+  tell_outputs_apart(words);
   const std::vector<std::string> typed = words;
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {

@@ -172,6 +172,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
       ->type_name("KEY");
   command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
       ->type_name("JOB.yaml");
+  add_artifact_flags(command, f.artifacts);
   command.add_option("-t,--template", f.template_name, "make the job from this template")->type_name("NAME");
   repeatable(command, "-p,--param", f.params, "a parameter of the template")->type_name("KEY=VALUE");
 }
@@ -202,6 +203,7 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   RETURN_IF_ERROR(set_output(flags.output, spec));
   RETURN_IF_ERROR(set_command(flags, program, io, spec));
   RETURN_IF_ERROR(set_secrets(flags.secrets, io, spec));
+  RETURN_IF_ERROR(set_artifacts(flags.artifacts, spec));
   if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
     return absl::InvalidArgumentError(
         "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "

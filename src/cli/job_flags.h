@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "hodei/v1/job_service.pb.h"
+#include "src/cli/artifact_flags.h"
 #include "src/cli/limit_flags.h"
 #include "src/cli/output_flags.h"
 #include "src/cli/secret_flags.h"
@@ -23,6 +24,7 @@ struct JobFlags {
   std::string zone, region;
   LimitFlags limits;
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
+  ArtifactFlags artifacts;
   bool detach = false;
   bool gpu = false;
   bool no_safety_header = false;

@@ -51,6 +51,8 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.audit_retention_age = settings.duration("audit_retention_age");
   out.secret_key = settings.text("secret_key");
   out.secret_key_file = settings.text("secret_key_file");
+  out.artifact_retention_age = settings.duration("artifact_retention_age");
+  out.artifact_store_bytes = settings.bytes("artifact_store_size");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));

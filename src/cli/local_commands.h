@@ -28,6 +28,8 @@ struct ServerOptions {
   Duration audit_retention_age{};  // 0: for ever
   std::string secret_key;
   std::string secret_key_file;
+  Duration artifact_retention_age{};
+  int64_t artifact_store_bytes = 0;
   Duration lease{};
   std::string log_level;  // trace … off
   std::optional<Address> http_listen;  // nothing: off

@@ -14,6 +14,8 @@
 namespace hodei::server {
 namespace {
 
+constexpr Duration kSweepEvery = 10s;
+
 JobEnds ends_from(store::Reader& reader) {
   return [&reader](JobId job) -> absl::StatusOr<std::optional<JobEnd>> {
     const absl::StatusOr<store::JobView> view = reader.job(job);
@@ -55,6 +57,7 @@ absl::Status Server::build() {
   vault_ = std::make_unique<Vault>(key);
   tell_of_foreign_secrets();
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs"));
+  ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", options_.artifacts, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*reader_), clock_, limits);
@@ -113,9 +116,17 @@ void Server::stop() {
 
 void Server::tick() {
   hub_->tick();
+  if (clock_.now().mono >= next_sweep_) sweep_artifacts();
   const absl::StatusOr<uint64_t> room = store_->free_bytes();
   disk_low_ = room.ok() && *room < options_.disk_reserve;
   disk_free_ = room.value_or(0);
+}
+
+void Server::sweep_artifacts() {
+  next_sweep_ = clock_.now().mono + kSweepEvery;
+  if (const absl::StatusOr<int> swept = artifacts_->sweep(); !swept.ok()) {
+    journal(Level::Warn, "server", "artifacts: ", std::string(swept.status().message()));
+  }
 }
 
 absl::Status Server::check_room() const {

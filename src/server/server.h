@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/base/time.h"
+#include "src/server/artifacts/artifact_store.h"
 #include "src/server/carrier.h"
 #include "src/server/event_hub.h"
 #include "src/server/logs/log_hub.h"
@@ -30,6 +31,7 @@ struct ServerOptions {
   std::string secret_key_file;
   Duration metrics_retention = std::chrono::hours(24 * 7);
   std::string otlp_endpoint;              // http(s)://host:port of a collector; empty: spans go nowhere
+  ArtifactLimits artifacts;
   core::EngineConfig engine;
   // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
   uint64_t disk_reserve = uint64_t{64} << 20;
@@ -46,6 +48,7 @@ class Server final : private LogEnds {
   Loop& loop() { return *loop_; }
   store::Reader& reader() { return *reader_; }
   LogHub& logs() { return *hub_; }
+  ArtifactStore& artifacts() { return *artifacts_; }
   WorkerLinks& links() { return links_; }
   EventHub& events() { return events_; }
   const Vault& vault() const { return *vault_; }
@@ -55,7 +58,7 @@ class Server final : private LogEnds {
   const ServerOptions& options() const { return options_; }
   WallTime started() const { return started_; }
 
-  // About once a second: logs, disk room.
+  // About once a second: logs, disk room, artifacts that have expired.
   void tick();
 
   // RESOURCE_EXHAUSTED while the disk is nearly full.
@@ -68,6 +71,7 @@ class Server final : private LogEnds {
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status build();
   void tell_of_foreign_secrets();
+  void sweep_artifacts();
 
   void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
   void execution_ended(ExecutionId execution, int64_t log_bytes) override { hub_->execution_ended(execution, log_bytes); }
@@ -82,6 +86,7 @@ class Server final : private LogEnds {
   std::unique_ptr<Vault> vault_;
   std::unique_ptr<store::SegmentLogStore> log_store_;
   std::unique_ptr<LogHub> hub_;
+  std::unique_ptr<ArtifactStore> artifacts_;
   WorkerLinks links_;
   EventHub events_;
   std::unique_ptr<Carrier> carrier_;
@@ -93,6 +98,7 @@ class Server final : private LogEnds {
   std::unique_ptr<MeasuredOutlet> measured_outlet_;
   std::unique_ptr<LoopCore> core_;
   std::unique_ptr<Loop> loop_;
+  MonoTime next_sweep_{0};                   // tick's own
   std::atomic<bool> disk_low_ = false;
   std::atomic<uint64_t> disk_free_ = 0;
   std::atomic<bool> stopping_ = false;

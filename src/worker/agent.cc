@@ -51,6 +51,7 @@ int Agent::run() {
     if (state_ == State::Orphaned) break;
     hear_server(now);
     hear_jobs(now.mono);
+    hear_porter(now);
     if (attach_) {
       clear_event(output_ready_.get());
       pump_.look(now);
@@ -67,13 +68,15 @@ int Agent::run() {
     if (job_socket_ && job_socket_->has_answers() && !supervisor_.wants_to_write()) job_socket_->answer();
   }
   link_.abandon();
+  porter_.stop();
   return state_ == State::Left ? 0 : 1;
 }
 
 bool Agent::open() {
   signal(SIGPIPE, SIG_IGN);
   epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
-  for (const int fd : {supervisor_.fd(), inbox_->fd()}) {
+  porter_.start();
+  for (const int fd : {supervisor_.fd(), inbox_->fd(), porter_.ready_fd()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
@@ -88,6 +91,7 @@ void Agent::wait() {
   if (job_socket_) next = std::min(next, next_report_due(earliest));
   if (link_.can_write() && has_outgoing_) next = std::min(next, earliest);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
+  if (!staged_.empty() && lease_until_ > MonoTime{0}) next = std::min(next, lease_until_);
   const MonoTime now = clock_.now().mono;
   timespec timeout{};
   timespec* limit = nullptr;
@@ -170,13 +174,14 @@ void Agent::on_message(Channel::Received& received, Now now) {
     pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
     pace_.note(now.mono);
     note_exit(exited->exit);
-    session_.exited(exited->exit);
+    if (!hold_back(exited->exit)) session_.exited(exited->exit);
   } else if (auto* pong = std::get_if<protocol::Pong>(&received.message)) {
     pongs_ = pong->number;
     dropped_lines_ = pong->dropped_lines;
   } else if (auto* usage = std::get_if<protocol::UsageRead>(&received.message)) {
     usage_.store(usage->executions);
   } else if (std::holds_alternative<protocol::Stop>(received.message)) {
+    end_preparing(now);
     session_.drain(true);
   }
 }
@@ -201,7 +206,9 @@ void Agent::on_attach(Channel::Received& received, Now now) {
     follow_output(each.held.execution, ring(each.ring));
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
     inventory.push_back(each.held);
+    recall_end(inventory.back());
   }
+  remove_leftover_folders();
   session_.attached(inventory, now);
   const std::string& address = attach_->options.metrics_listen;
   if (address.empty() || address == "off") return;

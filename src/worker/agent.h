@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "src/worker/artifacts/porter.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
 #include "src/worker/job_reports.h"
@@ -74,6 +75,21 @@ class Agent {
   void act(ForgetExecution& forget, Now now);
   void act(Leave& leave, Now now);
 
+  // Artifacts: fetched before the supervisor hears of an execution, sent before the Session hears of its end.
+  // (agent_artifacts.cc)
+  bool stage(protocol::Start& start, const RunOrder& order, Keepsake keepsake);   // false: it has none
+  bool hold_back(const Exit& exit);                // true: its outputs are sent first
+  void recall_end(Held& held);                     // of an execution that an earlier agent looked after
+  void hear_porter(Now now);
+  void inputs_are_there(ExecutionId execution, const absl::Status& result, Now now);
+  void outputs_are_sent(ExecutionId execution, const absl::Status& result);
+  void begin_sending();                            // of those that wait for the server
+  bool end_staged(ExecutionId execution, KillReason why, Now now);
+  void end_staged_without_lease(Now now);
+  void end_preparing(Now now);                     // the supervisor stops
+  void remove_leftover_folders();
+  std::string stage_of(ExecutionId execution) const;
+
   const Clock& clock_;
   Channel supervisor_;
   std::shared_ptr<LinkInbox> inbox_;
@@ -101,6 +117,16 @@ class Agent {
   ProgressBoard progress_;
   std::string program_;                        // the file of this program, for jobs
   std::map<ExecutionId, std::string> traces_;  // of those that this agent started, for its journal
+
+  // An execution whose artifacts are on their way. The Session holds it as one that has not started, or has not ended.
+  struct Staged {
+    enum class Phase : uint8_t { Preparing, Waiting, Sending };   // Waiting: for the server, to begin to send
+    Phase phase = Phase::Preparing;
+    protocol::Start start;                     // while preparing
+    Exit exit;                                 // how the program ended, afterwards
+  };
+  std::map<ExecutionId, Staged> staged_;
+  Porter porter_;
 
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;

@@ -78,7 +78,10 @@ void Agent::on_arrived(v1::ServerMessage& message, Now now) {
     for (const std::string& text : message.welcome().unknown()) {
       if (const auto id = read_execution(text)) unknown.push_back(*id);
     }
+    porter_.set_server(ServerStore(link_.channel(), session_id_));
     session_.welcomed(unknown, now);
+    settle(now);
+    begin_sending();
     pump_.look(now);
     say("online; ", session_.held_count(), " executions held");
   }
@@ -205,12 +208,15 @@ void Agent::act(StartExecution& start, Now) {
   }
   Program program = build_program(start.order, environment_, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};
-  std::string encoded = encode(keepsake);
-  if (!encoded.empty()) kept_[execution] = std::move(keepsake);
-  supervisor_.put(protocol::Start{execution, std::move(program), std::move(encoded)});
+  protocol::Start message{execution, std::move(program), {}};
+  if (stage(message, start.order, keepsake)) return;
+  message.keepsake = encode(keepsake);
+  if (!message.keepsake.empty()) kept_[execution] = std::move(keepsake);
+  supervisor_.put(std::move(message));
 }
 
-void Agent::act(KillExecution& kill, Now) {
+void Agent::act(KillExecution& kill, Now now) {
+  if (end_staged(kill.execution, kill.why, now)) return;
   supervisor_.put(protocol::Kill{kill.execution, kill.why, kill.grace});
   // Nobody wants its output any more, and a full ring must not keep it from ending.
   if (kill.why == KillReason::LeaseExpired) pump_.discard(kill.execution);
@@ -223,7 +229,10 @@ void Agent::act(ExtendLease& lease, Now) {
 
 void Agent::act(ForgetExecution& forget, Now) {
   pump_.forget(forget.execution);
-  kept_.erase(forget.execution);
+  if (const auto kept = kept_.find(forget.execution); kept != kept_.end()) {
+    if (!kept->second.folder.empty()) porter_.remove(forget.execution, kept->second.folder);
+    kept_.erase(kept);
+  }
   progress_.forget(forget.execution);
   if (job_socket_) job_socket_->close_all_of(forget.execution);
   traces_.erase(forget.execution);

@@ -12,6 +12,8 @@ std::string encode(const Keepsake& keepsake) {
   out.text(keepsake.folder);
   put(out, keepsake.outputs);
   put(out, keepsake.reported);
+  out.i64(keepsake.sandboxed ? 1 : 0);
+  out.text(keepsake.outputs_failed);
   return out.take();
 }
 
@@ -24,6 +26,8 @@ Keepsake decode_keepsake(std::string_view bytes) {
   keepsake.folder = in.text();
   keepsake.outputs = get_text_list(in);
   keepsake.reported = get_text_map(in);
+  keepsake.sandboxed = in.i64() != 0;
+  keepsake.outputs_failed = in.text();
   return keepsake;
 }
 

@@ -18,6 +18,8 @@ struct Keepsake {
   std::string folder;                              // made by the agent, and removed by it
   std::vector<std::string> outputs;                // serialized Artifacts, to be sent after the end
   std::map<std::string, std::string> reported;     // outputs that the job reported
+  bool sandboxed = false;                          // file: URLs would reach past its sandbox
+  std::string outputs_failed;                      // not empty: they could not be sent, and why
 
   bool operator==(const Keepsake&) const = default;
 };

@@ -24,6 +24,8 @@ class Sandbox {
   // Gives a file, or a folder and all that is in it, to the user of the sandbox.
   absl::Status give(const std::string& path) const;
 
+  uid_t uid() const { return user_.uid; }
+
   // The two below run in the child. System calls only; false: `step` says which failed, and errno why.
   bool enter(const char** step) const;     // namespaces and mounts
   bool seal(const char** step) const;      // user, privileges, filter: the last before the program

@@ -125,7 +125,8 @@ class ServerLink::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
 void ServerLink::connect(const std::string& server, const v1::RegisterRequest& request) {
   abandon();
   ++attempt_;
-  stub_ = v1::WorkerAgentService::NewStub(channel_to(server_target(server)));
+  channel_ = channel_to(server_target(server));
+  stub_ = v1::WorkerAgentService::NewStub(channel_);
   struct Call {
     v1::RegisterRequest request;
     v1::RegisterResponse response;

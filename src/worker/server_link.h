@@ -55,6 +55,8 @@ class ServerLink {
   void abandon();                                 // nothing of it is heard any more
 
   uint64_t attempt() const { return attempt_; }
+  // Of the newest connect; other calls of the worker may use it too.
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   // Waits for the answer, up to a limit: the last thing an agent says.
   grpc::Status unregister(const std::string& worker_id, const std::string& session_id, const std::string& reason);
 
@@ -62,6 +64,7 @@ class ServerLink {
   class Stream;
   std::shared_ptr<LinkInbox> inbox_;
   uint64_t attempt_ = 0;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerAgentService::Stub> stub_;
   std::shared_ptr<grpc::ClientContext> register_context_;
   std::shared_ptr<Stream> stream_;

@@ -329,7 +329,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   }
   if (!program.secret_files.empty()) {
     const std::string secrets = secrets_folder(place.folder);
-    if (absl::Status put = put_secret_files(secrets, program.secret_files, geteuid()); !put.ok()) {
+    if (absl::Status put = put_secret_files(secrets, program.secret_files, sandbox ? sandbox->uid() : geteuid()); !put.ok()) {
       return secret_error(std::string(put.message()));
     }
     env.push_back(cat("HODEI_SECRETS=", secrets));

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "src/base/status.h"
+#include "src/worker/secret_files.h"
 #include "src/worker/journal.h"
 
 namespace hodei::worker {
@@ -87,12 +88,14 @@ void SpawnPool::run() {
 
 void SpawnPool::carry_out(Task task) {
   if (auto* order = std::get_if<SpawnOrder>(&task)) {
-    if (!order->program.files.empty()) order->place->folder->note_files();
-    if (!order->program.secret_files.empty()) order->place->folder->note_secrets();
-    SpawnPlace place{.folder = order->place->folder->path(),
-                     .working_dir = order->place->folder->cwd(),
+    if (!order->program.files.empty() && order->program.folder.empty()) order->place->folder->note_files();
+    // A folder that the agent made and filled takes the place of ours; the agent removes it.
+    const std::string& own = order->program.folder;
+    SpawnPlace place{.folder = own.empty() ? order->place->folder->path() : own,
+                     .working_dir = own.empty() ? order->place->folder->cwd() : own + "/cwd",
                      .enclosure = order->place->enclosure.get(),
                      .mark = mark_};
+    if (!order->program.secret_files.empty()) order->place->folder->note_secrets(secrets_folder(place.folder));
     place.group = order->place->group.get();
     place.data_limit = order->data_limit;
     const absl::Status limited = set_limits(*order);

@@ -209,7 +209,7 @@ TEST_P(SpawnTest, SecretFilesLieOnATmpfsThatGoesWithTheFolder) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting needs root";
   Program program = a_program({"sh", "-c", "cat $HODEI_SECRETS/token; stat -c %a $HODEI_SECRETS/token; stat -f -c %T $HODEI_SECRETS"});
   program.secret_files = {{"token", "t0k3n\n"}};
-  work->note_secrets();
+  work->note_secrets(secrets_folder(work->path()));
   SpawnResult result = run(program);
   auto& spawned = std::get<Spawned>(result);
   EXPECT_EQ(drain(spawned.out.get()), "t0k3n\n400\ntmpfs\n");

@@ -7,6 +7,7 @@
 //   incarnation      random, new at each start of a supervisor
 //   session          the session id from the last registration (0600)
 //   work/            private folders of executions
+//   stage/           those of executions with artifacts, made and removed by the agent
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@
 #include "src/worker/fd.h"
 
 namespace hodei::worker {
+
+inline std::string stage_folder(const std::string& state_dir) { return state_dir + "/stage"; }
 
 class StateFolder {
  public:

@@ -18,6 +18,7 @@
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 #include "src/worker/secret_files.h"
+#include "src/worker/state_folder.h"
 #include "src/worker/worker_info.h"
 
 namespace hodei::worker {
@@ -68,10 +69,10 @@ absl::Status Supervisor::start() {
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   groups_ = choose_resource_groups(how, *enclosures_);
-  if (groups_) groups_->remove_all();
-  drop_all_secret_files(state_.work());
+  for (const std::string& folder : {state_.work(), stage_folder(options_.state_dir)}) drop_all_secret_files(folder);
   std::error_code ignored;
   std::filesystem::remove_all(state_.work(), ignored);
+  std::filesystem::remove_all(stage_folder(options_.state_dir), ignored);
 
   socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
   if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");

@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::make(std::string path) {
 }
 
 absl::Status WorkFolder::clean() {
-  if (has_secrets_) drop_secret_files(secrets_folder(path_));
+  if (!secrets_.empty()) drop_secret_files(secrets_);
   std::error_code failed;
   for (fs::directory_iterator it(path_, failed), end; !failed && it != end; it.increment(failed)) {
     if (it->path() == cwd_) continue;
@@ -48,13 +48,13 @@ absl::Status WorkFolder::clean() {
   }
   seal_ = info.st_ctim;
   has_files_ = false;
-  has_secrets_ = false;
+  secrets_.clear();
   return absl::OkStatus();
 }
 
 bool WorkFolder::is_untouched() const {
   struct stat info {};
-  if (has_files_ || has_secrets_ || lstat(cwd_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
+  if (has_files_ || !secrets_.empty() || lstat(cwd_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
   return info.st_mtim.tv_sec == 0 && info.st_mtim.tv_nsec == 0 && info.st_ctim.tv_sec == seal_.tv_sec &&
          info.st_ctim.tv_nsec == seal_.tv_nsec;
 }

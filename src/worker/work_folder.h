@@ -19,7 +19,8 @@ class WorkFolder {
   const std::string& path() const { return path_; }
   const std::string& cwd() const { return cwd_; }
   void note_files() { has_files_ = true; }
-  void note_secrets() { has_secrets_ = true; }
+  // A tmpfs with secrets that goes when this folder is emptied; it may lie in another one.
+  void note_secrets(std::string tmpfs) { secrets_ = std::move(tmpfs); }
 
   // Cheap: one stat. False also when in doubt.
   bool is_untouched() const;
@@ -32,7 +33,7 @@ class WorkFolder {
   std::string path_;
   std::string cwd_;
   bool has_files_ = false;
-  bool has_secrets_ = false;
+  std::string secrets_;
   timespec seal_{};     // its change time when it was last emptied
 };
 

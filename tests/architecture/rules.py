@@ -33,7 +33,7 @@ FOLDERS = {
     "src/api/grpc": {"uses": ["src/server", "proto"], "libraries": {"system", "grpc", "protobuf"}},
     "src/worker/core": {"uses": [], "libraries": set(), "pure": True},
     "src/worker/artifacts": {
-        "uses": ["src/base/http", "proto"],
+        "uses": ["src/worker", "src/base/http", "proto"],
         "libraries": {"system", "grpc", "protobuf", "archive"},
     },
     "src/worker": {

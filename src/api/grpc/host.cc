@@ -4,6 +4,7 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
+#include "src/api/grpc/artifact_service.h"
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/metrics_service.h"
@@ -26,12 +27,13 @@ constexpr size_t kMaxBufferBytes = size_t{512} << 20;
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), admin(s, address, std::move(local_worker)) {}
+      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), admin(s, address, std::move(local_worker)) {}
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
   LogService logs;
   MetricsService metrics;
+  ArtifactService artifacts;
   AdminService admin;
   int port = 0;
   std::unique_ptr<grpc::Server> server;
@@ -72,6 +74,7 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   builder.RegisterService(&parts->scheduler);
   builder.RegisterService(&parts->logs);
   builder.RegisterService(&parts->metrics);
+  builder.RegisterService(&parts->artifacts);
   builder.RegisterService(&parts->admin);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {

@@ -167,6 +167,39 @@ absl::Status check_trace(const JobSpec& spec) {
                    clip(spec.traceparent, 80), "'; leave it empty to begin a trace");
 }
 
+bool is_hex(std::string_view text) { return text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos; }
+
+bool climbs(std::string_view path) { return cat("/", path, "/").find("/../") != std::string::npos; }
+
+absl::Status check_artifact(const std::string& field, const ArtifactSpec& artifact) {
+  const std::string_view url = artifact.url;
+  const bool known = url.starts_with("hodei:") || url.starts_with("http://") || url.starts_with("https://") ||
+                     url.starts_with("file:///");
+  if (!known || url.size() > kMaxUrlLength || url.ends_with(':')) {
+    return bad_field(field + ".url", "must begin with hodei:, http://, https:// or file:///, not '", clip(url, 100), "'");
+  }
+  for (const char c : url) {
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return bad_field(field + ".url", "holds a space or a control character");
+  }
+  if (artifact.path.starts_with('/') || climbs(artifact.path) || has_nul(artifact.path)) {
+    return bad_field(field + ".path", "must be a relative path without '..', not '", artifact.path, "'");
+  }
+  if (artifact.path.empty() && url.ends_with('/')) return bad_field(field + ".path", "is needed: the URL ends with a slash");
+  if (!artifact.sha256.empty() && (artifact.sha256.size() != 64 || !is_hex(artifact.sha256))) {
+    return bad_field(field + ".sha256", "must be 64 hexadecimal digits, as sha256sum prints them");
+  }
+  if (artifact.max_bytes < 0) return bad_field(field + ".max_bytes", "must not be negative");
+  return absl::OkStatus();
+}
+
+absl::Status check_artifacts(const std::string& field, const std::vector<ArtifactSpec>& artifacts) {
+  if (artifacts.size() > kMaxArtifacts) return bad_field(field, "has at most ", kMaxArtifacts, " artifacts");
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    RETURN_IF_ERROR(check_artifact(cat(field, "[", i, "]"), artifacts[i]));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status check_secret_name(std::string_view field, std::string_view name) {
@@ -201,6 +234,8 @@ absl::Status validate(const JobSpec& spec) {
   RETURN_IF_ERROR(check_logs(spec));
   RETURN_IF_ERROR(check_secrets(spec));
   RETURN_IF_ERROR(check_trace(spec));
+  RETURN_IF_ERROR(check_artifacts("inputs", spec.inputs));
+  RETURN_IF_ERROR(check_artifacts("outputs", spec.outputs));
   return check_keys(spec);
 }
 

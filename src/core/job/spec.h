@@ -84,6 +84,8 @@ inline constexpr size_t kMaxSecretBytes = 64 << 10;     // of one value, and of 
 
 // [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: fit for a name of a file and a key in JSON.
 absl::Status check_secret_name(std::string_view field, std::string_view name);
+inline constexpr size_t kMaxArtifacts = 64;           // inputs, and outputs
+inline constexpr size_t kMaxUrlLength = 4096;
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);

@@ -24,13 +24,6 @@ Verdict verdict(KillReason why) {
   return {Outcome::Lost, "worker_restarted", ""};
 }
 
-void judge(Exit& exit, KillReason why) {
-  const Verdict v = verdict(why);
-  exit.outcome = v.outcome;
-  exit.failure = v.failure;
-  exit.message = v.message;
-}
-
 void judge_by_status(Exit& exit) {
   if (exit.signal != 0) {
     exit.outcome = Outcome::Failed;
@@ -58,6 +51,13 @@ void judge_by_usage(Exit& exit, const Exit& usage) {
 }
 
 }  // namespace
+
+void judge(Exit& exit, KillReason why) {
+  const Verdict v = verdict(why);
+  exit.outcome = v.outcome;
+  exit.failure = v.failure;
+  exit.message = v.message;
+}
 
 void Keeper::start(const StartOrder& order, Now now) {
   if (held_.contains(order.execution)) return;

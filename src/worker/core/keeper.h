@@ -39,6 +39,9 @@ struct TellExited { Exit exit; };
 struct Release { ExecutionId execution; };                          // ring, folder and cgroup may be reused
 using KeeperAction = std::variant<Spawn, SignalTree, TellStarted, TellExited, Release>;
 
+// What an execution that was ended for this reason is reported as.
+void judge(Exit& exit, KillReason why);
+
 class Keeper {
  public:
   explicit Keeper(KeeperConfig config) : config_(config) {}

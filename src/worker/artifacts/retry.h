@@ -1,0 +1,18 @@
+// Trying again what a network may have spoilt.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "absl/status/status.h"
+
+namespace hodei::worker {
+
+inline constexpr int kTransferAttempts = 5;      // in a row without getting any further
+
+// Calls `attempt` until it succeeds or fails for good; UNAVAILABLE and DEADLINE_EXCEEDED are worth another try, after a
+// pause that grows. `progress` tells how far it is: an attempt that got further begins the count again.
+absl::Status with_retries(const std::stop_token& stop, const std::function<absl::Status()>& attempt,
+                          const std::function<int64_t()>& progress);
+
+}  // namespace hodei::worker
