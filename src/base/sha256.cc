@@ -84,31 +84,25 @@ std::array<uint8_t, 32> HmacSha256::operator()(std::string_view data) const {
   return finish(outer_, text(finish(inner_, data, kBlock)), kBlock);
 }
 
+Sha256::Sha256() : state_(kStart) {}
+
 void Sha256::add(std::string_view piece) {
   size_ += piece.size();
   if (!rest_.empty()) {
-    const size_t missing = std::min<size_t>(64 - rest_.size(), piece.size());
+    const size_t missing = std::min(kBlock - rest_.size(), piece.size());
     rest_ += piece.substr(0, missing);
     piece.remove_prefix(missing);
-    if (rest_.size() < 64) return;
+    if (rest_.size() < kBlock) return;
     compress(state_, reinterpret_cast<const uint8_t*>(rest_.data()));
     rest_.clear();
   }
-  for (; piece.size() >= 64; piece.remove_prefix(64)) compress(state_, reinterpret_cast<const uint8_t*>(piece.data()));
+  for (; piece.size() >= kBlock; piece.remove_prefix(kBlock)) compress(state_, reinterpret_cast<const uint8_t*>(piece.data()));
   rest_ = piece;
 }
 
-std::string Sha256::hex() {
-  const uint64_t bits = size_ * 8;
-  std::string end(1, static_cast<char>(0x80));
-  while ((rest_.size() + end.size()) % 64 != 56) end.push_back('\0');
-  for (int i = 7; i >= 0; --i) end.push_back(static_cast<char>(bits >> (8 * i)));
-  add(end);
-  constexpr std::string_view kDigits = "0123456789abcdef";
+std::string Sha256::hex() const {
   std::string out;
-  for (const uint32_t word : state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) out.push_back(kDigits[word >> shift & 15]);
-  }
+  for (const uint8_t byte : finish(state_, rest_, size_ - rest_.size())) fmt::format_to(std::back_inserter(out), "{:02x}", byte);
   return out;
 }
 

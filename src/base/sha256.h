@@ -28,11 +28,12 @@ class HmacSha256 {
 // The same for what comes in pieces.
 class Sha256 {
  public:
+  Sha256();
   void add(std::string_view piece);
-  std::string hex();                  // of all that was added; the last call
+  std::string hex() const;            // of all that was added
 
  private:
-  uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Sha256State state_;
   std::string rest_;                  // less than a block
   uint64_t size_ = 0;
 };

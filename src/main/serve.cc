@@ -69,6 +69,7 @@ absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOption
   api::Router router;
   api::add_observability(router, server);
   auto host = api::HttpHost::open(options.http_listen->host, options.http_listen->port, std::move(router));
+  if (host.ok()) say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
   if (host.ok() || options.http_was_chosen) return host;
   say(cat("warning: ", std::string(host.status().message()), "; going on without HTTP"));
   return nullptr;

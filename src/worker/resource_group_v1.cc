@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "src/base/status.h"
 #include "src/worker/fd.h"
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kPeriodUs = 100'000;
 constexpr int64_t kSmallestQuotaUs = 1000;              // the kernel's
 constexpr int64_t kUsualWeight = 100;
+constexpr unsigned kUsualShares = 1024;                 // of cpu time, of a process or a group
 constexpr int64_t kMuchLeftOver = 1 << 20;              // page cache of the last execution, charged to its group
 
 // The hierarchies that this machine has and lets us use, with the folder of this worker in each.
@@ -212,6 +214,9 @@ std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& 
     fs::create_directories(folder, failed);
     if (failed || access((folder + "/tasks").c_str(), W_OK) != 0) continue;
     remove_folders_in(folder);   // what an earlier supervisor left
+    // All jobs with limits together would else weigh as much as one process of the machine.
+    const std::string weight = std::to_string(kUsualShares * std::max(1u, std::thread::hardware_concurrency()));
+    for (const std::string& each : {root + "/hodei", folder}) write_file(each + "/cpu.shares", weight);
     own[hierarchy] = folder;
   }
   return own.empty() ? nullptr : std::make_unique<GroupsV1>(std::move(own));

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "src/base/status.h"
-#include "src/worker/secret_files.h"
 #include "src/worker/journal.h"
+#include "src/worker/secret_files.h"
 
 namespace hodei::worker {
 namespace {

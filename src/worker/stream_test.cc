@@ -252,9 +252,9 @@ TEST_F(StreamTest, AJobGoesFromTheOrderToItsResult) {
 
 TEST_F(StreamTest, HeartbeatsTellWhatRunningJobsAndTheMachineUse) {
   start_and_wait();
-  v1::JobSpec limited = script("sleep 1000");
+  v1::JobSpec limited = script("exec sleep 1000");   // dies with the supervisor, which is not stopped in good order
   limited.mutable_resources()->set_memory_mb(100);
-  server.run_job("j6.1", script("sleep 1000"));
+  server.run_job("j6.1", script("exec sleep 1000"));
   server.run_job("j6.2", limited);
   ASSERT_TRUE(until([&] { return server.last_heartbeat.executions_size() > 0; }));
   const v1::Heartbeat beat = server.last_heartbeat;

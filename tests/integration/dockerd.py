@@ -81,4 +81,11 @@ class Dockerd:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        self.unmount_all()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def unmount_all(self):
+        """What the engine leaves mounted when it ends: its network namespace, at least."""
+        mounted = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        for path in reversed([m for m in mounted if m.startswith(f"{self.folder}/")]):
+            subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
