@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "fmt/format.h"
+
 namespace hodei {
 namespace {
 

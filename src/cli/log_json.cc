@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/job_view.h"
-#include "src/cli/utf8.h"
+#include "src/base/utf8.h"
 
 namespace hodei::cli {
 namespace {

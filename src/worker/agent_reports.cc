@@ -4,6 +4,7 @@
 #include "src/worker/agent.h"
 #include "src/worker/first_process.h"
 #include "src/worker/journal.h"
+#include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
 namespace hodei::worker {
@@ -45,7 +46,9 @@ absl::Status Agent::on_report(ExecutionId execution, const ReportLine& report) {
     return absl::FailedPreconditionError("this execution has ended");
   }
   if (const auto* progress = std::get_if<ProgressLine>(&report)) {
-    progress_.note(execution, *progress);
+    const auto kept = kept_.find(execution);
+    const auto mask = kept == kept_.end() ? nullptr : mask_for(kept->second.secrets);
+    progress_.note(execution, {progress->percent, mask ? masked(progress->message, *mask) : progress->message});
   } else if (const auto* output = std::get_if<OutputLine>(&report)) {
     Keepsake keepsake = kept_[execution];
     if (absl::Status added = add_output(*output, keepsake.reported); !added.ok()) return added;

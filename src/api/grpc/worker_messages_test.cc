@@ -74,7 +74,7 @@ TEST(Orders, CarryTheTraceOfTheirJob) {
   waiting[0].run.push_back({ExecutionId{JobId{5}, 2}, 1, spec});
   waiting[1].beat = 2s;
   v1::ServerMessage message;
-  fill(waiting, &message);
+  fill(waiting, no_secrets, &message);
   EXPECT_EQ(message.run(0).traceparent(), traceparent_for({JobId{5}, 2}, ""));
   EXPECT_EQ(message.ack().heartbeat_ms(), 2000);
 }

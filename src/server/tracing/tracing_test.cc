@@ -123,6 +123,9 @@ class OneSpec final : public store::Reader {
   }
   absl::StatusOr<core::TemplateRow> job_template(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<core::AuditRow>> audit(const store::AuditQuery&) override { return absl::NotFoundError(""); }
 };
 
 class ExporterTest : public testing::Test {
