@@ -26,8 +26,7 @@ std::optional<ProcessState> state_of(pid_t pid) {
   if (after_name == std::string::npos || after_name + 4 >= stat.size()) return std::nullopt;
   const char letter = stat[after_name + 2];
   ProcessState state{.zombie = letter == 'Z' || letter == 'X'};
-  bool hidden = false;
-  uint64_t environment = 0;
+  uint64_t code = 0, environment = 0;
   const char* at = stat.data() + after_name + 3;
   const char* end = stat.data() + stat.size();
   for (int field = kFirstField + 1; field <= kLastField && at < end; ++field) {
@@ -39,9 +38,10 @@ std::optional<ProcessState> state_of(pid_t pid) {
       case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
       case 14: case 15: case 16: case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
       case 24: state.memory_pages = static_cast<int64_t>(value); break;
-      case 26: hidden = value == kNotForUs; break;                  // where its code starts
+      case 26: code = value; break;                                 // where its code starts
       case 50: environment = value; break;                          // where its environment starts
-      case kLastField: state.no_environment = hidden || (value != 0 && value == environment); break;   // and ends
+      // And ends. The kernel lays out a new program's environment from nothing, and tells of its code only after that.
+      case kLastField: state.no_environment = code == kNotForUs || (code != 0 && value != 0 && value == environment); break;
       default: break;
     }
   }

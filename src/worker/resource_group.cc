@@ -4,6 +4,15 @@
 
 namespace hodei::worker {
 
+Measured UsageMeter::read() const {
+  Measured now = totals();
+  now.usage.cpu_ms -= before_.usage.cpu_ms;
+  now.usage.io_read_bytes -= before_.usage.io_read_bytes;
+  now.usage.io_write_bytes -= before_.usage.io_write_bytes;
+  now.oom_kills -= before_.oom_kills;
+  return now;
+}
+
 std::unique_ptr<ResourceGroups> choose_resource_groups(const EnclosureOptions& options, const Enclosures& enclosures) {
   if (!options.cgroups) return nullptr;
   if (auto v2 = make_resource_groups_v2(enclosures)) return v2;

@@ -27,7 +27,14 @@ struct Measured {
 class UsageMeter {
  public:
   virtual ~UsageMeter() = default;
-  virtual Measured read() const = 0;
+  Measured read() const;
+
+ protected:
+  void begin() { before_ = totals(); }
+
+ private:
+  virtual Measured totals() const = 0;   // of all executions of the group; the peak of memory is of the last one
+  Measured before_;
 };
 
 class ResourceGroup {

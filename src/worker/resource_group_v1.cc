@@ -46,53 +46,53 @@ void remove_folders_in(const std::string& folder) {
   }
 }
 
+// The files with the figures of one group, opened once: opening them anew for every execution costs as much as moving a
+// process into the group.
+struct Figures {
+  explicit Figures(const Hierarchies& folders)
+      : cpu(path(folders, "cpuacct", "/cpuacct.usage"), O_RDONLY),
+        memory_peak(path(folders, "memory", "/memory.max_usage_in_bytes"), O_RDWR),
+        memory_now(path(folders, "memory", "/memory.usage_in_bytes"), O_RDONLY),
+        oom(path(folders, "memory", "/memory.oom_control"), O_RDONLY),
+        io(path(folders, "blkio", "/blkio.throttle.io_service_bytes"), O_RDONLY) {}
+
+  static std::string path(const Hierarchies& folders, const std::string& hierarchy, const char* name) {
+    const auto it = folders.find(hierarchy);
+    return it == folders.end() ? std::string() : it->second + name;
+  }
+
+  KernelFile cpu, memory_peak, memory_now, oom, io;
+};
+
+// Lines such as "254:0 Read 4096", for each device.
+void add_io(const std::string& text, Usage& usage) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    usage.io_read_bytes += number_after("Read", line.substr(space + 1));
+    usage.io_write_bytes += number_after("Write", line.substr(space + 1));
+  }
+}
+
 class MeterV1 final : public UsageMeter {
  public:
-  explicit MeterV1(Hierarchies folders) : folders_(std::move(folders)) { before_ = read_all(); }
-
-  Measured read() const override {
-    Measured now = read_all();
-    now.usage.cpu_ms -= before_.usage.cpu_ms;
-    now.usage.io_read_bytes -= before_.usage.io_read_bytes;
-    now.usage.io_write_bytes -= before_.usage.io_write_bytes;
-    now.oom_kills -= before_.oom_kills;
-    return now;
-  }
+  explicit MeterV1(std::shared_ptr<const Figures> figures) : figures_(std::move(figures)) { begin(); }
 
  private:
-  Measured read_all() const {
+  Measured totals() const override {
     Measured now;
-    if (const std::string cpu = folder("cpuacct"); !cpu.empty()) {
-      now.usage.cpu_ms = number_in(cpu + "/cpuacct.usage").value_or(0) / 1'000'000;
-    }
-    if (const std::string memory = folder("memory"); !memory.empty()) {
-      now.usage.max_memory_kb = number_in(memory + "/memory.max_usage_in_bytes").value_or(0) / 1024;
-      now.memory_now_kb = number_in(memory + "/memory.usage_in_bytes").value_or(0) / 1024;
-      now.oom_kills = number_after("oom_kill", read_file(memory + "/memory.oom_control"));
-    }
-    if (const std::string io = folder("blkio"); !io.empty()) add_io(io, now.usage);
+    now.usage.cpu_ms = figures_->cpu.number().value_or(0) / 1'000'000;
+    now.usage.max_memory_kb = figures_->memory_peak.number().value_or(0) / 1024;
+    now.memory_now_kb = figures_->memory_now.number().value_or(0) / 1024;
+    now.oom_kills = number_after("oom_kill", figures_->oom.text());
+    add_io(figures_->io.text(), now.usage);
     return now;
   }
-  // Lines such as "254:0 Read 4096", for each device.
-  static void add_io(const std::string& folder, Usage& usage) {
-    const std::string text = read_file(folder + "/blkio.throttle.io_service_bytes");
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find('\n', at), text.size());
-      const std::string_view line = std::string_view(text).substr(at, end - at);
-      at = end + 1;
-      const size_t space = line.find(' ');
-      if (space == std::string_view::npos) continue;
-      usage.io_read_bytes += number_after("Read", line.substr(space + 1));
-      usage.io_write_bytes += number_after("Write", line.substr(space + 1));
-    }
-  }
-  std::string folder(const std::string& hierarchy) const {
-    const auto it = folders_.find(hierarchy);
-    return it == folders_.end() ? std::string() : it->second;
-  }
 
-  Hierarchies folders_;
-  Measured before_;
+  std::shared_ptr<const Figures> figures_;
 };
 
 class GroupV1 final : public ResourceGroup {
@@ -108,8 +108,8 @@ class GroupV1 final : public ResourceGroup {
     if (limits.memory_bytes != written_.memory_bytes) RETURN_IF_ERROR(limit_memory(limits.memory_bytes));
     if (limits.io_weight != written_.io_weight) RETURN_IF_ERROR(weigh_io(limits.io_weight));
     written_ = limits;
-    if (folders_.contains("memory")) write_file(folders_.at("memory") + "/memory.max_usage_in_bytes", "0");
-    meter_ = std::make_shared<MeterV1>(folders_);
+    figures_->memory_peak.write("0");
+    meter_ = std::make_shared<MeterV1>(figures_);
     return absl::OkStatus();
   }
   std::vector<int> join_files() const override {
@@ -118,11 +118,7 @@ class GroupV1 final : public ResourceGroup {
     return files;
   }
   std::shared_ptr<const UsageMeter> meter() const override { return meter_; }
-  bool is_spent() const override {
-    const auto memory = folders_.find("memory");
-    return memory != folders_.end() &&
-           number_in(memory->second + "/memory.usage_in_bytes").value_or(0) > kMuchLeftOver;
-  }
+  bool is_spent() const override { return figures_ && figures_->memory_now.number().value_or(0) > kMuchLeftOver; }
 
  private:
   absl::Status make_folders() {
@@ -132,6 +128,7 @@ class GroupV1 final : public ResourceGroup {
       if (!tasks.is_open()) return absl::ErrnoToStatus(errno, "opening the tasks of " + folder);
       tasks_.push_back(std::move(tasks));
     }
+    figures_ = std::make_shared<const Figures>(folders_);
     return absl::OkStatus();
   }
   absl::Status limit_cpu(int64_t milli) {
@@ -168,6 +165,7 @@ class GroupV1 final : public ResourceGroup {
 
   Hierarchies folders_;
   std::vector<Fd> tasks_;
+  std::shared_ptr<const Figures> figures_;     // once the folders are there
   ProgramLimits written_;
   std::shared_ptr<const UsageMeter> meter_;
 };

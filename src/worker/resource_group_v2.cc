@@ -32,20 +32,11 @@ class MeterV2 final : public UsageMeter {
  public:
   // `peak`: memory.peak, opened by whoever had it forget what was before this execution.
   MeterV2(std::string folder, std::shared_ptr<const Fd> peak) : folder_(std::move(folder)), peak_(std::move(peak)) {
-    before_ = read_all();
-  }
-
-  Measured read() const override {
-    Measured now = read_all();
-    now.usage.cpu_ms -= before_.usage.cpu_ms;
-    now.usage.io_read_bytes -= before_.usage.io_read_bytes;
-    now.usage.io_write_bytes -= before_.usage.io_write_bytes;
-    now.oom_kills -= before_.oom_kills;
-    return now;
+    begin();
   }
 
  private:
-  Measured read_all() const {
+  Measured totals() const override {
     Measured now;
     now.usage.cpu_ms = number_after("usage_usec", read_file(folder_ + "/cpu.stat")) / 1000;
     now.memory_now_kb = number_in(folder_ + "/memory.current").value_or(0) / 1024;
@@ -62,7 +53,6 @@ class MeterV2 final : public UsageMeter {
 
   std::string folder_;
   std::shared_ptr<const Fd> peak_;
-  Measured before_;
 };
 
 class GroupV2 final : public ResourceGroup {

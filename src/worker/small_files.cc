@@ -5,8 +5,6 @@
 
 #include <charconv>
 
-#include "src/worker/fd.h"
-
 namespace hodei::worker {
 namespace {
 
@@ -32,6 +30,28 @@ std::string read_file(const std::string& path) {
     text.append(buffer, static_cast<size_t>(got));
   }
   return text;
+}
+
+KernelFile::KernelFile(const std::string& path, int flags)
+    : fd_(path.empty() ? -1 : open(path.c_str(), flags | O_CLOEXEC)) {}
+
+std::string KernelFile::text() const {
+  std::string out;
+  char buffer[4096];
+  for (ssize_t got = 1; fd_.is_open() && (got = pread(fd_.get(), buffer, sizeof(buffer), static_cast<off_t>(out.size()))) > 0;) {
+    out.append(buffer, static_cast<size_t>(got));
+  }
+  return out;
+}
+
+std::optional<int64_t> KernelFile::number() const {
+  char text[32];
+  const ssize_t got = fd_.is_open() ? pread(fd_.get(), text, sizeof(text), 0) : 0;
+  return got > 0 ? leading_number({text, static_cast<size_t>(got)}) : std::nullopt;
+}
+
+bool KernelFile::write(std::string_view text) const {
+  return fd_.is_open() && pwrite(fd_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 std::optional<int64_t> number_in(const std::string& path) { return leading_number(read_file(path)); }

@@ -9,10 +9,24 @@
 #include <string_view>
 #include <vector>
 
+#include "src/worker/fd.h"
+
 namespace hodei::worker {
 
 bool write_file(const std::string& path, std::string_view text);   // false: errno says why
 std::string read_file(const std::string& path);                    // empty: nothing there, or not for us
+
+// One that is read again and again, always from its beginning. An empty path, or one that is not there: empty.
+class KernelFile {
+ public:
+  KernelFile(const std::string& path, int flags);
+  std::string text() const;
+  std::optional<int64_t> number() const;
+  bool write(std::string_view text) const;
+
+ private:
+  Fd fd_;
+};
 
 // The number that the file is; none: it has none.
 std::optional<int64_t> number_in(const std::string& path);
