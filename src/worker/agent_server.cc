@@ -171,7 +171,7 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   message.set_dropped_logs(static_cast<int64_t>(dropped_lines_));
   message.set_status("ok");
   for (const ExecutionId id : beat.active) message.add_active(to_string(id));
-  if (!beat.active.empty() && usage_.is_due(now.mono)) supervisor_.put(protocol::AskUsage{});
+  if (!beat.active.empty() && usage_.is_due(now.mono, watched_beat_)) supervisor_.put(protocol::AskUsage{});
   put_usage(usage_.of(beat.active), message);
   has_outgoing_ = true;
 }

@@ -91,6 +91,14 @@ TEST_F(ExecutionWatchTest, CountsAFileWithTwoNamesOnceAndALinkNotAtAll) {
   EXPECT_EQ(disk_usage(folder + "/nothing"), 0);
 }
 
+TEST(UsageCache, AsksWithEveryBeatWhileSomebodyWatches) {
+  UsageCache cache;
+  EXPECT_TRUE(cache.is_due(MonoTime{0}));
+  EXPECT_FALSE(cache.is_due(MonoTime{0} + 2s));
+  EXPECT_TRUE(cache.is_due(MonoTime{0} + 2s, 2s));
+  EXPECT_FALSE(cache.is_due(MonoTime{0} + 3s, 2s));
+}
+
 TEST(UsageCache, AsksOnceInItsLife) {
   UsageCache cache;
   EXPECT_TRUE(cache.is_due(MonoTime{1}));

@@ -1,6 +1,7 @@
 // What the running executions use, as last read. Reading it costs a look at every process, and nobody needs it fresher.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -14,9 +15,10 @@ class UsageCache {
  public:
   static constexpr Duration kLife = 35s;
 
-  // Whether to ask for a new reading; true only once in a life.
-  bool is_due(MonoTime now) {
-    if (asked_ && now < *asked_ + kLife) return false;
+  // Whether to ask for a new reading; true only once in a life. While somebody watches, a life is as long as a beat.
+  bool is_due(MonoTime now, Duration watched_beat = Duration::zero()) {
+    const Duration life = watched_beat > Duration::zero() ? std::min(watched_beat, kLife) : kLife;
+    if (asked_ && now < *asked_ + life) return false;
     asked_ = now;
     return true;
   }

@@ -10,6 +10,7 @@ import subprocess
 import harness
 from dockerd import Dockerd
 from harness import Apart, check, contains, same, until
+from web import certificates, files
 
 WORKER = harness.HODEI.parent / "hodei-worker"
 MOST_BYTES = 30 << 20
@@ -128,6 +129,22 @@ def test_it_runs_jobs_in_an_empty_root():
             same(server.wait_for(job, "Succeeded")["outputs"], {"where": "nowhere"}, "outputs")
             worker.send_signal(signal.SIGTERM)
             same(worker.wait(timeout=20), 0, "exit code after SIGTERM")
+
+
+def test_it_speaks_tls_in_an_empty_root():
+    with a_server() as server:
+        root = empty_root(server)
+        folder = server.folder / "tls"
+        folder.mkdir()
+        certificate = certificates(folder)
+        shutil.copy(folder / "ca.pem", root / "ca.pem")
+        command = ["chroot", str(root), "/hodei-worker", "--server", f"http://127.0.0.1:{server.port}", "--worker-id", "alone"]
+        with files(certificate) as web:
+            web["files"]["/x"] = b"over tls"
+            fetch = ("run", "--input", f"{web['url']}/x=x", "--", "/program", "exists", "x")
+            with running(server, command, "alone", HODEI_TOKEN=server.token()["token"], SSL_CERT_FILE="/ca.pem"):
+                same(server.cli(*fetch).code, 0, "exit code with the CA")
+            check(web["asked"], "the file was never asked for")
 
 
 def test_it_finds_localhost_in_an_empty_root():
