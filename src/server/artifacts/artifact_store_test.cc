@@ -120,7 +120,8 @@ TEST_F(ArtifactStoreTest, ListsByPrefixPageByPage) {
   for (const char* name : {"b/1", "a/1", "a/2", "a/3", "c"}) ASSERT_TRUE(put(name, "x").ok());
   const auto names = [&](const std::string& prefix, const std::string& after, size_t most) {
     std::string out;
-    for (const ArtifactInfo& info : *store_->list("ns", prefix, after, most)) out += info.key.name + " ";
+    const std::vector<ArtifactInfo> listed = store_->list("ns", prefix, after, most).value();
+    for (const ArtifactInfo& info : listed) out += info.key.name + " ";
     return out;
   };
   EXPECT_EQ(names("", "", 10), "a/1 a/2 a/3 b/1 c ");
