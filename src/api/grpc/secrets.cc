@@ -87,22 +87,6 @@ absl::Status check_references(const v1::JobSpec& spec, const std::string& ns, st
   return absl::OkStatus();
 }
 
-absl::Status refuse_values(const v1::JobSpec& spec) {
-  for (int i = 0; i < spec.secrets_size(); ++i) {
-    const v1::Secret& secret = spec.secrets(i);
-    if (secret.value().empty() && secret.sealed().empty()) continue;
-    return bad_field(field(i, "value"), "a template holds names only; store the value with `hodei secret set ", secret.name(), "`");
-  }
-  return absl::OkStatus();
-}
-
-void hide_secrets(v1::JobSpec& spec) {
-  for (v1::Secret& secret : *spec.mutable_secrets()) {
-    secret.clear_value();
-    secret.clear_sealed();
-  }
-}
-
 void deliver_secrets(const core::SpecRow& row, const SecretDesk& desk, v1::RunJob* order) {
   v1::JobSpec spec;
   absl::Status opened = absl::DataLossError("the job's spec cannot be read");
