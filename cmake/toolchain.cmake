@@ -24,4 +24,8 @@ add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(HODEI_SANITIZE)
   add_compile_options(-fsanitize=${HODEI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HODEI_SANITIZE})
+  if(HODEI_SANITIZE MATCHES thread)
+    # Boost.Asio has fences, which TSan does not know and GCC warns of.
+    add_compile_options(-Wno-tsan)
+  endif()
 endif()
