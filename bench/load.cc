@@ -62,7 +62,7 @@ v1::JobSpec exec_spec(const Arguments& arguments) {
   spec.mutable_command()->mutable_shell()->set_cmd(arguments.text("command", "/bin/true"));
   if (arguments.whole("limits", 0) != 0) {
     // Small enough for many at once on few cores, large enough that none of them is ever in the way.
-    spec.mutable_resources()->set_cpu_cores(0.02);
+    spec.mutable_resources()->set_cpu_cores(0.03);
     spec.mutable_resources()->set_memory_mb(16);
     spec.mutable_resources()->set_pids(64);
   }
