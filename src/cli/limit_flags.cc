@@ -47,11 +47,8 @@ absl::Status allow(const std::string& word, v1::Sandbox& sandbox) {
 
 absl::Status set_amounts(const LimitFlags& flags, v1::JobSpec& spec) {
   if (!flags.cpu.empty()) {
-    double cores = 0;
-    if (!CLI::detail::lexical_cast(flags.cpu, cores) || !(cores >= 0) || cores > 1e6) {
-      return bad_field("--cpu (resources.cpu_cores)", "'", flags.cpu, "' is not a number of cores; write 0.5 or 2");
-    }
-    spec.mutable_resources()->set_cpu_cores(cores);
+    ASSIGN_OR_RETURN(const int64_t milli, named("--cpu (resources.cpu_cores)", parse_cores(flags.cpu)));
+    spec.mutable_resources()->set_cpu_cores(static_cast<double>(milli) / 1000);
   }
   if (!flags.memory.empty()) {
     ASSIGN_OR_RETURN(const int64_t mb, named("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));

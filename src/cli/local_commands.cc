@@ -72,6 +72,12 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.job_processes = settings.count("job_processes");
   out.cgroups = settings.text("cgroups");
   out.job_log_bytes = settings.bytes("job_log_size");
+  out.provider = settings.text("worker_provider");
+  out.isolation = settings.text("worker_isolation");
+  out.image = settings.text("worker_image");
+  out.cpu_milli = parse_cores(settings.text("worker_cpu")).value();
+  out.memory_bytes = settings.bytes("worker_memory");
+  out.gpus = settings.count("worker_gpus");
   ASSIGN_OR_RETURN(out.labels, parse_key_values("label", settings.list("labels")));
   for (const std::string& text : settings.list("taints")) {
     ASSIGN_OR_RETURN(WorkerTaint taint, parse_taint(text));

@@ -61,6 +61,13 @@ struct AgentOptions {
   std::string state_dir;
   std::string log_level;
   std::string metrics_listen;  // host:port, or off
+  // Given by the provider that made it.
+  std::string provider;
+  std::string isolation;
+  std::string image;
+  int64_t cpu_milli = 0;       // 0: the machine's
+  int64_t memory_bytes = 0;    // likewise
+  int64_t gpus = 0;
 };
 
 struct DevOptions {

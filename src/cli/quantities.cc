@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kSecond = 1'000'000;
 constexpr int64_t kLongestUs = int64_t{10} * 365 * 24 * 3600 * kSecond;  // ten years: beyond it, a typing error
 
+constexpr double kMostCores = 1e6;
+
 struct Unit {
   std::string_view name;
   int64_t us;
@@ -45,6 +47,15 @@ absl::Status bad_duration(std::string_view text, std::string_view why) {
 }
 
 }  // namespace
+
+absl::StatusOr<int64_t> parse_cores(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<double> cores = take_number(rest);
+  if (!cores || !rest.empty() || *cores > kMostCores) {
+    return absl::InvalidArgumentError(cat("'", text, "' is not a number of cores; write 0.5 or 2"));
+  }
+  return static_cast<int64_t>(*cores * 1000 + 0.5);
+}
 
 absl::StatusOr<Duration> parse_duration(std::string_view text) {
   if (text == "0") return Duration(0);

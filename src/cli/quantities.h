@@ -20,6 +20,8 @@ absl::StatusOr<int64_t> parse_bytes(std::string_view text);
 absl::StatusOr<int64_t> parse_megabytes(std::string_view text);
 
 // A whole number in [low, high]; the error says so.
+// 0.5, 2: as thousandths of a core.
+absl::StatusOr<int64_t> parse_cores(std::string_view text);
 absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t high);
 
 std::string human_duration(Duration d);  // 340ms, 12.4s, 3m05s, 2h10m, 5d3h

@@ -25,6 +25,7 @@ absl::Status check_duration(const std::string& v) { return parse_duration(v).sta
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
 absl::Status check_processes(const std::string& v) { return parse_count(v, 0, kMostProcesses).status(); }
+absl::Status check_cores(const std::string& v) { return parse_cores(v).status(); }
 absl::Status check_lease(const std::string& v) {
   ASSIGN_OR_RETURN(const Duration lease, parse_duration(v));
   if (lease >= kShortestLease && lease <= kLongestLease) return absl::OkStatus();
@@ -49,6 +50,7 @@ absl::Status check_choice(const std::string& v, const std::vector<std::string>& 
 }
 absl::Status check_output(const std::string& v) { return check_choice(v, {"table", "wide", "json", "yaml", "name"}); }
 absl::Status check_color(const std::string& v) { return check_choice(v, {"auto", "always", "never"}); }
+absl::Status check_isolation(const std::string& v) { return check_choice(v, {"process", "container", "hardware"}); }
 absl::Status check_cgroups(const std::string& v) { return check_choice(v, {"on", "v1", "off"}); }
 absl::Status check_level(const std::string& v) {
   return check_choice(v, {"trace", "debug", "info", "warn", "error", "off"});
@@ -122,6 +124,17 @@ constexpr Setting kSettings[] = {
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
     {"pool", "--pool", "HODEI_POOL", "", "", kAgent, check_id, "the pool that this worker belongs to"},
+    {"worker_provider", "", "HODEI_WORKER_PROVIDER", "", "", kAgent, check_id,
+     "the provider that made this worker; set by the provider (empty: started by hand)"},
+    {"worker_isolation", "", "HODEI_WORKER_ISOLATION", "", "process", kAgent, check_isolation,
+     "what shuts this worker in: process, container or hardware; set by the provider"},
+    {"worker_image", "", "HODEI_WORKER_IMAGE_NAME", "", "", kAgent, nullptr,
+     "the image that this worker was made from; set by the provider"},
+    {"worker_cpu", "", "HODEI_WORKER_CPU", "", "0", kAgent, check_cores,
+     "cores that jobs of this worker may ask for; 0: those of the machine"},
+    {"worker_memory", "", "HODEI_WORKER_MEMORY", "", "0", kAgent, check_bytes,
+     "memory that jobs of this worker may ask for; 0: that of the machine"},
+    {"worker_gpus", "", "HODEI_WORKER_GPUS", "", "0", kAgent, check_slots, "gpus that jobs of this worker may use"},
     {"worker_id", "--worker-id", "HODEI_WORKER_ID", "", "", kAgent, check_id,
      "this worker's id (empty: made once from the host name and kept)"},
     {"worker_name", "--name", "HODEI_WORKER_NAME", "", "", kAgent, nullptr,

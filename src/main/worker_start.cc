@@ -30,6 +30,12 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   out.labels = in.labels;
   for (const cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});
   out.pool = in.pool;
+  out.provider = in.provider;
+  out.isolation = in.isolation;
+  out.image = in.image;
+  out.cpu_milli = in.cpu_milli;
+  out.memory_mb = in.memory_bytes >> 20;
+  out.gpus = in.gpus;
   return out;
 }
 

@@ -44,6 +44,7 @@ void put(Encoder& out, const WorkerOptions& o) {
   put(out, o.tolerations);
   put(out, o.capabilities);
   out.text(o.pool).text(o.provider).text(o.isolation).text(o.image).text(o.metrics_listen);
+  out.i64(o.cpu_milli).i64(o.memory_mb).i64(o.gpus);
 }
 WorkerOptions get_options(Decoder& in) {
   WorkerOptions o;
@@ -71,6 +72,9 @@ WorkerOptions get_options(Decoder& in) {
   o.isolation = in.text();
   o.image = in.text();
   o.metrics_listen = in.text();
+  o.cpu_milli = in.i64();
+  o.memory_mb = in.i64();
+  o.gpus = in.i64();
   return o;
 }
 

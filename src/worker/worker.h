@@ -43,6 +43,9 @@ struct WorkerOptions {
   std::string provider;                        // who made this worker; empty: by hand
   std::string isolation = "process";           // process, container, hardware
   std::string image;                           // the image it was made from
+  int64_t cpu_milli = 0;                       // what it offers; 0: what the machine has
+  int64_t memory_mb = 0;
+  int64_t gpus = 0;
   bool cgroups = true;                         // use them where allowed
   bool only_cgroups_v1 = false;                // not version 2, even where it is
   std::string cgroup_root = "/sys/fs/cgroup";

@@ -91,8 +91,10 @@ void add_disks(MachineLoad& load) {
 void add_capacity(const WorkerOptions& options, v1::WorkerInfo& info) {
   const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
   v1::Capacity& capacity = *info.mutable_capacity();
-  capacity.set_cpu_cores(cpus);
-  capacity.set_memory_mb(static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20);
+  capacity.set_cpu_cores(options.cpu_milli > 0 ? static_cast<double>(options.cpu_milli) / 1000 : cpus);
+  const int64_t machine_mb = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20;
+  capacity.set_memory_mb(options.memory_mb > 0 ? options.memory_mb : machine_mb);
+  capacity.set_gpus(static_cast<int32_t>(options.gpus));
   struct statvfs disk {};
   if (statvfs(options.state_dir.c_str(), &disk) == 0) {
     capacity.set_storage_mb(static_cast<int64_t>(disk.f_bavail * disk.f_frsize >> 20));

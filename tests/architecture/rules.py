@@ -19,14 +19,27 @@ FOLDERS = {
     "src/store/sqlite": {"uses": ["src/store"], "libraries": {"system", "sqlite"}},
     "src/store/segments": {"uses": ["src/store"], "libraries": {"system", "zstd"}},
     "src/store/conformance": {"uses": ["src/store", "src/store/segments"], "libraries": {"system", "gtest"}},
-    "src/providers": {"uses": [], "libraries": {"system", "boost", "json"}},
+    # The port, then one folder per provider: none knows another.
+    "src/providers": {"uses": ["src/base/http"], "libraries": {"system", "json"}},
+    "src/providers/process": {"uses": ["src/providers"], "libraries": {"system"}},
+    "src/providers/docker": {"uses": ["src/providers"], "libraries": {"system", "json", "archive"}},
+    "src/providers/custom": {"uses": ["src/providers"], "libraries": {"system", "json"}},
+    "src/providers/kubernetes": {"uses": ["src/providers"], "libraries": {"system", "json", "yaml", "openssl"}},
+    "src/providers/firecracker": {"uses": ["src/providers"], "libraries": {"system", "json"}},
+    "src/providers/conformance": {"uses": ["src/providers"], "libraries": {"system", "gtest"}},
     "src/server": {
         "uses": ["src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/server/secrets",
-                 "src/server/metrics", "src/server/tracing", "src/providers"],
+                 "src/server/metrics", "src/server/tracing", "src/server/provisioning", "src/providers"],
         "libraries": {"system", "boost"},
     },
     # Sealing: the one place of the server that knows cryptography.
     "src/server/secrets": {"uses": [], "libraries": {"system", "openssl"}},
+    # Makes workers as the engine wants them, and tells it what became of them.
+    "src/server/provisioning": {
+        "uses": ["src/server", "src/providers", "src/providers/process", "src/providers/docker", "src/providers/custom",
+                 "src/providers/kubernetes", "src/providers/firecracker"],
+        "libraries": {"system"},
+    },
     "src/server/metrics": {"uses": ["src/server"], "libraries": {"system", "prometheus"}},
     "src/server/tracing": {"uses": ["src/server", "src/base/http"], "libraries": {"system", "json"}},
     "src/api/http": {"uses": ["src/server"], "libraries": {"system", "boost"}},
