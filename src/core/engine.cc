@@ -29,7 +29,9 @@ void Engine::await_timeout(const JobHead& job, Now now) {
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
-  return std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  provision(now, turn);
+  return answer;
 }
 
 void Engine::write(Write w, Turn& turn) {

@@ -92,6 +92,26 @@ class Engine {
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void revoke_otps(const WorkerId& worker, Turn& turn);
 
+  // decide_providers.cc
+  Answer on(const PutProvider& c, Now now, Turn& turn);
+  Answer on(const DropProvider& c, Now now, Turn& turn);
+  Answer on(const PutPool& c, Now now, Turn& turn);
+  Answer on(const DropPool& c, Now now, Turn& turn);
+  Answer on(const ProviderSeen& c, Now now, Turn& turn);
+  Answer answer(const DescribeProviders& q, Now now);
+  Answer answer(const DescribePools& q, Now now);
+
+  // decide_making.cc
+  Answer on(const WorkerMade& c, Now now, Turn& turn);
+  Answer on(const WorkerRuns& c, Now now, Turn& turn);
+  Answer on(const WorkerFailed& c, Now now, Turn& turn);
+  Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
+  Answer on(const Inventory& c, Now now, Turn& turn);
+
+  // provision.cc: workers for what waits and fits nowhere, and the end of those that nobody needs
+  void want(const Lane& lane);
+  void provision(Now now, Turn& turn);
+
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);
   Answer on(const Stall& c, Now now, Turn& turn);

@@ -53,6 +53,10 @@ void State::fold(const Write& write) {
           roster_.refresh_all();
         } else if constexpr (std::is_same_v<W, PutNextJob>) {
           next_job_ = w.next;
+        } else if constexpr (std::is_same_v<W, PutSetting>) {
+          put_setting(w.row);
+        } else if constexpr (std::is_same_v<W, DeleteSetting>) {
+          delete_setting(w.kind, w.name);
         } else if constexpr (std::is_same_v<W, PutSecret>) {
           secrets_[{w.row.ns, w.row.name}] = {w.row.revision, w.row.updated, hash64(w.row.sealed)};
         } else if constexpr (std::is_same_v<W, DeleteSecret>) {

@@ -17,6 +17,7 @@ std::string profile_of(const WorkerInfo& info) {
   alike.os.clear();
   alike.capacity = {};
   alike.slots = 0;
+  alike.made.reset();
   return encode(alike);
 }
 

@@ -65,6 +65,9 @@ class Roster {
   void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
   void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
 
+  // Whether its tenant may have a further job with a worker now.
+  bool admits(const Lane&) const { return true; }
+
   // What to keep in a head: the shape and the name that those already share who wait with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
   Namespace shared(const Namespace& ns) const;
