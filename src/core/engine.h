@@ -115,6 +115,7 @@ class Engine {
   void has_come(LiveWorker& worker, Now now, Turn& turn);                 // it registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
+  void forget_gone(Turn& turn);
   void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
 
   // provision.cc: workers for what waits and fits nowhere

@@ -35,6 +35,7 @@ struct Making {
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
   std::map<WorkerId, MonoTime> leaving;    // told to go; destroyed when they went, or at that time
+  std::set<WorkerId> gone;                 // nothing of them is left; their records stay until their executions have ended
   std::map<std::pair<std::string, std::string>, Refusal> refusals;   // by provider and shape
 
   void look_again() {
