@@ -41,6 +41,7 @@ void Provisioner::stop() {
     closing.emplace_back([desk = place.desk] { desk->close(kStopPatience); });
   }
   for (std::thread& one : closing) one.join();
+  checkers_.stop(kStopPatience);
   line_->close();
 }
 
@@ -189,8 +190,11 @@ void Provisioner::registered(const WorkerId& worker) {
   for (const auto& one : desks) one->registered(worker);
 }
 
-absl::Status Provisioner::check(const core::ProviderRow& row) const {
-  return setup_.make(config_of(row), setup_.installation).status();
+void Provisioner::check(const core::ProviderRow& row, std::function<void(const absl::Status&)> done) {
+  const auto look = [make = setup_.make, installation = setup_.installation, config = config_of(row), done] {
+    done(make(config, installation).status());
+  };
+  if (!checkers_.add(look)) done(absl::ResourceExhaustedError("too many providers are being checked; try again in a moment"));
 }
 
 void Provisioner::check_health(const std::string& name, ProviderDesk::HealthTo done) {

@@ -47,10 +47,9 @@ class Provisioner final : public WorkerMaker {
   void providers_changed() override;
   void registered(const WorkerId& worker) override;
 
+  // `done` comes from a thread that may block a little, or at once. After stop() it may never come.
   // Would this one work? Makes it and forgets it.
-  absl::Status check(const core::ProviderRow& row) const;
-
-  // `done` comes from another thread, or at once.
+  void check(const core::ProviderRow& row, std::function<void(const absl::Status&)> done);
   void check_health(const std::string& name, ProviderDesk::HealthTo done);
   void worker_logs(const core::WorkerRecord& record, size_t tail, ProviderDesk::LogsTo done);
 
@@ -87,6 +86,7 @@ class Provisioner final : public WorkerMaker {
   std::optional<Rows> news_;
   std::vector<Wish> early_;
   std::map<std::string, Place> places_;
+  Crew checkers_{2, 100};
   std::thread clerk_;
 };
 
