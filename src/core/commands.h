@@ -179,6 +179,15 @@ struct Reported { std::vector<bool> accepted; };       // started, then progress
 struct OtpMade { WorkerId worker; WallTime expires; };
 struct Drained { uint32_t executions_left = 0; };
 
+// Of a waiting job: who could make a worker for it.
+struct ProviderCandidate {
+  std::string name;
+  bool fits = false;
+  bool chosen = false;
+  std::string reason;
+  Duration startup{0};
+};
+
 struct Explanation {
   JobId job{};
   JobState state{};
@@ -189,6 +198,8 @@ struct Explanation {
   std::vector<RuleCount> rejected;
   std::string waiting_for;
   int64_t jobs_ahead = 0;
+  std::vector<ProviderCandidate> providers;
+  std::string provisioning;                            // in words: the worker that is being made for it
 };
 
 struct QueueReport {

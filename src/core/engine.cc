@@ -63,7 +63,8 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   if (job->state == JobState::Pending) woken.push_back(job->id);
   LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
-    leave_if_drained(*worker, turn);
+    leave_if_drained(*worker, now, turn);
+    retire_if_used(*worker, now, turn);
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);

@@ -8,6 +8,7 @@
 // own class's backlog, and a new job only at the tops of its eligible classes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -78,6 +79,10 @@ class Roster {
   Lane* first_waiting(const LiveWorker& worker);
   bool fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
+
+  // By its ordinal; null when nobody waits with it any more.
+  const WaitingShape* shape(uint32_t ordinal) const;
+  void each_lane(const std::function<void(const Lane&)>& visit) const;
 
   size_t shapes() const { return shapes_.size() - idle_.size(); }   // that somebody waits with
 
