@@ -1,5 +1,6 @@
 #include "tests/providers/factories.h"
 
+#include "src/providers/custom/custom_provider.h"
 #include "src/providers/process/process_provider.h"
 
 namespace hodei::providers {
@@ -13,6 +14,11 @@ struct Entry {
 // One line per provider.
 constexpr Entry kFactories[] = {
     {"process", make_process_provider},
+    {"custom", make_custom_provider},
+    {"ec2", make_custom_provider},
+    {"azurevm", make_custom_provider},
+    {"cloudrun", make_custom_provider},
+    {"lambda", make_custom_provider},
 };
 
 }  // namespace
