@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "src/base/status.h"
+#include "src/providers/custom/custom_provider.h"
+#include "src/providers/process/process_provider.h"
 
 namespace hodei::server {
 namespace {
@@ -17,12 +19,17 @@ struct Factory {
 
 // One line each; what starts with the same program keeps its own type.
 constexpr Factory kFactories[] = {
-    {"", nullptr},   // an array must not be empty
+    {"process", providers::make_process_provider},
+    {"custom", providers::make_custom_provider},
+    {"ec2", providers::make_custom_provider},
+    {"azurevm", providers::make_custom_provider},
+    {"cloudrun", providers::make_custom_provider},
+    {"lambda", providers::make_custom_provider},
 };
 
 const Factory* find(const std::string& type) {
   const Factory* found = std::find_if(std::begin(kFactories), std::end(kFactories), [&](const Factory& f) { return f.type == type; });
-  return found == std::end(kFactories) || found->make == nullptr ? nullptr : found;
+  return found == std::end(kFactories) ? nullptr : found;
 }
 
 }  // namespace
@@ -31,9 +38,7 @@ bool has_provider_type(const std::string& type) { return find(type) != nullptr; 
 
 std::vector<std::string> provider_types() {
   std::vector<std::string> out;
-  for (const Factory& f : kFactories) {
-    if (f.make != nullptr) out.emplace_back(f.type);
-  }
+  for (const Factory& f : kFactories) out.emplace_back(f.type);
   return out;
 }
 
