@@ -95,8 +95,12 @@ absl::StatusOr<core::ProviderRow> from_proto(const v1::ProviderConfig& in) {
 
 absl::StatusOr<core::ProviderRow> changed(core::ProviderRow row, const v1::UpdateProviderRequest& in) {
   RETURN_IF_ERROR(check_unmasked({in.options().begin(), in.options().end()}));
-  if (in.has_mode()) ASSIGN_OR_RETURN(row.mode, mode_of(in.mode()));
-  if (in.has_max_workers()) ASSIGN_OR_RETURN(row.max_workers, count_of("max_workers", in.max_workers()));
+  if (in.has_mode()) {
+    ASSIGN_OR_RETURN(row.mode, mode_of(in.mode()));
+  }
+  if (in.has_max_workers()) {
+    ASSIGN_OR_RETURN(row.max_workers, count_of("max_workers", in.max_workers()));
+  }
   if (in.has_preference()) row.preference = in.preference();
   if (in.has_cost()) row.cost = in.cost();
   if (in.has_server_address()) row.server_address = in.server_address();
