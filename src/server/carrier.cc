@@ -34,7 +34,8 @@ void Carrier::forget_streams(const std::string& why) {
 }
 
 void Carrier::tell_maker(const core::WorkerRecord& worker) {
-  if (worker.registered.is_set() && worker.state == core::WorkerState::Connecting) maker_->registered(worker.info.id);
+  const bool has_come = worker.session != Hash128{};   // nobody but a worker that registers has one
+  if (has_come && worker.info.made) maker_->registered(worker.info.id);
 }
 
 void Carrier::add(const core::Effect& effect, Messages& messages) {
