@@ -134,9 +134,10 @@ class FakeEngine {
     {
       const std::lock_guard lock(mutex_);
       if (std::holds_alternative<core::MakeOtp>(command)) answer = core::OtpMade{};
-      if (std::holds_alternative<core::Question>(command)) answer = core::ProviderViews{providers};
-      if (away) answer = absl::UnavailableError("the store is not available");
-      if (!away) told_.push_back(std::move(command));
+      if (std::holds_alternative<core::Question>(command)) answer = core::ProviderViews{providers_};
+      if (away_) answer = absl::UnavailableError("the store is not available");
+      if (away_) ++refused_;
+      else told_.push_back(std::move(command));
       changed_.notify_all();
     }
     if (reply) reply(std::move(answer));
@@ -159,13 +160,18 @@ class FakeEngine {
     const std::lock_guard lock(mutex_);
     return static_cast<int>(std::count_if(told_.begin(), told_.end(), [](const auto& c) { return std::holds_alternative<C>(c); }));
   }
+  // Until so many commands found no store.
+  bool has_refused(int n) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return refused_ >= n; });
+  }
   void set_away(bool is_away) {
     const std::lock_guard lock(mutex_);
-    away = is_away;
+    away_ = is_away;
   }
   void set_providers(std::vector<core::ProviderView> views) {
     const std::lock_guard lock(mutex_);
-    providers = std::move(views);
+    providers_ = std::move(views);
   }
 
  private:
@@ -181,8 +187,9 @@ class FakeEngine {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<core::Command> told_;
-  std::vector<core::ProviderView> providers;
-  bool away = false;
+  std::vector<core::ProviderView> providers_;
+  bool away_ = false;
+  int refused_ = 0;
 };
 
 }  // namespace hodei::server

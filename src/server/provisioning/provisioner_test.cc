@@ -304,19 +304,19 @@ TEST_F(ProvisionerTest, SaysAgainWhatTheEngineCouldNotTake) {
   ASSERT_TRUE(engine_.of<core::WorkerRuns>("w1"));
   engine_.set_away(true);
   destroy("w1");
-  ASSERT_TRUE(world().wait([&] { return world().things.empty(); }));
+  ASSERT_TRUE(engine_.has_refused(1));
+  EXPECT_EQ(engine_.count<core::WorkerDestroyed>(), 0);
   engine_.set_away(false);
-  for (int i = 0; i < 3; ++i) pass(1s);
-  EXPECT_TRUE(engine_.of<core::WorkerDestroyed>("w1"));
+  EXPECT_TRUE(world().wait([&] { return pass(1s), engine_.count<core::WorkerDestroyed>() == 1; }));
 }
 
 TEST_F(ProvisionerTest, WithoutATokenNothingIsMade) {
   start();
   engine_.set_away(true);
   create("w1");
-  for (int i = 0; i < 3; ++i) pass(1s);
+  ASSERT_TRUE(engine_.has_refused(2));   // the token, and that it failed for want of it
   engine_.set_away(false);
-  pass(1s);
+  ASSERT_TRUE(world().wait([&] { return pass(1s), engine_.count<core::WorkerFailed>() == 1; }));
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->kind, core::MakingFailure::Trouble);
