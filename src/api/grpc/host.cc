@@ -8,6 +8,7 @@
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/metrics_service.h"
+#include "src/api/grpc/provider_service.h"
 #include "src/api/grpc/scheduler_service.h"
 #include "src/api/grpc/worker_service.h"
 #include "src/base/pause.h"
@@ -27,13 +28,14 @@ constexpr size_t kMaxBufferBytes = size_t{512} << 20;
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), admin(s, address, std::move(local_worker)) {}
+      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), providers(s), admin(s, address, std::move(local_worker)) {}
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
   LogService logs;
   MetricsService metrics;
   ArtifactService artifacts;
+  ProviderService providers;
   AdminService admin;
   int port = 0;
   std::unique_ptr<grpc::Server> server;
@@ -75,6 +77,7 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   builder.RegisterService(&parts->logs);
   builder.RegisterService(&parts->metrics);
   builder.RegisterService(&parts->artifacts);
+  builder.RegisterService(&parts->providers);
   builder.RegisterService(&parts->admin);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {
