@@ -19,6 +19,7 @@ build_packages=(
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime prometheus openssl
   docker.io  # real containers; the tests start an engine of their own
+  openssh-server  # workers over ssh; the tests start a daemon of their own
 )
 
 # What the fuzz targets need besides.
