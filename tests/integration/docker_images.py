@@ -43,4 +43,4 @@ def files(folder):
 def small_image(engine, folder, name="small:1", *changes):
     """An image whose own entry, user and health check would all be wrong for a worker."""
     return engine.image_from_scratch(name, files(folder), ["/bin/not-there"], "USER 1234", "WORKDIR /etc",
-                                     "ENV PATH=/bin MARK=image", "STOPSIGNAL SIGUSR2", *changes)
+                                     "ENV PATH=/bin MARK=image", *changes)
