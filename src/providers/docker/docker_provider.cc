@@ -117,15 +117,17 @@ class DockerProvider final : public Provider {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     });
     if (!fit) return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and '-'");
-    if (spec.server_address.empty()) return bad_field("server_address", "is empty: the worker would not find the server");
+    if (spec.server_address.empty())
+      return bad_field("server_address", "is empty: the worker would not find the server");
     const Capabilities can = capabilities();
     if (spec.gpus > 0 && !can.architectures.empty() && !can.gpu) {
-      return absl::FailedPreconditionError(cat("gpus: the engine at ", options_.engine.text, " has no nvidia runtime; install "
+      return absl::FailedPreconditionError(cat("gpus: the engine at ", options_.engine.text,
+                                               " has no nvidia runtime; install "
                                                "the NVIDIA container toolkit on its machine"));
     }
     if (!spec.architecture.empty() && !can.architectures.empty() && spec.architecture != can.architectures[0]) {
-      return absl::FailedPreconditionError(cat("architecture: the engine at ", options_.engine.text, " runs ", can.architectures[0],
-                                               ", not ", spec.architecture));
+      return absl::FailedPreconditionError(cat("architecture: the engine at ", options_.engine.text, " runs ",
+                                               can.architectures[0], ", not ", spec.architecture));
     }
     return absl::OkStatus();
   }
@@ -135,7 +137,8 @@ class DockerProvider final : public Provider {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(container_name(worker_id)));
     if (!found) return std::nullopt;
     if (!is_ours(*found)) {
-      return absl::FailedPreconditionError(cat("the name ", container_name(worker_id), " is taken by a container that is not of "
+      return absl::FailedPreconditionError(cat("the name ", container_name(worker_id),
+                                               " is taken by a container that is not of "
                                                "this installation and provider; it is left alone"));
     }
     if (found->state != "created") return found;
@@ -151,8 +154,8 @@ class DockerProvider final : public Provider {
     for (const OwnedWorker& worker : there) others.insert(worker.handle.worker_id);
     others.erase(worker_id);
     if (others.size() < options_.max_workers) return absl::OkStatus();
-    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(), " workers, of at most ",
-                                            options_.max_workers, " (max_workers)"));
+    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(),
+                                            " workers, of at most ", options_.max_workers, " (max_workers)"));
   }
 
   absl::StatusOr<WorkerTar> tar_for(const ImageFacts& image) {
@@ -160,10 +163,12 @@ class DockerProvider final : public Provider {
     const auto held = image.labels.find(kHasWorkerLabel);
     const bool has_worker = held != image.labels.end();
     if (installation_.worker_binary.empty() && !has_worker) {
-      return absl::FailedPreconditionError("the static worker (hodei-worker) is not beside the server's program, so it cannot be "
-                                           "put into images; install it there, or use an image that scripts/docker/build-worker made");
+      return absl::FailedPreconditionError(
+          "the static worker (hodei-worker) is not beside the server's program, so it cannot be "
+          "put into images; install it there, or use an image that scripts/docker/build-worker made");
     }
-    const bool same = has_worker && (installation_.worker_binary.empty() || held->second == images_.sum_of(installation_.worker_binary));
+    const bool same = has_worker && (installation_.worker_binary.empty() ||
+                                     held->second == images_.sum_of(installation_.worker_binary));
     return WorkerTar::make(same ? std::string() : installation_.worker_binary, shared_state);
   }
 
@@ -223,10 +228,12 @@ class DockerProvider final : public Provider {
 }  // namespace
 }  // namespace docker
 
-absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config, const Installation& installation) {
+absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config,
+                                                               const Installation& installation) {
   absl::StatusOr<docker::DockerOptions> options = docker::read_options(config.options);
   if (!options.ok()) {
-    return absl::Status(options.status().code(), cat("provider ", config.name, ": ", std::string(options.status().message())));
+    return absl::Status(options.status().code(),
+                        cat("provider ", config.name, ": ", std::string(options.status().message())));
   }
   return std::make_unique<docker::DockerProvider>(config, installation, *std::move(options));
 }

@@ -18,8 +18,12 @@ using testing::HasSubstr;
 std::string message(const absl::Status& status) { return std::string(status.message()); }
 
 TEST(DockerOptions, AreReadAndChecked) {
-  const auto good = read_options({{"host", "tcp://engine.test"}, {"pull", "always"}, {"labels", "a=b,c=d=e"}, {"pids", "0"},
-                                  {"volumes", "/data:/data:ro"}, {"max_workers", "7"}});
+  const auto good = read_options({{"host", "tcp://engine.test"},
+                                  {"pull", "always"},
+                                  {"labels", "a=b,c=d=e"},
+                                  {"pids", "0"},
+                                  {"volumes", "/data:/data:ro"},
+                                  {"max_workers", "7"}});
   ASSERT_TRUE(good.ok()) << good.status();
   EXPECT_EQ(good->engine.base, "http://engine.test:2375");
   EXPECT_FALSE(good->engine.on_this_machine);
@@ -46,7 +50,8 @@ TEST(DockerOptions, AreReadAndChecked) {
 }
 
 TEST(DockerOptions, KnowWhichServersOnlyThisMachineReaches) {
-  for (const char* here : {"127.0.0.1:50051", "http://localhost:1", "[::1]:1", "127.0.0.1:1,localhost:2", "0.0.0.0:1"}) {
+  for (const char* here :
+       {"127.0.0.1:50051", "http://localhost:1", "[::1]:1", "127.0.0.1:1,localhost:2", "0.0.0.0:1"}) {
     EXPECT_TRUE(is_loopback(here)) << here;
   }
   for (const char* there : {"10.0.0.1:50051", "127.0.0.1:1,hodei.test:2", "", "[fe80::1]:1", "localhost.test:1"}) {
@@ -65,8 +70,12 @@ TEST(ContainerBody, HoldsLimitsMarksAndTheTokenOnlyInTheEnvironment) {
   EXPECT_EQ(body["Image"], "debian:12");
   EXPECT_EQ(body["Entrypoint"], Json::array({"/.hodei/hodei-worker"}));
   EXPECT_EQ(body["User"], "0");
-  EXPECT_EQ(body["Labels"], (Json{{"team", "a"}, {"hodei", "x"}, {"hodei.label.zone", "b"}, {"hodei.installation", "inst"},
-                                  {"hodei.provider", "here"}, {"hodei.worker", "w-1"}}));
+  EXPECT_EQ(body["Labels"], (Json{{"team", "a"},
+                                  {"hodei", "x"},
+                                  {"hodei.label.zone", "b"},
+                                  {"hodei.installation", "inst"},
+                                  {"hodei.provider", "here"},
+                                  {"hodei.worker", "w-1"}}));
   const Json host = body["HostConfig"];
   EXPECT_EQ(host["NanoCpus"], 1'500'000'000);
   EXPECT_EQ(host["Memory"], 256 << 20);
@@ -130,8 +139,9 @@ TEST(ContainerStatus, SaysWhatTheEngineSays) {
   EXPECT_EQ(status_of({.state = "exited"}, "").phase, WorkerPhase::Ended);
   EXPECT_EQ(status_of({.state = "exited", .exit_code = 1}, "one\nlast\n").reason, "ended with exit code 1: last");
   EXPECT_EQ(status_of({.state = "exited", .exit_code = 137}, "").reason, "ended with exit code 137 (signal 9)");
-  EXPECT_EQ(status_of({.state = "exited", .exit_code = 137, .out_of_memory = true, .memory_bytes = 64 << 20}, "").reason,
-            "killed: out of memory (limit 64 MiB)");
+  EXPECT_EQ(
+      status_of({.state = "exited", .exit_code = 137, .out_of_memory = true, .memory_bytes = 64 << 20}, "").reason,
+      "killed: out of memory (limit 64 MiB)");
   EXPECT_THAT(status_of({.state = "exited", .exit_code = 1}, "exec /.hodei/hodei-worker: exec format error").reason,
               HasSubstr("another processor"));
 }
@@ -144,7 +154,8 @@ TEST(EngineJson, ChoosesTheNearestVersionThatTheEngineSpeaks) {
 }
 
 TEST(EngineJson, ReadsWhatIsMissingOrOfAnotherTypeAsEmpty) {
-  for (const char* odd : {"", "[]", "null", "{", "{\"State\":[],\"Config\":7,\"Id\":{}}", "{\"State\":{\"ExitCode\":\"x\"}}"}) {
+  for (const char* odd :
+       {"", "[]", "null", "{", "{\"State\":[],\"Config\":7,\"Id\":{}}", "{\"State\":{\"ExitCode\":\"x\"}}"}) {
     const ContainerFacts facts = inspected(parse_json(odd));
     EXPECT_EQ(facts.id + facts.state, "") << odd;
     EXPECT_EQ(info_of(parse_json(odd)).cpus, 0) << odd;
@@ -155,7 +166,9 @@ TEST(EngineJson, ReadsWhatIsMissingOrOfAnotherTypeAsEmpty) {
 TEST(EngineJson, TakesWholeLinesFromPieces) {
   JsonLines lines;
   std::string seen;
-  const auto add = [&](std::string_view piece) { return lines.add(piece, [&](const Json& line) { seen += text(line, "a"); }); };
+  const auto add = [&](std::string_view piece) {
+    return lines.add(piece, [&](const Json& line) { seen += text(line, "a"); });
+  };
   EXPECT_TRUE(add("{\"a\":\"1\"}\n{\"a\""));
   EXPECT_EQ(seen, "1");
   EXPECT_TRUE(add(":\"2\"}\r\nnonsense\n{\"a\":\"3\"}\n"));

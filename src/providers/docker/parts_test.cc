@@ -36,26 +36,31 @@ TEST(ImageReference, IsTakenApart) {
   }
   EXPECT_EQ(parse_image("a@sha256:abc")->text(), "a@sha256:abc");
   EXPECT_EQ(parse_image("a")->text(), "a:latest");
-  for (const char* wrong : {"", "a b", "a:", ":a", "a?b=c", "@sha256:1", "a\n"}) EXPECT_FALSE(parse_image(wrong).ok()) << wrong;
+  for (const char* wrong : {"", "a b", "a:", ":a", "a?b=c", "@sha256:1", "a\n"})
+    EXPECT_FALSE(parse_image(wrong).ok()) << wrong;
 }
 
 Json header_for(std::string_view config, const std::string& registry) {
   const auto header = registry_auth(config, registry);
   EXPECT_TRUE(header.ok()) << header.status();
   std::string plain;
+  EXPECT_EQ(header.value_or("x").size() % 4, 0U);   // padded: engines want that
   EXPECT_TRUE(header.ok() && absl::WebSafeBase64Unescape(*header, &plain));
   return parse_json(plain);
 }
 
 TEST(RegistryAuth, TakesTheCredentialsOfThatRegistryOnly) {
-  const std::string config = cat(R"({"auths": {"https://index.docker.io/v1/": {"auth": ")", absl::Base64Escape("me:pass:word"),
-                                 R"("}, "https://r.test:5000/v2/": {"identitytoken": "t"}, "empty.test": {}},
+  const std::string config =
+      cat(R"({"auths": {"https://index.docker.io/v1/": {"auth": ")", absl::Base64Escape("me:pass:word"),
+          R"("}, "https://r.test:5000/v2/": {"identitytoken": "t"}, "empty.test": {}},
                                  "credHelpers": {"helped.test": "desktop"}})");
-  EXPECT_EQ(header_for(config, kDockerHub), (Json{{"username", "me"}, {"password", "pass:word"}, {"serveraddress", kDockerHub}}));
+  EXPECT_EQ(header_for(config, kDockerHub),
+            (Json{{"username", "me"}, {"password", "pass:word"}, {"serveraddress", kDockerHub}}));
   EXPECT_EQ(header_for(config, "r.test:5000"), (Json{{"identitytoken", "t"}, {"serveraddress", "r.test:5000"}}));
   EXPECT_EQ(*registry_auth(config, "other.test"), "");
   EXPECT_EQ(*registry_auth(config, "empty.test"), "");
-  EXPECT_THAT(std::string(registry_auth(config, "helped.test").status().message()), HasSubstr("credential helper 'desktop'"));
+  EXPECT_THAT(std::string(registry_auth(config, "helped.test").status().message()),
+              HasSubstr("credential helper 'desktop'"));
   EXPECT_FALSE(registry_auth("[]", "r.test").ok());
   EXPECT_FALSE(registry_auth(R"({"auths": {"r.test": {"auth": "###"}}})", "r.test").ok());
   EXPECT_FALSE(registry_auth_of_file("/nowhere/config.json", "r.test").ok());
@@ -92,13 +97,15 @@ TEST(WorkerTar, HoldsTheWorkerWholeWhateverItsSize) {
     ASSERT_TRUE(tar.ok()) << tar.status();
     std::string all;
     char piece[1000];
-    while (static_cast<int64_t>(all.size()) < tar->size()) all.append(piece, *tar->read(static_cast<int64_t>(all.size()), piece));
+    while (static_cast<int64_t>(all.size()) < tar->size())
+      all.append(piece, *tar->read(static_cast<int64_t>(all.size()), piece));
     EXPECT_EQ(all.size() % 512, 0U);
     EXPECT_EQ(all.substr(3 * 512, size), content);
     std::ofstream(folder + "/a.tar", std::ios::binary) << all;
-    const std::string unpack = cat("mkdir -p ", folder, "/out && tar -C ", folder, "/out -xf ", folder, "/a.tar && cmp ", folder,
-                                   "/worker ", folder, "/out/.hodei/hodei-worker && test -x ", folder,
-                                   "/out/.hodei/hodei-worker && test \"$(stat -c %a ", folder, "/out/.hodei/state)\" = 700");
+    const std::string unpack =
+        cat("mkdir -p ", folder, "/out && tar -C ", folder, "/out -xf ", folder, "/a.tar && cmp ", folder, "/worker ",
+            folder, "/out/.hodei/hodei-worker && test -x ", folder, "/out/.hodei/hodei-worker && test \"$(stat -c %a ",
+            folder, "/out/.hodei/state)\" = 700");
     EXPECT_EQ(std::system(unpack.c_str()), 0);
   }
   EXPECT_EQ(WorkerTar::make("", true)->size(), 4 * 512);
