@@ -1,4 +1,4 @@
-"""Images for tests, made from nothing: a program that says things, and a file system that one can tell from the host's."""
+"""Images for tests, made from nothing: a program that says things, and a file system unlike the host's."""
 
 import pathlib
 import subprocess
@@ -29,15 +29,17 @@ def program(folder):
     """The program, built static in this folder."""
     folder = pathlib.Path(folder)
     (folder / "program.c").write_text(PROGRAM)
-    subprocess.run(["gcc", "-static", "-O1", "-w", "-o", str(folder / "program"), str(folder / "program.c")], check=True)
-    return folder / "program"
+    built = folder / "program"
+    subprocess.run(["gcc", "-static", "-O1", "-w", "-o", str(built), str(folder / "program.c")], check=True)
+    return built
 
 
 def files(folder):
     """What is in the image: path there → file here."""
     built = program(folder)
-    (pathlib.Path(folder) / "os-release").write_text(OS_RELEASE)
-    return {"/bin/cat": built, "/bin/say": built, "/bin/whoami": built, "/etc/os-release": pathlib.Path(folder) / "os-release"}
+    release = pathlib.Path(folder) / "os-release"
+    release.write_text(OS_RELEASE)
+    return {"/bin/cat": built, "/bin/say": built, "/bin/whoami": built, "/etc/os-release": release}
 
 
 def small_image(engine, folder, name="small:1", *changes):

@@ -62,7 +62,7 @@ class Dockerd:
         return done.stdout.decode().strip()
 
     def image_from_scratch(self, name, files, entry, *changes):
-        """An image that holds nothing but `files` (path in the image → file here); changes are lines of a Dockerfile."""
+        """An image that holds nothing but `files` (path there → file here); changes are lines of a Dockerfile."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             # Folders that are not in the archive would be root's alone.

@@ -1,5 +1,5 @@
-"""A proxy between a client and a server on unix sockets that keeps every request: one connection, one request, as our HTTP
-client speaks. Answers stream through as they come."""
+"""A proxy between a client and a server on unix sockets that keeps every request: one connection, one request, as our
+HTTP client speaks. Answers stream through as they come."""
 
 import contextlib
 import pathlib

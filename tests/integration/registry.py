@@ -40,6 +40,10 @@ def image(files, machine):
     return {digest(config): config, digest(small): small}, manifest
 
 
+def refusal(code, message):
+    return json.dumps({"errors": [{"code": code, "message": message}]}).encode()
+
+
 @contextlib.contextmanager
 def registry(name, files, machine="amd64", user=None, password=None):
     """Answers with "127.0.0.1:PORT", which engines take for an insecure registry and speak plain http to."""
@@ -60,8 +64,8 @@ def registry(name, files, machine="amd64", user=None, password=None):
 
         def do_GET(self):   # pylint: disable=invalid-name  # the library's name
             if wanted and self.headers.get("Authorization") != wanted:
-                error = json.dumps({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required"}]}).encode()
-                return self.answer(401, error, WWW_Authenticate='Basic realm="test"', Content_Type="application/json")
+                return self.answer(401, refusal("UNAUTHORIZED", "authentication required"), WWW_Authenticate='Basic realm="test"',
+                                   Content_Type="application/json")
             parts = self.path.split("/")
             if self.path in ("/v2/", "/v2"):
                 return self.answer(200, b"{}", Docker_Distribution_Api_Version="registry/2.0")
@@ -69,8 +73,7 @@ def registry(name, files, machine="amd64", user=None, password=None):
                 return self.answer(200, manifest, Content_Type=MANIFEST, Docker_Content_Digest=digest(manifest))
             if self.path.startswith(f"/v2/{name}/blobs/") and parts[-1] in blobs:
                 return self.answer(200, blobs[parts[-1]], Content_Type="application/octet-stream")
-            error = json.dumps({"errors": [{"code": "MANIFEST_UNKNOWN", "message": "manifest unknown"}]}).encode()
-            return self.answer(404, error, Content_Type="application/json")
+            return self.answer(404, refusal("MANIFEST_UNKNOWN", "manifest unknown"), Content_Type="application/json")
 
         do_HEAD = do_GET
 

@@ -1,4 +1,4 @@
-"""The docker provider against a real engine: what it asks for, what it makes, what is left, and its words when it fails."""
+"""The docker provider against a real engine: what it asks for, makes and leaves, and its words when it fails."""
 
 import base64
 import contextlib
@@ -33,8 +33,9 @@ class Docker:
 
     def try_call(self, verb, **words):
         arguments = [f"{key}={value}" for key, value in (self.words | words).items()]
-        return subprocess.run([str(CALL), "docker", verb, *arguments], capture_output=True, text=True, timeout=120, check=False,
-                              stdin=subprocess.DEVNULL, env={"PATH": os.environ["PATH"], "HOME": str(self.engine.folder)})
+        return subprocess.run([str(CALL), "docker", verb, *arguments], capture_output=True, text=True, timeout=120,
+                              stdin=subprocess.DEVNULL, check=False,
+                              env={"PATH": os.environ["PATH"], "HOME": str(self.engine.folder)})
 
     def call(self, verb, **words):
         done = self.try_call(verb, **words)
@@ -84,7 +85,8 @@ def judged_by_the_description(requests):
     check(not wrong, lambda: "not as the description says:\n  " + "\n  ".join(wrong[:20]))
     # The same description must find what is wrong, else the line above says nothing.
     create = next(r for r in requests if "/containers/create" in r.target)
-    for spoiled, word in (({"HostConfig": {"NanoCPUs": 1}}, "unknown property 'NanoCPUs'"), ({"Env": "A=b"}, "is no array"),
+    for spoiled, word in (({"HostConfig": {"NanoCPUs": 1}}, "unknown property 'NanoCPUs'"),
+                          ({"Env": "A=b"}, "is no array"),
                           ({"HostConfig": {"RestartPolicy": {"Name": "never"}}}, "is none of")):
         found = description.check(create.method, create.target, create.headers, json.dumps(spoiled).encode())
         check(any(word in what for what in found), f"{spoiled} is not found wrong: {found}")
@@ -141,8 +143,8 @@ def test_the_own_image_is_built_from_scratch_and_needs_no_second_worker():
     with Dockerd() as engine, Recorder(engine.folder / "seen.sock", engine.socket) as seen:
         docker = Docker(engine, **{"option.host": f"unix://{seen.path}"})
         docker.refused("create", "scripts/docker/build-worker", worker_id="w1")
-        subprocess.run([str(ROOT / "scripts/docker/build-worker"), "--worker", str(WORKER)], check=True, capture_output=True,
-                       env=os.environ | {"DOCKER_HOST": f"unix://{engine.socket}"})
+        subprocess.run([str(ROOT / "scripts/docker/build-worker"), "--worker", str(WORKER)], check=True,
+                       capture_output=True, env=os.environ | {"DOCKER_HOST": f"unix://{engine.socket}"})
         docker.call("create", worker_id="w1")
         until(lambda: "\n" in docker.try_call("logs", worker_id="w1").stdout, "the worker to say something")
         sizes = [int(r.headers["content-length"]) for r in seen.requests if r.method == "PUT"]
@@ -160,7 +162,7 @@ def test_the_own_image_is_built_from_scratch_and_needs_no_second_worker():
 
 def test_another_installation_is_left_alone():
     with an_engine() as (engine, docker):
-        engine.docker("run", "--detach", "--name", "hodei-alone", "--network", "host", "--entrypoint", "/bin/say", "small:1")
+        engine.docker("create", "--name", "hodei-alone", "--network", "host", "small:1")
         docker.refused("create", "is not of this installation", worker_id="alone", image="small:1")
         docker.call("create", worker_id="w1", image="small:1")
         docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", installation="theirs")
@@ -183,7 +185,7 @@ def test_what_a_killed_server_left_before_the_start_is_made_anew():
         same(docker.call("list"), {"w1": "Starting"}, "the list")
         docker.call("create", worker_id="w1", image="small:1")
         same(docker.call("status", worker_id="w1")["phase"], "Running", "phase")
-        docker.call("destroy", worker_id="w1")
+        docker.call("destroy", worker_id="w1", id="an-outdated-id")
         same(engine.containers(), [], "containers that are left")
 
 
@@ -237,14 +239,16 @@ def test_images_are_pulled_by_policy_with_credentials_and_failures_are_named():
             login = engine.folder / "login.json"
             login.write_text(json.dumps({"auths": {host: {"auth": base64.b64encode(b"me:pass:word").decode()}}}))
             given = {"option.registry_auth": login}
-            docker.refused("create", "manifest unknown", "no such image or tag", worker_id="w1", image=f"{host}/team/tool:2", **given)
+            docker.refused("create", "manifest unknown", "no such image or tag", worker_id="w1",
+                           image=f"{host}/team/tool:2", **given)
             docker.call("create", worker_id="w1", image=image, **given)
             same(docker.call("status", worker_id="w1")["phase"], "Running", "phase")
             docker.call("destroy", worker_id="w1")
         docker.call("create", worker_id="w2", image=image)   # the registry is gone; the image is here
         docker.call("destroy", worker_id="w2")
         docker.refused("create", "connection refused", worker_id="w3", image=image, **{"option.pull": "always"})
-        docker.refused("create", "cannot read", worker_id="w3", image="127.0.0.1:1/x:1", **{"option.registry_auth": "/nowhere"})
+        nowhere = {"option.registry_auth": "/nowhere"}
+        docker.refused("create", "cannot read", worker_id="w3", image="127.0.0.1:1/x:1", **nowhere)
         same(engine.containers(), [], "containers that are left")
 
 

@@ -26,7 +26,8 @@ def docker_in_a_server(*options):
 
 def add(server, engine, *options):
     """Enters the provider, or puts it right where the server has one by that name already."""
-    flags = [flag for option in (f"host=unix://{engine.socket}", "pull=never", *options) for flag in ("--option", option)]
+    all_options = (f"host=unix://{engine.socket}", "pull=never", *options)
+    flags = [flag for option in all_options for flag in ("--option", option)]
     server.cli("provider", "rm", "docker")
     server.ok("provider", "add", "docker", "--type", "docker", *flags)
     until(lambda: "healthy" in server.cli("provider", "health", "docker").out.lower(), "the provider to be healthy")
@@ -46,7 +47,8 @@ def test_a_job_runs_in_an_image_with_no_worker_there_before():
 def test_an_image_that_is_not_there_is_named_in_the_explanation():
     with docker_in_a_server() as (server, engine, _):
         job = server.submit("--provider", "docker", "--image", "not-there:1", "--", "cat", "/etc/os-release")
-        until(lambda: "not-there:1" in server.cli("job", "explain", job).out, lambda: repr(server.cli("job", "explain", job)))
+        until(lambda: "not-there:1" in server.cli("job", "explain", job).out,
+              lambda: "the image in the explanation: " + repr(server.cli("job", "explain", job)))
         contains(server.ok("job", "explain", job).out, "pull", "the explanation")
         server.cli("job", "cancel", job)
         same(engine.containers(), [], "containers that are left")
@@ -99,5 +101,5 @@ def test_containers_of_others_survive_the_sweep():
         server.start(worker=False)
         done = server.ok("run", "--provider", "docker", "--image", image, "--", "say", "hello", timeout=120)
         same(done.out, "hello\n", "output")
-        until(lambda: engine.containers() == ["hodei-w1"], lambda: f"only the other's to be there: {engine.containers()}",
-              GONE_WITHIN)
+        until(lambda: engine.containers() == ["hodei-w1"],
+              lambda: f"only the other's to be there: {engine.containers()}", GONE_WITHIN)

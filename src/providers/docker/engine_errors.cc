@@ -48,6 +48,8 @@ constexpr Known kKnown[] = {
     {"manifest unknown", absl::StatusCode::kNotFound, "the registry has no such image or tag"},
     {"no matching manifest", absl::StatusCode::kFailedPrecondition,
      "the registry has this image only for other architectures"},
+    {"client sent an http request to an https server", absl::StatusCode::kFailedPrecondition,
+     "this engine wants TLS, which is not spoken; forward its socket with ssh -L and name that in the option host"},
     {"no such image", absl::StatusCode::kNotFound, ""},
     {"server gave http response to https client", absl::StatusCode::kFailedPrecondition,
      "name the registry in insecure-registries of the engine's daemon.json"},
