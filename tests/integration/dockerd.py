@@ -67,9 +67,9 @@ class Dockerd:
         with tarfile.open(fileobj=packed, mode="w") as archive:
             # Folders that are not in the archive would be root's alone.
             for folder in sorted({str(f).lstrip("/") for path in files for f in pathlib.PurePath(path).parents} - {""}):
-                entry = tarfile.TarInfo(folder)
-                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
-                archive.addfile(entry)
+                member = tarfile.TarInfo(folder)
+                member.type, member.mode = tarfile.DIRTYPE, 0o755
+                archive.addfile(member)
             for path, source in files.items():
                 archive.add(pathlib.Path(source).resolve(), arcname=path.lstrip("/"))
         words = ", ".join(f'"{word}"' for word in entry)

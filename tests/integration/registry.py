@@ -64,8 +64,8 @@ def registry(name, files, machine="amd64", user=None, password=None):
 
         def do_GET(self):   # pylint: disable=invalid-name  # the library's name
             if wanted and self.headers.get("Authorization") != wanted:
-                return self.answer(401, refusal("UNAUTHORIZED", "authentication required"), WWW_Authenticate='Basic realm="test"',
-                                   Content_Type="application/json")
+                return self.answer(401, refusal("UNAUTHORIZED", "authentication required"),
+                                   WWW_Authenticate='Basic realm="test"', Content_Type="application/json")
             parts = self.path.split("/")
             if self.path in ("/v2/", "/v2"):
                 return self.answer(200, b"{}", Docker_Distribution_Api_Version="registry/2.0")

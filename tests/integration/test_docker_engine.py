@@ -42,6 +42,9 @@ class Docker:
         check(done.returncode == 0, f"{verb} {words}: {done.stderr}")
         return dict(line.partition("=")[::2] for line in done.stdout.splitlines())
 
+    def joins(self, server, worker):
+        until(lambda: server.sees(worker), lambda: f"{worker} to join: " + self.try_call("logs", worker_id=worker).stdout)
+
     def refused(self, verb, *expected, **words):
         """The words of an error; each of `expected` must be among them."""
         done = self.try_call(verb, **words)
@@ -105,7 +108,8 @@ def test_every_option_and_limit_is_a_request_of_the_official_api():
         same((host["NanoCpus"], host["Memory"], host["PidsLimit"]), (500_000_000, 128 << 20, 99), "cpu, memory, pids")
         same(made["Config"]["Labels"]["team"], "x", "a label of the option labels")
         same(made["Config"]["Labels"]["hodei.label.zone"], "a", "a label of the worker")
-        same((host["AutoRemove"], host["RestartPolicy"]["Name"], host["NetworkMode"]), (False, "no", "host"), "policies")
+        policies = (host["AutoRemove"], host["RestartPolicy"]["Name"], host["NetworkMode"])
+        same(policies, (False, "no", "host"), "policies")
         token = json.dumps({**made, "Config": {**made["Config"], "Env": []}})
         check("t0ken" not in token, "the token is outside of the container's environment")
         docker.refused("create", "cpus", worker_id="large", cpu_milli=10_000_000)
@@ -122,7 +126,7 @@ def test_every_option_and_limit_is_a_request_of_the_official_api():
 def test_a_job_sees_the_image_and_nothing_is_left():
     with Apart().start(worker=False) as server, an_engine(server=f"127.0.0.1:{server.port}") as (engine, docker):
         docker.call("create", worker_id="w1", image="small:1", token=server.token()["token"])
-        until(lambda: server.sees("w1"), lambda: "the worker to join: " + docker.try_call("logs", worker_id="w1").stdout)
+        docker.joins(server, "w1")
         same(server.ok("run", "--", "cat", "/etc/os-release").out, docker_images.OS_RELEASE, "the image's file")
         same(server.ok("run", "--", "whoami").out, "0\n", "the user")
         same(docker.call("status", worker_id="w1")["phase"], "Running", "phase")
@@ -134,7 +138,7 @@ def test_a_job_sees_the_image_and_nothing_is_left():
 def test_a_worker_may_be_another_user_than_root():
     with Apart().start(worker=False) as server, an_engine(server=f"127.0.0.1:{server.port}") as (_, docker):
         docker.call("create", worker_id="w1", image="small:1", token=server.token()["token"], **{"option.user": "1234"})
-        until(lambda: server.sees("w1"), lambda: "the worker to join: " + docker.try_call("logs", worker_id="w1").stdout)
+        docker.joins(server, "w1")
         same(server.ok("run", "--", "whoami").out, "1234\n", "the user")
         docker.call("destroy", worker_id="w1", **{"option.user": "1234"})
 
@@ -155,7 +159,7 @@ def test_the_own_image_is_built_from_scratch_and_needs_no_second_worker():
         other.chmod(0o755)
         docker.call("create", worker_id="w2", worker=other)
         last = [int(r.headers["content-length"]) for r in seen.requests if r.method == "PUT"][-1]
-        check(last > other.stat().st_size, f"{last} bytes were put into the container, the other worker is not among them")
+        check(last > other.stat().st_size, f"{last} bytes were put into the container, and not the other worker")
         for worker in ("w1", "w2"):
             docker.call("destroy", worker_id=worker)
 
@@ -166,7 +170,7 @@ def test_another_installation_is_left_alone():
         docker.refused("create", "is not of this installation", worker_id="alone", image="small:1")
         docker.call("create", worker_id="w1", image="small:1")
         docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", installation="theirs")
-        docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", name="another-provider")
+        docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", name="another")
         container = engine.inspect("hodei-w1")["Id"]
         for words in ({"worker_id": "w1"}, {"worker_id": "w1", "id": container}):
             same(docker.call("status", installation="theirs", **words)["phase"], "Gone", "their view of it")
@@ -264,4 +268,5 @@ def test_an_engine_that_does_not_answer_is_named_with_what_to_do():
     same(gone["state"], "Unhealthy", "health of an engine that is gone")
     contains(gone["reason"], f"unix://{engine.socket}: there is no such socket", "the reason")
     docker.refused("create", "no such socket", worker_id="w1", image="small:1")
-    contains(docker.call("health", **{"option.host": "tcp://127.0.0.1:1"})["reason"], "nothing listens there", "the reason")
+    nobody = docker.call("health", **{"option.host": "tcp://127.0.0.1:1"})
+    contains(nobody["reason"], "nothing listens there", "the reason")
