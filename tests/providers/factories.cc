@@ -2,6 +2,7 @@
 
 #include "src/providers/custom/custom_provider.h"
 #include "src/providers/process/process_provider.h"
+#include "src/providers/docker/docker_provider.h"
 
 namespace hodei::providers {
 namespace {
@@ -19,6 +20,7 @@ constexpr Entry kFactories[] = {
     {"azurevm", make_custom_provider},
     {"cloudrun", make_custom_provider},
     {"lambda", make_custom_provider},
+    {"docker", make_docker_provider},
 };
 
 }  // namespace
