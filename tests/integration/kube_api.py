@@ -23,7 +23,7 @@ import threading
 import time
 import urllib.parse
 
-from kube_schema import FILE, Schema, description
+from kube_schema import Judge
 from kube_store import Refusal, Store, parse_selector
 from kubelet import Kubelet
 
@@ -56,7 +56,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        self.handle_request(None)
+        self.handle_request(b"")
 
     def do_POST(self):
         self.handle_request(self.read_body())
@@ -65,8 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.handle_request(self.read_body())
 
     def read_body(self):
-        size = int(self.headers.get("Content-Length") or 0)
-        return json.loads(self.rfile.read(size)) if size else None
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def handle_request(self, body):
         api = self.server.api
@@ -77,12 +76,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if url.path != "/readyz" or not api.anonymous_readyz:
                 self.authenticate(api)
             api.misbehave()
-            if api.schema:
-                wrong = api.schema.problems(self.command, url.path, query, body)
-                if wrong:
-                    api.problems += wrong
-                    raise Refusal(400, "BadRequest", "; ".join(wrong))
-            self.route(api, url.path.strip("/").split("/"), dict(query), body)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            wrong = api.judge.complaints(self.command, self.path, headers, body)
+            if wrong:
+                api.problems += wrong
+                raise Refusal(400, "BadRequest", "; ".join(wrong))
+            self.route(api, url.path.strip("/").split("/"), dict(query), json.loads(body) if body else None)
         except Refusal as refusal:
             self.answer(refusal.code, refusal.status(), refusal.retry_after)
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
@@ -269,8 +268,7 @@ class KubeApi:
         program.chmod(0o755)
         self.store = Store()
         self.kubelet = Kubelet(self.store, self.folder, {WORKER_IMAGE: {"entry": [str(program)]}, **(images or {})}, capacity)
-        found = description()
-        self.schema = Schema(found) if found else None
+        self.judge = Judge()
         self.problems, self.errors, self.asked = [], [], []
         self.tokens, self.denied = {TOKEN}, set()
         self.ready, self.anonymous_readyz, self.gone_as_status = True, False, False
@@ -359,8 +357,6 @@ def main():
         signal.signal(number, lambda *_: ended.set())
     with KubeApi(arguments.folder, arguments.worker, images, arguments.capacity) as api:
         print(f"KUBECONFIG={api.kubeconfig()}", flush=True)
-        if not api.schema:
-            print(f"{FILE} is not there: requests are not judged by it", file=sys.stderr, flush=True)
         ended.wait()
     for wrong in api.problems + api.errors:
         print(f"wrong: {wrong}", file=sys.stderr)

@@ -1,6 +1,7 @@
 #include "src/providers/kubernetes/exec_plugin.h"
 
 #include "gtest/gtest.h"
+#include "src/base/text.h"
 #include "src/providers/kubernetes/child_program.h"
 
 namespace hodei::providers::kubernetes {
