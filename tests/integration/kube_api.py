@@ -32,6 +32,19 @@ WORKER_IMAGE = "hodei-worker:latest"
 LONGEST_WATCH = 60
 BOOKMARK_EVERY = 1.0     # seconds; real servers take a minute
 
+# Enough for kubectl to find its way.
+VERBS = ["create", "delete", "get", "list", "watch"]
+DISCOVERY = {
+    "api": {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []},
+    "apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
+    "version": {"major": "1", "minor": "30", "gitVersion": "v1.30.0-tests"},
+    "api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+        {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": VERBS, "shortNames": ["po"]},
+        {"name": "secrets", "singularName": "secret", "namespaced": True, "kind": "Secret", "verbs": VERBS},
+        {"name": "namespaces", "singularName": "namespace", "namespaced": False, "kind": "Namespace", "verbs": ["get"],
+         "shortNames": ["ns"]}]},
+}
+
 
 def openssl(folder, *words):
     subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
@@ -105,6 +118,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             wanted = body["spec"]["resourceAttributes"]
             resource = "/".join(filter(None, [wanted["resource"], wanted.get("subresource")]))
             return self.answer(201, {**body, "status": {"allowed": (wanted["verb"], resource) not in api.denied}})
+        if "/".join(parts) in DISCOVERY:
+            return self.answer(200, DISCOVERY["/".join(parts)])
+        if parts[:3] == ["api", "v1", "namespaces"] and len(parts) == 4 and parts[3] in api.store.namespaces:
+            return self.answer(200, {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": parts[3]}, "status": {"phase": "Active"}})
         if parts[:3] != ["api", "v1", "namespaces"] or len(parts) < 5:
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
         namespace, resource, rest = parts[3], parts[4], parts[5:]
@@ -161,7 +178,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             lines = lines[-int(query["tailLines"]):] if int(query["tailLines"]) else []
         self.answer_text(200, "".join(lines)[:int(query.get("limitBytes", 1 << 30))])
 
-    # Secrets: nobody may read them here.
+    # Secrets: only their names can be read here.
+
+    def get_secrets(self, api, namespace, _, __, ___):
+        self.allow("list", "secrets")
+        with api.store.changed:
+            items = [{"metadata": secret["metadata"]} for (space, _), secret in api.store.secrets.items() if space == namespace]
+        self.answer(200, {"kind": "SecretList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items})
 
     def post_secrets(self, api, namespace, _, __, body):
         self.allow("create", "secrets")
@@ -269,7 +292,7 @@ class KubeApi:
         self.store = Store()
         self.kubelet = Kubelet(self.store, self.folder, {WORKER_IMAGE: {"entry": [str(program)]}, **(images or {})}, capacity)
         self.judge = Judge()
-        self.problems, self.errors, self.asked = [], [], []
+        self.problems, self.errors, self.asked = [], self.kubelet.errors, []
         self.tokens, self.denied = {TOKEN}, set()
         self.ready, self.anonymous_readyz, self.gone_as_status = True, False, False
         self.watches, self.watch_generation, self.longest_watch = 0, 0, LONGEST_WATCH

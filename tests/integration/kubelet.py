@@ -38,6 +38,7 @@ class Kubelet:
         self.threads = []
         self.processes = {}            # uid → Container that runs
         self.most_running = 0
+        self.errors = []
         self.slow_image = set()        # images that take until somebody takes them out
         self.oom = set()               # names of pods whose end is told as OOMKilled
 
@@ -55,6 +56,8 @@ class Kubelet:
             if self.schedule(pod) and self.start_init(pod, place):
                 self.run_main(pod, place)
             self.wait_for(lambda: self.is_over(pod))
+        except Exception as error:  # the test must hear of it
+            self.errors.append(error)
         finally:
             shutil.rmtree(place, ignore_errors=True)
             with self.store.changed:
@@ -208,12 +211,13 @@ class Container:
         self.log = place / f"{container['name']}.log"
         self.process = None
         self.mounts = {}              # path in the container → folder here
+        place.mkdir(parents=True, exist_ok=True)
+        place.chmod(0o755)
         for mount in container.get("volumeMounts", []):
             volume = place / "volumes" / mount["name"]
             volume.mkdir(parents=True, exist_ok=True)
             volume.chmod(0o777)
             self.mounts[mount["mountPath"]] = volume
-        place.chmod(0o755)
 
     def on_host(self, word):
         """Where the host is the image, the volumes lie elsewhere than the container thinks."""
