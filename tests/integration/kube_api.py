@@ -24,7 +24,7 @@ import time
 import urllib.parse
 
 from kube_schema import Judge
-from kube_store import Refusal, Store, parse_selector
+from kube_store import Refusal, Store, matches, parse_selector
 from kubelet import Kubelet
 
 TOKEN = "a-token-of-the-tests"
@@ -180,10 +180,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     # Secrets: only their names can be read here.
 
-    def get_secrets(self, api, namespace, _, __, ___):
+    def get_secrets(self, api, namespace, _, query, __):
         self.allow("list", "secrets")
+        selector = parse_selector(query.get("labelSelector"))
         with api.store.changed:
-            items = [{"metadata": secret["metadata"]} for (space, _), secret in api.store.secrets.items() if space == namespace]
+            items = [{"metadata": secret["metadata"]} for (space, _), secret in api.store.secrets.items()
+                     if space == namespace and matches(secret, selector)]
         self.answer(200, {"kind": "SecretList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items})
 
     def post_secrets(self, api, namespace, _, __, body):
