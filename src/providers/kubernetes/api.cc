@@ -15,6 +15,7 @@ using nlohmann::json;
 constexpr Duration kSendTime = 25s;             // below the limit that callers set around us
 constexpr Duration kConnectTime = 5s;
 constexpr int kMostTries = 8;
+constexpr int kMostConnections = 3;             // to a server that does not even take them
 constexpr Duration kFirstPause = 200ms;
 constexpr Duration kLongestPause = 10s;
 constexpr int64_t kLargestAnswer = 64 << 20;    // a page of pods
@@ -112,17 +113,21 @@ absl::StatusOr<http::Response> Api::send(const ApiRequest& request) {
     const bool passing = response.ok() ? is_passing(response->status) : absl::IsUnavailable(response.status());
     if (!passing) return response;
     const Duration wait = response.ok() ? told_pause(*response, pause) : pause;
-    if (tries >= kMostTries || clock.now().mono + wait >= end) return response;
+    if (tries >= (response.ok() ? kMostTries : kMostConnections) || clock.now().mono + wait >= end) return response;
     pause_for(wait);
     pause = std::min(pause * 2, kLongestPause);
   }
 }
 
-absl::Status Api::stream(const std::string& path, Duration idle, std::stop_token stop,
+absl::Status Api::stream(const std::string& path, Duration idle, std::stop_token stop, const std::function<void()>& on_begin,
                          const std::function<absl::Status(std::string_view line)>& on_line) {
   ASSIGN_OR_RETURN(const Login login, access_.login());
   Lines lines(on_line);
   http::Request request = request_for({.path = path}, login);
+  request.on_head = [&on_begin](const http::Response&) {
+    on_begin();
+    return absl::OkStatus();
+  };
   request.on_body = [&lines](std::string_view piece) { return lines.add(piece); };
   http::Options options = options_for(login);
   options.idle_timeout = idle;

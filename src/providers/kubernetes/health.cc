@@ -17,7 +17,7 @@ struct Right {
 
 constexpr Right kRights[] = {
     {"create", "pods", "", true},  {"get", "pods", "", true},    {"list", "pods", "", true},  {"delete", "pods", "", true},
-    {"create", "secrets", "", true}, {"delete", "secrets", "", true}, {"watch", "pods", "", false}, {"get", "pods", "log", false},
+    {"create", "secrets", "", true}, {"delete", "secrets", "", false}, {"watch", "pods", "", false}, {"get", "pods", "log", false},
 };
 
 std::string in_words(const Right& right) {

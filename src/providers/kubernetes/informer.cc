@@ -89,11 +89,11 @@ absl::Status Informer::list_and_watch(const std::stop_token& stop, const Provide
     version = list.resource_version;
     for (const std::string& worker : replace_all(list)) changed(worker);
   }
-  set_live(true);
   const SystemClock clock;
   const MonoTime began = clock.now().mono;
   bool brought = false;
-  const absl::Status ended = pods_.watch(selector_, version, stop, [&](const PodEvent& event) {
+  const auto on_begin = [this] { set_live(true); };
+  const absl::Status ended = pods_.watch(selector_, version, stop, on_begin, [&](const PodEvent& event) {
     brought = true;
     if (!event.resource_version.empty()) version = event.resource_version;
     if (event.kind != PodEvent::Kind::Bookmark && apply(event)) changed(event.pod.worker_id);

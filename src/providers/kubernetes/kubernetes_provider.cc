@@ -162,8 +162,8 @@ class KubernetesProvider final : public Provider {
     if (!pod.deleting || overdue) {
       RETURN_IF_ERROR(pods_.remove(pod.name, pod.uid, overdue ? 0 : maker_.options.grace_seconds));
     }
-    // It would go with its owner, but later.
-    RETURN_IF_ERROR(pods_.remove_secret(secret_name(pod.worker_id)));
+    // It goes with its owner anyway, but later.
+    pods_.remove_secret(secret_name(pod.worker_id)).IgnoreError();
     informer_.forget(pod);
     return absl::OkStatus();
   }

@@ -117,11 +117,11 @@ absl::StatusOr<std::string> Pods::logs(const std::string& name, const std::strin
 }
 
 absl::Status Pods::watch(const std::string& selector, const std::string& resource_version, std::stop_token stop,
-                         const std::function<void(const PodEvent&)>& on_event) {
+                         const std::function<void()>& on_begin, const std::function<void(const PodEvent&)>& on_event) {
   const std::string query =
       cat("/pods?watch=true&allowWatchBookmarks=true&labelSelector=", url_encoded(selector),
           "&resourceVersion=", url_encoded(resource_version), "&timeoutSeconds=", kWatchSeconds);
-  return api_.stream(path(query), kWatchIdle, std::move(stop), [&](std::string_view line) -> absl::Status {
+  return api_.stream(path(query), kWatchIdle, std::move(stop), on_begin, [&](std::string_view line) -> absl::Status {
     ASSIGN_OR_RETURN(const PodEvent event, read_event(line));
     on_event(event);
     return absl::OkStatus();

@@ -40,7 +40,7 @@ class Pods {
 
   // Ends by itself after a while, OK; OUT_OF_RANGE: the version is too old, list again.
   absl::Status watch(const std::string& selector, const std::string& resource_version, std::stop_token stop,
-                     const std::function<void(const PodEvent&)>& on_event);
+                     const std::function<void()>& on_begin, const std::function<void(const PodEvent&)>& on_event);
 
   const std::string& namespace_name() const { return namespace_; }
   Api& api() { return api_; }
