@@ -1,5 +1,6 @@
 #include "tests/providers/factories.h"
 
+#include "src/providers/docker/docker_provider.h"
 #include "src/providers/kubernetes/kubernetes_provider.h"
 #include "src/providers/process/process_provider.h"
 
@@ -13,6 +14,7 @@ struct Entry {
 
 // One line per provider.
 constexpr Entry kFactories[] = {
+    {"docker", make_docker_provider},
     {"kubernetes", make_kubernetes_provider},
     {"process", make_process_provider},
 };

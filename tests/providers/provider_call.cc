@@ -18,7 +18,8 @@ using namespace hodei::providers;
 constexpr const char* kUsage =
     "usage: provider-call TYPE create|status|destroy|logs|list|health|capabilities|watch [KEY=VALUE]…\n"
     "\n"
-    "  installation, folder, worker, name         whose worker, where files go, the static worker, the provider's name\n"
+    "  installation, folder, worker, name         whose worker, where files go, the static worker, the provider's "
+    "name\n"
     "  worker_id, id                              which worker\n"
     "  image, server, token, cpu_milli, memory_mb, gpus, architecture, label.X, env.X    of create\n"
     "  tail                                       of logs: how many lines\n"
@@ -45,10 +46,19 @@ class Call {
   }
   WorkerHandle handle() const { return {.worker_id = word("worker_id"), .id = word("id")}; }
   WorkerSpec spec() const {
-    return {.worker_id = word("worker_id"), .pool = word("pool"), .image = word("image"), .server_address = word("server"),
-            .token = word("token"), .cpu_milli = number("cpu_milli"), .memory_mb = number("memory_mb"),
-            .storage_mb = number("storage_mb"), .gpus = number("gpus"), .architecture = word("architecture"),
-            .slots = 1, .labels = all("label."), .environment = all("env.")};
+    return {.worker_id = word("worker_id"),
+            .pool = word("pool"),
+            .image = word("image"),
+            .server_address = word("server"),
+            .token = word("token"),
+            .cpu_milli = number("cpu_milli"),
+            .memory_mb = number("memory_mb"),
+            .storage_mb = number("storage_mb"),
+            .gpus = number("gpus"),
+            .architecture = word("architecture"),
+            .slots = 1,
+            .labels = all("label."),
+            .environment = all("env.")};
   }
 
  private:
@@ -74,7 +84,8 @@ absl::Status status(Provider& provider, const Call& call) {
 absl::Status destroy(Provider& provider, const Call& call) { return provider.destroy_worker(call.handle()); }
 
 absl::Status logs(Provider& provider, const Call& call) {
-  ASSIGN_OR_RETURN(const std::string text, provider.worker_logs(call.handle(), static_cast<size_t>(call.number("tail", 100))));
+  ASSIGN_OR_RETURN(const std::string text,
+                   provider.worker_logs(call.handle(), static_cast<size_t>(call.number("tail", 100))));
   fmt::print("{}", text);
   return absl::OkStatus();
 }
@@ -94,8 +105,9 @@ absl::Status health(Provider& provider, const Call&) {
 
 absl::Status capabilities(Provider& provider, const Call&) {
   const Capabilities can = provider.capabilities();
-  fmt::print("max_cpu_milli={}\nmax_memory_mb={}\ngpu={}\nimages={}\nmax_workers={}\narchitecture={}\n", can.max_cpu_milli,
-             can.max_memory_mb, can.gpu, can.images, can.max_workers, can.architectures.empty() ? "" : can.architectures[0]);
+  fmt::print("max_cpu_milli={}\nmax_memory_mb={}\ngpu={}\nimages={}\nmax_workers={}\narchitecture={}\n",
+             can.max_cpu_milli, can.max_memory_mb, can.gpu, can.images, can.max_workers,
+             can.architectures.empty() ? "" : can.architectures[0]);
   return absl::OkStatus();
 }
 
