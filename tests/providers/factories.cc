@@ -3,6 +3,9 @@
 #include "src/providers/custom/custom_provider.h"
 #include "src/providers/process/process_provider.h"
 #include "src/providers/docker/docker_provider.h"
+#include "src/providers/docker/docker_provider.h"
+#include "src/providers/kubernetes/kubernetes_provider.h"
+#include "src/providers/process/process_provider.h"
 
 namespace hodei::providers {
 namespace {
@@ -21,6 +24,9 @@ constexpr Entry kFactories[] = {
     {"cloudrun", make_custom_provider},
     {"lambda", make_custom_provider},
     {"docker", make_docker_provider},
+    {"docker", make_docker_provider},
+    {"kubernetes", make_kubernetes_provider},
+    {"process", make_process_provider},
 };
 
 }  // namespace
