@@ -1,5 +1,5 @@
 // A client for HTTP/1.1 and https: one call, one connection, on the caller's thread, always with deadlines. Bodies stream
-// through callbacks, so that size costs no memory.
+// through callbacks, so that size costs no memory. A server may also listen on a unix socket.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +48,13 @@ struct Options {
   int64_t max_body = 1 << 20;                     // of an answer; larger is RESOURCE_EXHAUSTED
   int max_redirects = 5;
   std::string ca_file;                            // PEM; empty: $SSL_CERT_FILE, else the system's
+  std::string unix_socket;                        // connect to this path; the URL's host is then only a word, and http
   std::stop_token stop;                           // ends the call with CANCELLED
 };
 
 // An answer of any status is a Response. Errors are UNAVAILABLE (the connection: trying again may help),
-// DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the URL) or FAILED_PRECONDITION (the certificate).
+// DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the URL), FAILED_PRECONDITION (the certificate) or
+// PERMISSION_DENIED (of the unix socket).
 absl::StatusOr<Response> call(const Request& request, const Options& options = {});
 
 // "404 Not Found: <the beginning of the body>", for people.
