@@ -5,6 +5,7 @@
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/cli/label_rules.h"
+#include "src/cli/quantities.h"
 #include "src/cli/settings.h"
 #include "src/cli/suggestion.h"
 #include "src/cli/surroundings.h"
