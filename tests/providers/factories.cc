@@ -1,5 +1,7 @@
 #include "tests/providers/factories.h"
 
+#include "src/providers/firecracker/firecracker_provider.h"
+
 namespace hodei::providers {
 namespace {
 
@@ -10,7 +12,7 @@ struct Entry {
 
 // One line per provider.
 constexpr Entry kFactories[] = {
-    {"", nullptr},
+    {"firecracker", make_firecracker_provider},
 };
 
 }  // namespace
