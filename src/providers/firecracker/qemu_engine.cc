@@ -42,7 +42,7 @@ class QemuEngine final : public Engine {
 std::vector<std::string> qemu_arguments(const QemuOptions& options, const Machine& machine) {
   std::vector<std::string> out = {
       options.program, "-name", cat("hodei-", machine.id),
-      "-M", "microvm,acpi=on,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off",
+      "-M", "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off",
       "-nodefaults", "-no-user-config", "-nographic", "-no-reboot",
       "-sandbox", "on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny",
       "-accel", options.kvm ? "kvm" : "tcg", "-cpu", options.kvm ? "host" : "max",
