@@ -56,6 +56,12 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           events_.publish({e.job, e.first, false});
         } else if constexpr (std::is_same_v<E, core::JobProgressed>) {
           events_.publish({e.job, 0, true});
+        } else if constexpr (std::is_same_v<E, core::CreateWorker>) {
+          if (maker_ != nullptr) maker_->create(e);
+        } else if constexpr (std::is_same_v<E, core::DestroyWorker>) {
+          if (maker_ != nullptr) maker_->destroy(e);
+        } else if constexpr (std::is_same_v<E, core::ProvidersChanged>) {
+          if (maker_ != nullptr) maker_->providers_changed();
         } else {
           static_assert(std::is_same_v<E, core::ExecutionLost>, "every effect must be carried out");
           logs_.execution_lost(e.execution);

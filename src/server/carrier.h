@@ -21,10 +21,22 @@ class LogEnds {
   virtual int64_t durable_offset(ExecutionId execution) = 0;
 };
 
+// What the carrier needs of the provisioner. Called on the loop's thread: nothing here may block.
+class WorkerMaker {
+ public:
+  virtual ~WorkerMaker() = default;
+  virtual void create(const core::CreateWorker& wish) = 0;
+  virtual void destroy(const core::DestroyWorker& wish) = 0;
+  virtual void providers_changed() = 0;
+};
+
 class Carrier final : public Outlet {
  public:
   Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs, store::Reader& reader)
       : links_(links), events_(events), logs_(logs), reader_(reader) {}
+
+  // Before the loop starts; without one, nobody makes workers.
+  void set_maker(WorkerMaker* maker) { maker_ = maker; }
 
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
@@ -42,6 +54,7 @@ class Carrier final : public Outlet {
   LogEnds& logs_;
   store::Reader& reader_;
   SpecCache specs_;
+  WorkerMaker* maker_ = nullptr;
 };
 
 }  // namespace hodei::server
