@@ -87,8 +87,9 @@ def devices():
 
 
 def groups():
-    return {str(p) for p in pathlib.Path("/sys/fs/cgroup").glob("*/firecracker/*") if p.is_dir()} | \
-           {str(p) for p in pathlib.Path("/sys/fs/cgroup").glob("firecracker/*") if p.is_dir()}
+    """Control groups that a jailer has made."""
+    root = pathlib.Path("/sys/fs/cgroup")
+    return {str(p) for pattern in ("*firecracker*/*", "*/*firecracker*/*") for p in root.glob(pattern) if p.is_dir()}
 
 
 def things(folder):

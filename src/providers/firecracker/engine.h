@@ -18,8 +18,6 @@ class Engine {
   virtual std::string program() const = 0;          // its path
   // Returns when the machine boots; its process is recorded and its console goes to a file, both in its folder.
   virtual absl::Status start(const Machine& machine) = 0;
-  // What it made outside of the machine's folder. The process has ended.
-  virtual absl::Status clean_up(const std::string& id, const std::string& folder) = 0;
   virtual Duration startup_time() const = 0;
 };
 

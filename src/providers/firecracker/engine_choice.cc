@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::choose() {
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_firecracker() {
-  FirecrackerOptions options{.program = find_program(settings_.firecracker_binary), .jail = {}};
+  FirecrackerOptions options{.program = firecracker_program(settings_), .jail = {}};
   if (options.program.empty()) return not_there(settings_.firecracker_binary);
   if (settings_.jailer) {
     options.jail = {.jailer = find_program(settings_.jailer_binary), .uid = settings_.uid, .gid = settings_.gid};
@@ -137,7 +137,7 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
   }
   const std::string said = content(console);
   end_process(record).IgnoreError();
-  engine.clean_up(id, machine.folder).IgnoreError();
+  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), id).IgnoreError();
   fs::remove_all(machine.folder, error);
   if (up.ok() || said.empty()) return up;
   return absl::Status(up.code(), cat(std::string(up.message()), "; it said: ", said.substr(0, said.find('\n'))));

@@ -91,10 +91,6 @@ class FirecrackerEngine final : public Engine {
     return absl::OkStatus();
   }
 
-  absl::Status clean_up(const std::string& id, const std::string&) override {
-    return jailed() ? remove_jail_groups(options_.program, id) : absl::OkStatus();
-  }
-
  private:
   bool jailed() const { return !options_.jail.jailer.empty(); }
 

@@ -8,6 +8,7 @@
 #include "src/base/status.h"
 #include "src/providers/firecracker/boot_files.h"
 #include "src/providers/firecracker/engine_choice.h"
+#include "src/providers/firecracker/jail.h"
 #include "src/providers/firecracker/leases.h"
 #include "src/providers/firecracker/machine_files.h"
 #include "src/providers/firecracker/machine_watch.h"
@@ -74,7 +75,7 @@ class FirecrackerProvider final : public Provider {
   Health health_check() override;
 
   Duration estimated_startup_time() const override {
-    const Engine* engine = const_cast<EngineChooser&>(engines_).chosen();
+    const Engine* engine = engines_.chosen();
     return engine == nullptr ? Duration(300ms) : engine->startup_time();
   }
 
@@ -103,7 +104,7 @@ class FirecrackerProvider final : public Provider {
   Settings settings_;
   MachineFiles files_;
   Leases leases_;
-  EngineChooser engines_;
+  mutable EngineChooser engines_;
   std::string devices_;            // how the names of our network devices begin
   Turns turns_;
   std::mutex room_;                // held while a machine takes a place or an address
@@ -190,7 +191,7 @@ absl::StatusOr<std::string> FirecrackerProvider::connect(const std::string& work
       ASSIGN_OR_RETURN(address, leases_.take(worker, from));
     }
     const absl::Status made = make_tap({.name = device_of(worker),
-                                        .owner = settings_.uid,
+                                        .owner = settings_.jailer ? settings_.uid : geteuid(),
                                         .host = settings_.network.host(),
                                         .guest = address});
     if (made.ok()) return address;
@@ -261,7 +262,7 @@ absl::Status FirecrackerProvider::remove_all(const std::string& worker) {
   const std::string folder = files_.folder_of(worker);
   RETURN_IF_ERROR(end_process(record_of(folder)));
   RETURN_IF_ERROR(remove_tap(device_of(worker)));
-  if (Engine* engine = engines_.chosen(); engine != nullptr) RETURN_IF_ERROR(engine->clean_up(worker, folder));
+  if (settings_.jailer) RETURN_IF_ERROR(remove_jail_groups(firecracker_program(settings_), worker));
   {
     const std::lock_guard lock(room_);
     leases_.give_back(worker);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "src/base/hash.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 
 namespace hodei::providers::firecracker {
@@ -18,6 +19,8 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestId = 64;
 constexpr int64_t kPeriodMicros = 100'000;
 constexpr int64_t kOverheadMb = 128;            // of the process besides the machine's memory, page cache included
+constexpr Duration kGroupPatience = 5s;
+constexpr Duration kBetweenLooks = 5ms;
 constexpr const char* kGroups = "/sys/fs/cgroup";
 constexpr const char* kControllers[] = {"cpu", "memory"};
 
@@ -105,9 +108,15 @@ absl::Status remove_jail_groups(const std::string& firecracker, const std::strin
   } else {
     for (const char* controller : kControllers) groups.push_back(cat(kGroups, "/", controller, name));
   }
+  const SystemClock clock;
+  const MonoTime end = clock.now().mono + kGroupPatience;
   for (const std::string& group : groups) {
-    if (rmdir(group.c_str()) != 0 && errno != ENOENT) {
-      return absl::UnavailableError(cat("jailer: cannot remove ", group, ": ", strerror(errno)));
+    while (rmdir(group.c_str()) != 0 && errno != ENOENT) {
+      // A process that has ended is in its group until its parent has seen that.
+      if (errno != EBUSY || clock.now().mono > end) {
+        return absl::UnavailableError(cat("jailer: cannot remove ", group, ": ", strerror(errno)));
+      }
+      pause_for(kBetweenLooks);
     }
   }
   return absl::OkStatus();

@@ -31,8 +31,6 @@ class QemuEngine final : public Engine {
                            .largest_file = machine.largest_file});
   }
 
-  absl::Status clean_up(const std::string&, const std::string&) override { return absl::OkStatus(); }
-
  private:
   QemuOptions options_;
 };

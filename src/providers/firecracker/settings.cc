@@ -152,6 +152,12 @@ std::string image_file(const Settings& settings, const std::string& image) {
   return cat(settings.images, "/", name, ".ext4");
 }
 
+std::string firecracker_program(const Settings& settings) {
+  std::error_code none;
+  const std::string found = find_program(settings.firecracker_binary);
+  return found.empty() ? found : std::filesystem::canonical(found, none).string();
+}
+
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : std::string();
   const char* path = std::getenv("PATH");

@@ -36,6 +36,9 @@ absl::StatusOr<Settings> read_settings(const ProviderConfig& config, const Insta
 // The file of an image in `images`: what cannot be in a file name becomes an underline.
 std::string image_file(const Settings& settings, const std::string& image);
 
+// Its path with all links followed: the jailer names folders after the file that it finds in the end. Empty: not there.
+std::string firecracker_program(const Settings& settings);
+
 // A program's path, looked for in $PATH; empty: not there.
 std::string find_program(const std::string& name);
 
