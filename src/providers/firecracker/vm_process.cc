@@ -85,6 +85,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   signal(SIGXFSZ, SIG_IGN);   // a file that is full is an error to the machine, not its end
   const rlimit largest{static_cast<rlim_t>(launch.largest_file), static_cast<rlim_t>(launch.largest_file)};
   if (launch.largest_file > 0) setrlimit(RLIMIT_FSIZE, &largest);
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);   // a core would hold the guest's memory, secrets included
   setsid();
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   good = good && chdir(launch.folder.c_str()) == 0 && dup2(nothing, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2;
