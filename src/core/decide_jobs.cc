@@ -36,6 +36,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   head.created = now.wall;
   head.shape = state_.roster().shared(head.shape);
   head.ns = state_.roster().shared(head.ns);
+  head.labels = state_.roster().shared(head.labels);
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);

@@ -45,6 +45,7 @@ class State {
   const SchedulerConfig& scheduler() const { return scheduler_; }
   uint64_t next_job() const { return next_job_; }
   Roster& roster() { return roster_; }
+  const Roster& roster() const { return roster_; }
   ConcurrencyKeys& keys() { return keys_; }
   const ConcurrencyKeys& keys() const { return keys_; }
   const std::set<std::pair<WallTime, JobId>>& delayed() const { return delayed_; }
