@@ -80,7 +80,7 @@ Explanation Engine::explain_shape(const Shape& shape) {
   return out;
 }
 
-Engine::Answer Engine::answer(const ExplainJob& q, Now) {
+Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   const LiveJob* live = state_.job(q.job);
   if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(q.job), " is not waiting or running"));
   const JobHead& head = *live->head;
@@ -89,10 +89,10 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now) {
     out = explain_shape(*head.shape);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
-    } else if (live->where == LiveJob::Where::Parked) {
-      const KeyState& key = state_.keys().at(head.ns.str(), head.concurrency_key);
-      out.waiting_for = cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.limit, "; ",
-                            key.waiting, " jobs wait for it");
+    } else if (const std::string key = held_by_key(head, now); !key.empty()) {
+      out.waiting_for = key;
+    } else if (const std::string quota = held_by_quota(*live->lane); !quota.empty()) {
+      out.waiting_for = quota;
     }
     for (const auto& [id, other] : state_.jobs()) {
       if (id >= q.job) break;
