@@ -14,6 +14,7 @@
 #include "src/base/text.h"
 #include "src/core/engine.h"
 #include "src/core/engine_orders.h"
+#include "src/core/engine_watch.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei {
@@ -135,6 +136,7 @@ class Bench {
     for (const Effect& effect : last.effects) effects.push_back(effect);
     const bool quiet = std::holds_alternative<Tick>(command) && last.writes.empty();
     if (checks && !quiet) check();
+    if (checks) watch_.look(engine_->state(), last, now.mono);
     return reply;
   }
   // A command that must work, and its answer.
@@ -219,6 +221,7 @@ class Bench {
 
  private:
   void check_waiting(const LiveJob& live) const;
+  Watch watch_;
   const EngineConfig config_;
   std::unique_ptr<Engine> engine_;
 };
