@@ -14,8 +14,8 @@
 #include "src/base/text.h"
 #include "src/core/engine.h"
 #include "src/core/engine_orders.h"
-#include "src/core/engine_watch.h"
 #include "src/core/placement/rules/rule.h"
+#include "src/core/watch_harness.h"
 
 namespace hodei {
 
