@@ -28,6 +28,7 @@ void build(CLI::App& root, Session& session) {
   add_provider_commands(root, session);
   add_pool_commands(root, session);
   add_secret_commands(root, session);
+  add_share_commands(root, session);
   add_system_commands(root, session);
   add_scheduler_commands(root, session);
   add_top_command(root, session);

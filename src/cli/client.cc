@@ -272,6 +272,26 @@ absl::StatusOr<v1::QueueStatus> Client::queue_status() {
   return wire_->call(&Stubs::scheduler, &Scheduler::GetQueueStatus, v1::GetQueueStatusRequest());
 }
 
+absl::StatusOr<v1::ListTenantsResponse> Client::list_tenants() {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ListTenants, v1::ListTenantsRequest());
+}
+
+absl::StatusOr<v1::Tenant> Client::set_tenant(const v1::SetTenantRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::SetTenant, request);
+}
+
+absl::StatusOr<v1::ListLimitsResponse> Client::list_limits(const v1::ListLimitsRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ListLimits, request);
+}
+
+absl::StatusOr<v1::Limit> Client::set_limit(const v1::SetLimitRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::SetLimit, request);
+}
+
+absl::Status Client::remove_limit(const v1::RemoveLimitRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::RemoveLimit, request, Retry::Never).status();
+}
+
 absl::StatusOr<v1::ListWorkersResponse> Client::list_workers(const v1::ListWorkersRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::ListWorkers, request);
 }

@@ -66,6 +66,11 @@ class Client {
   absl::StatusOr<v1::SchedulingDecision> scheduling_decision(const std::string& job_id);
   absl::StatusOr<v1::SchedulerConfig> configure_scheduler(const v1::ConfigureSchedulerRequest& request);
   absl::StatusOr<v1::QueueStatus> queue_status();
+  absl::StatusOr<v1::ListTenantsResponse> list_tenants();
+  absl::StatusOr<v1::Tenant> set_tenant(const v1::SetTenantRequest& request);
+  absl::StatusOr<v1::ListLimitsResponse> list_limits(const v1::ListLimitsRequest& request);
+  absl::StatusOr<v1::Limit> set_limit(const v1::SetLimitRequest& request);
+  absl::Status remove_limit(const v1::RemoveLimitRequest& request);
 
   absl::StatusOr<v1::ListWorkersResponse> list_workers(const v1::ListWorkersRequest& request);
   absl::StatusOr<v1::Worker> get_worker(const std::string& id);

@@ -137,7 +137,34 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     *answer = decision;
     return grpc::Status::OK;
   }
+  grpc::Status ListTenants(grpc::ServerContext*, const v1::ListTenantsRequest*, v1::ListTenantsResponse* answer) override {
+    for (const v1::Tenant& one : tenants) *answer->add_tenants() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status SetTenant(grpc::ServerContext*, const v1::SetTenantRequest* request, v1::Tenant* answer) override {
+    tenants_set.push_back(*request);
+    if (!tenants.empty()) *answer = tenants[0];
+    return grpc::Status::OK;
+  }
+  grpc::Status ListLimits(grpc::ServerContext*, const v1::ListLimitsRequest*, v1::ListLimitsResponse* answer) override {
+    for (const v1::Limit& one : limits) *answer->add_limits() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status SetLimit(grpc::ServerContext*, const v1::SetLimitRequest* request, v1::Limit* answer) override {
+    limits_set.push_back(*request);
+    if (!limits.empty()) *answer = limits[0];
+    return grpc::Status::OK;
+  }
+  grpc::Status RemoveLimit(grpc::ServerContext*, const v1::RemoveLimitRequest* request, v1::RemoveLimitResponse*) override {
+    limits_removed.push_back(request->key());
+    return grpc::Status::OK;
+  }
   v1::SchedulingDecision decision;
+  std::vector<v1::Tenant> tenants;
+  std::vector<v1::Limit> limits;
+  std::vector<v1::SetTenantRequest> tenants_set;
+  std::vector<v1::SetLimitRequest> limits_set;
+  std::vector<std::string> limits_removed;
 };
 
 class FakeAdmin final : public v1::AdminService::Service {

@@ -115,6 +115,27 @@ absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t 
   return value;
 }
 
+absl::StatusOr<double> parse_number(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<double> value = take_number(rest);
+  if (!value || !rest.empty()) return absl::InvalidArgumentError(cat("'", text, "' is not a number; write 0.5 or 2"));
+  return *value;
+}
+
+absl::StatusOr<double> parse_rate(std::string_view text) {
+  std::string_view rest = text;
+  const auto bad = [&] {
+    return absl::InvalidArgumentError(cat("'", text, "' is not a rate; write 5/s, 100/m, 30/h or 1/d, and 0 for none"));
+  };
+  const std::optional<double> count = take_number(rest);
+  if (!count) return bad();
+  if (rest.empty()) return *count;
+  if (rest.substr(0, 1) != "/") return bad();
+  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == rest.substr(1); });
+  if (unit == std::end(kUnits) || unit->us < kSecond) return bad();
+  return *count * static_cast<double>(kSecond) / static_cast<double>(unit->us);
+}
+
 std::string human_duration(Duration d) {
   const int64_t us = std::max<int64_t>(d.count(), 0);
   const int64_t s = us / kSecond;

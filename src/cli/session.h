@@ -72,6 +72,7 @@ void add_pool_commands(CLI::App& root, Session& session);
 void add_scheduler_commands(CLI::App& root, Session& session);
 void add_template_commands(CLI::App& root, Session& session);
 void add_secret_commands(CLI::App& root, Session& session);  // secret, audit
+void add_share_commands(CLI::App& root, Session& session);   // tenant, limit
 void add_top_command(CLI::App& root, Session& session);
 void add_system_commands(CLI::App& root, Session& session);  // queue, status, otp, scheduler, version
 void add_config_commands(CLI::App& root, Session& session);

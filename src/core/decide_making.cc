@@ -117,7 +117,7 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
   Lane* lane = live->lane;
   const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
   if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane, fit, worker)) return;
-  if (key_is_full(*live->head) || !state_.roster().admits(*lane)) return;
+  if (key_is_full(*live->head, now) || !state_.roster().admits(*lane)) return;
   Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
   state_.roster().served(lane);
   assign(job, worker, std::move(decision), now, turn);

@@ -15,6 +15,7 @@ MonoTime Engine::next_wakeup() const {
   MonoTime at = next_sweep_;
   if (!due_.empty()) at = std::min(at, due_.begin()->first);
   if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
+  if (!key_timers_.empty()) at = std::min(at, key_timers_.begin()->first);
   return at;
 }
 
@@ -27,6 +28,7 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
     state_.queue(job);
     place_job(job, now, turn);
   }
+  wake_due_keys(now, turn);
   sweep_timeouts(now, turn);
   if (now.mono >= next_sweep_) {
     next_sweep_ = now.mono + config_.sweep;

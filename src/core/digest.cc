@@ -70,6 +70,12 @@ uint64_t State::digest() const {
     out.text(name.first).text(name.second).i64(key.limit).i64(key.jobs).i64(key.held);
     add(out);
   }
+  for (const auto& [ns, tenant] : roster_.tenants()) {
+    if (tenant->running == 0) continue;
+    Encoder out;
+    out.text(ns.str()).i64(tenant->running).i64(tenant->used.cpu_milli).i64(tenant->used.memory_mb);
+    add(out);
+  }
   for (const auto& [key, row] : idempotency_) {
     Encoder out;
     out.u64(key.high).u64(key.low).u64(number(row.first)).i64(row.second.us);

@@ -96,7 +96,7 @@ class Engine {
   void settle(Now now, Turn& turn);                               // what a decision may have set free
   void check_reservations(Now now, bool thoroughly);
   void sweep_waiting(Now now, Turn& turn);
-  bool may_make_room_for(const Lane& lane);
+  bool may_make_room_for(const Lane& lane, Now now);
   bool one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const;
   void reserve(const Lane& lane, Now now);
   bool preempt(const Lane& lane, Now now, Turn& turn);
@@ -124,6 +124,27 @@ class Engine {
   Answer on(const ProviderSeen& c, Now now, Turn& turn);
   Answer answer(const DescribeProviders& q, Now now);
   Answer answer(const DescribePools& q, Now now);
+
+  // decide_tenants.cc
+  Answer on(const SetTenant& c, Now now, Turn& turn);
+  Answer answer(const DescribeTenants& q, Now now);
+  absl::Status check_pending(const Submit& c) const;
+  // One of its executions has ended, or its quotas were raised: what it waits with may fit on any worker.
+  void wake_tenant(const Namespace& ns, Now now, Turn& turn);
+  std::string held_by_quota(const Lane& lane) const;             // in words; empty: it is not
+
+  // decide_limits.cc
+  Answer on(const SetLimit& c, Now now, Turn& turn);
+  Answer on(const DropLimit& c, Now now, Turn& turn);
+  Answer answer(const DescribeLimits& q, Now now);
+  bool key_is_full(const JobHead& head, Now now);
+  std::string held_by_key(const JobHead& head, Now now);         // in words; empty: it is not
+  void park(JobId job, Now now);
+  void count_start(const JobHead& head, Lane* lane, Now now);
+  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
+  std::vector<JobId> wake_key(const std::string& ns, const std::string& key, Now now);
+  void await_rate(const ConcurrencyKeys::Name& name, KeyState& key, Now now);
+  void wake_due_keys(Now now, Turn& turn);
 
   // decide_making.cc: what providers tell of the workers that they make
   Answer on(const WorkerMade& c, Now now, Turn& turn);
@@ -173,10 +194,7 @@ class Engine {
   void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
   void place_lane(Lane* lane, Now now, Turn& turn);              // the first jobs of a lane; it may be gone afterwards
   void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
-  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
-  std::vector<JobId> wake_key(const std::string& ns, const std::string& key);
   void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
-  bool key_is_full(const JobHead& head);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
 
@@ -213,6 +231,8 @@ class Engine {
   LaneKey starving_from_;                // where the next look at waiting lanes begins
   std::vector<WorkerId> touched_;        // by this decision: something that waits may fit there now
   bool preempt_due_ = false;
+  // When the buckets of keys with waiting jobs have filled again. Entries of keys that changed meanwhile are harmless.
+  std::set<std::pair<MonoTime, ConcurrencyKeys::Name>> key_timers_;
   MonoTime next_sweep_{0};
   MonoTime next_audit_sweep_{0};
   Now loaded_{};

@@ -1,7 +1,8 @@
 // For the tests of the engine: a bench on which jobs, workers and time are moved by hand.
 //
 // After every decision it checks what must hold always: an engine loaded from the stored rows has the same digest, no
-// worker has more than it can take or what a rule forbids, and nothing waits that could run.
+// worker has more than it can take or what a rule forbids, no quota is exceeded that was not lowered, and nothing waits
+// that could run.
 #pragma once
 
 #include <map>
@@ -16,6 +17,7 @@
 #include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
 #include "src/core/placement/rules/taints.h"
+#include "src/core/watch_harness.h"
 
 namespace hodei {
 
@@ -136,6 +138,7 @@ class Bench {
     for (const Effect& effect : last.effects) effects.push_back(effect);
     const bool quiet = std::holds_alternative<Tick>(command) && last.writes.empty();
     if (checks && !quiet) check();
+    if (checks) watch_.look(engine_->state(), last, now.mono);
     return reply;
   }
   // A command that must work, and its answer.
@@ -221,6 +224,7 @@ class Bench {
  private:
   void check_running(const JobHead& head, const LiveWorker& worker) const;
   void check_waiting(const LiveJob& live) const;
+  Watch watch_;
   const EngineConfig config_;
   std::unique_ptr<Engine> engine_;
 };
@@ -325,7 +329,8 @@ inline void Bench::check_waiting(const LiveJob& live) const {
   const State& state = engine_->state();
   if (head.state != JobState::Pending || live.where == LiveJob::Where::Delayed) return;
   const auto key = state.keys().all().find({head.ns.str(), head.concurrency_key});
-  if (!head.concurrency_key.empty() && key != state.keys().all().end() && key->second.full()) return;
+  if (!head.concurrency_key.empty() && key != state.keys().all().end() && key->second.room(now.mono) <= 0) return;
+  if (!state.roster().find_tenant(head.ns)->admits(head.shape->needs)) return;
   for (const auto& [id, worker] : state.workers()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
     if (first_rejection(*head.shape, worker->record->info)) continue;

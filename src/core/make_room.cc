@@ -85,9 +85,9 @@ void Engine::sweep_waiting(Now now, Turn&) {
   }
 }
 
-bool Engine::may_make_room_for(const Lane& lane) {
+bool Engine::may_make_room_for(const Lane& lane, Now now) {
   return reservations_.count(lane.key()) < lane.jobs.size() && state_.roster().admits(lane) &&
-         !key_is_full(*state_.job(lane.first())->head);
+         !key_is_full(*state_.job(lane.first())->head, now);
 }
 
 bool Engine::one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const {
@@ -99,7 +99,7 @@ bool Engine::one_end_makes_room(const LiveWorker& worker, const Amounts& needs) 
 }
 
 void Engine::reserve(const Lane& lane, Now now) {
-  if (reservations_.count(lane.key()) > 0 || !may_make_room_for(lane)) return;
+  if (reservations_.count(lane.key()) > 0 || !may_make_room_for(lane, now)) return;
   const Shape& shape = *lane.shape->shape;
   LiveWorker* best = nullptr;
   double best_missing = 0;
@@ -134,7 +134,7 @@ void Engine::reserve(const Lane& lane, Now now) {
 
 bool Engine::preempt(const Lane& lane, Now now, Turn& turn) {
   if (!state_.scheduler().preemption || lane.priority == Priority::Low) return false;
-  if (reservations_.full(true) || !may_make_room_for(lane)) return false;
+  if (reservations_.full(true) || !may_make_room_for(lane, now)) return false;
   const Shape& shape = *lane.shape->shape;
   LiveWorker* best = nullptr;
   std::vector<const JobHead*> mildest;

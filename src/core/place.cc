@@ -9,7 +9,7 @@
 namespace hodei::core {
 
 void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Turn& turn) {
-  const Lane* lane = state_.job(id)->lane;
+  Lane* lane = state_.job(id)->lane;
   const bool was_kept = worker.reserved.priority != 0 && lane != nullptr && worker.reserved == lane->key();
   if (was_kept) reservations_.release(worker);
   if (was_kept || state_.roster().company_wanted()) touched_.push_back(worker.id());
@@ -34,24 +34,21 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   const bool has_secrets = head.secrets != nullptr;
   if (has_secrets) record_delivery(head, worker.id(), now, turn);
   store(draft, now, turn);
+  count_start(*state_.job(id)->head, lane, now);
   turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt, has_secrets});
-}
-
-bool Engine::key_is_full(const JobHead& head) {
-  return !head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full();
 }
 
 void Engine::place_job(JobId id, Now now, Turn& turn) {
   const LiveJob* live = state_.job(id);
   if (live->where != LiveJob::Where::InLane) return;
-  if (key_is_full(*live->head)) {
-    state_.park(id);
+  if (key_is_full(*live->head, now)) {
+    park(id, now);
     return;
   }
   // Others of its lane wait already: by the roster's invariant there is no room for this one either.
   if (live->lane->first() == id) {
     place_lane(live->lane, now, turn);
-  } else {
+  } else if (state_.roster().admits(*live->lane)) {
     want(*live->lane);
   }
 }
@@ -59,8 +56,8 @@ void Engine::place_job(JobId id, Now now, Turn& turn) {
 void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
   while (!lane->jobs.empty()) {
     const JobId id = lane->first();
-    if (key_is_full(*state_.job(id)->head)) {
-      state_.park(id);
+    if (key_is_full(*state_.job(id)->head, now)) {
+      park(id, now);
       continue;
     }
     if (!state_.roster().admits(*lane)) return;
@@ -79,8 +76,8 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
 void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
   while (Lane* lane = state_.roster().first_waiting(worker)) {
     const JobId id = lane->first();
-    if (key_is_full(*state_.job(id)->head)) {
-      state_.park(id);
+    if (key_is_full(*state_.job(id)->head, now)) {
+      park(id, now);
       continue;
     }
     const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
@@ -92,13 +89,6 @@ void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
 
 void Engine::fill_all(Now now, Turn& turn) {
   for (const auto& [id, worker] : state_.workers()) fill(*worker, now, turn);
-}
-
-std::vector<JobId> Engine::wake_key(const std::string& ns, const std::string& key) {
-  if (!state_.has_key(ns, key)) return {};
-  const std::vector<JobId> woken = state_.keys().wakeable(state_.keys().at(ns, key));
-  for (const JobId job : woken) state_.queue(job);
-  return woken;
 }
 
 void Engine::place_woken(std::vector<JobId> jobs, Now now, Turn& turn) {

@@ -60,11 +60,12 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
       out.unblock = "time";
-    } else if (live->where == LiveJob::Where::Parked) {
-      const KeyState& key = state_.keys().at(head.ns.str(), head.concurrency_key);
-      out.waiting_for = cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.limit, "; ",
-                            key.waiting, " jobs wait for it");
-      out.unblock = "the end of a job with that key, or a higher limit of it";
+    } else if (const std::string key = held_by_key(head, now); !key.empty()) {
+      out.waiting_for = key;
+      out.unblock = "the end of a job with that key, time where it has a rate, or a higher limit: `hodei limit set`";
+    } else if (const std::string quota = held_by_quota(*live->lane); !quota.empty()) {
+      out.waiting_for = quota;
+      out.unblock = "the end of one of its tenant's jobs, or a higher quota: `hodei tenant set`";
     }
     for (const auto& [id, other] : state_.jobs()) {
       if (id >= q.job) break;

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "src/core/writes.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
 
 class Checker {
  public:
-  explicit Checker(World& world) : world_(world) {}
+  explicit Checker(World& world) : world_(world), shares_(world) {}
 
   // Processes. `frozen` ones do nothing until they are thawed, and are killed at that instant if their lease is over.
   void started(ExecutionId execution);
@@ -47,6 +48,7 @@ class Checker {
   void check_room();
 
   World& world_;
+  Shares shares_;
   std::map<JobId, std::set<ExecutionId>> alive_;
   std::set<ExecutionId> frozen_;
   std::set<ExecutionId> ever_started_;

@@ -11,6 +11,33 @@ void Clients::plan(int submissions, Duration over) {
   }
 }
 
+void Clients::plan_settings(int changes, Duration over) {
+  for (int i = 0; i < changes; ++i) {
+    world_.after(world_.between(Duration(0), over), [this] { change_setting(); });
+  }
+}
+
+void Clients::change_setting() {
+  const std::string ns = world_.chance(0.7) ? "default" : "other";
+  const std::string key = cat("key", world_.below(3));
+  const auto some = [this](uint64_t low, uint64_t most) {
+    return std::optional<int64_t>(world_.chance(0.2) ? 0 : static_cast<int64_t>(low + world_.below(most)));
+  };
+  core::Command command;
+  switch (world_.below(5)) {
+    case 0: command = core::SetTenant{ns, 0.5 * static_cast<double>(world_.below(8) + 1), some(1, 4), {}, {}, {}}; break;
+    case 1: command = core::SetTenant{ns, {}, {}, some(8000, 8000), {}, some(10, 20)}; break;
+    case 2: command = core::SetLimit{"default", key, static_cast<int64_t>(world_.below(3) + 1), {}, {}}; break;
+    case 3:
+      command = core::SetLimit{"default", key, {}, 0.1 * static_cast<double>(world_.below(30) + 2),
+                               static_cast<int64_t>(world_.below(3) + 1)};
+      break;
+    default: command = core::DropLimit{"default", key}; break;
+  }
+  // Whether it was heard does not matter: what is committed counts.
+  server_.call(std::move(command), [](absl::StatusOr<core::Reply>) {});
+}
+
 core::NewJob Clients::make_job(uint64_t key) {
   core::JobSpec spec;
   spec.command = core::ShellCommand{"true", {}};

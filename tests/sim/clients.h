@@ -16,10 +16,13 @@ class Clients {
 
   // Spreads this many submissions over the given time.
   void plan(int submissions, Duration over);
+  // Somebody changes shares, quotas and limits this often. None of them keeps a job waiting for ever.
+  void plan_settings(int changes, Duration over);
 
  private:
   void submit(uint64_t key, int jobs);
   void cancel(JobId job);
+  void change_setting();
   core::NewJob make_job(uint64_t key);
 
   World& world_;

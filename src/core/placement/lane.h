@@ -15,18 +15,12 @@
 #include "src/core/job/job.h"
 #include "src/core/placement/lane_key.h"
 #include "src/core/placement/score.h"
+#include "src/core/placement/tenant.h"
 
 namespace hodei::core {
 
 struct WorkerClass;
 struct Lane;
-
-// Whom jobs count for. Inside a class, waiting work rotates over tenants: the one with the smallest pass is next.
-struct Tenant {
-  Namespace ns;
-  uint32_t ordinal = 0;
-  std::array<uint64_t, kPriorities> pass{};
-};
 
 // A shape that somebody waits with, or did a moment ago, and what every kind of worker has to say to it.
 struct WaitingShape {
@@ -72,6 +66,11 @@ class Backlog {
   // The first lane, by class, then tenant, then age, that `fits` accepts; null if none.
   template <class Fits>
   Lane* first(const Fits& fits);
+  // Likewise, of one class and one tenant.
+  template <class Fits>
+  Lane* first_of(const Tenant& tenant, size_t priority, const Fits& fits) const;
+  // Puts a tenant right whose pass went down.
+  void reorder(const Tenant& tenant);
 
   bool empty() const { return size_ == 0; }
 
@@ -108,11 +107,23 @@ Lane* Backlog::first(const Fits& fits) {
         at = all.order.lower_bound({pass, ordinal});
         continue;
       }
-      for (const auto& [first_job, entry] : tenant.lanes) {
-        if (fits(*entry.lane, entry.fit)) return entry.lane;
+      if (!tenant.tenant->closed()) {
+        for (const auto& [first_job, entry] : tenant.lanes) {
+          if (fits(*entry.lane, entry.fit)) return entry.lane;
+        }
       }
       ++at;
     }
+  }
+  return nullptr;
+}
+
+template <class Fits>
+Lane* Backlog::first_of(const Tenant& tenant, size_t priority, const Fits& fits) const {
+  const auto found = classes_[priority].tenants.find(tenant.ordinal);
+  if (found == classes_[priority].tenants.end()) return nullptr;
+  for (const auto& [first_job, entry] : found->second.lanes) {
+    if (fits(*entry.lane, entry.fit)) return entry.lane;
   }
   return nullptr;
 }

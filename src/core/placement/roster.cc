@@ -126,16 +126,6 @@ void Roster::refresh_all() {
   }
 }
 
-Tenant* Roster::tenant(const Namespace& ns) {
-  std::unique_ptr<Tenant>& slot = tenants_[ns];
-  if (slot == nullptr) {
-    slot = std::make_unique<Tenant>();
-    slot->ns = ns;
-    slot->ordinal = next_ordinal_++;
-  }
-  return slot.get();
-}
-
 WaitingShape* Roster::waiting(const ShapePtr& shape) {
   std::unique_ptr<WaitingShape>& slot = shapes_[shape->encoded];
   if (slot == nullptr) {
@@ -195,31 +185,15 @@ void Roster::index(Lane* lane) {
   lane->indexed = first;
 }
 
-void Roster::enqueue(Lane* lane, JobId job) {
-  const size_t c = static_cast<size_t>(lane->priority) - 1;
-  // A tenant that was idle does not collect credit for it.
-  if (lane->jobs.empty()) lane->tenant->pass[c] = std::max(lane->tenant->pass[c], last_pass_[c]);
-  lane->jobs.insert(job);
-  note_first(lane);
-}
-
-void Roster::dequeue(Lane* lane, JobId job) {
-  lane->jobs.erase(job);
-  note_first(lane);
+void Roster::index_stale() {
+  for (Lane* lane : stale_) index(lane);
+  stale_.clear();
 }
 
 void Roster::note_first(Lane* lane) {
   if (lane->stale || lane->first() == lane->indexed) return;
   lane->stale = true;
   stale_.push_back(lane);
-}
-
-void Roster::served(Lane* lane) {
-  const size_t c = static_cast<size_t>(lane->priority) - 1;
-  // Whoever could not be served for a while takes its turn, but has no others to catch up on.
-  uint64_t& pass = lane->tenant->pass[c];
-  last_pass_[c] = std::max(last_pass_[c], pass);
-  pass = last_pass_[c] + 1;
 }
 
 const WaitingShape* Roster::shape(uint32_t ordinal) const {
@@ -316,10 +290,9 @@ void Roster::count_rejections(const WaitingShape& shape, Decision& decision) con
 
 Lane* Roster::first_waiting(const LiveWorker& worker) {
   if (worker.kind == nullptr || !worker.available() || !worker.has_slot()) return nullptr;
-  for (Lane* lane : stale_) index(lane);
-  stale_.clear();
+  index_stale();
   return worker.kind->backlog.first(
-      [&](const Lane& lane, const Fit& fit) { return fits(lane, fit, worker); });
+      [&](const Lane& lane, const Fit& fit) { return admits(lane) && fits(lane, fit, worker); });
 }
 
 }  // namespace hodei::core

@@ -67,8 +67,13 @@ class Roster {
   void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
   void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
 
+  // Tenants. One is there from its first job or setting on.
+  Tenant* tenant(const Namespace& ns);
+  const Tenant* find_tenant(const Namespace& ns) const;
+  const std::map<Namespace, std::unique_ptr<Tenant>>& tenants() const { return tenants_; }
+  void set_tenant(const TenantRow& row);
   // Whether its tenant may have a further job with a worker now.
-  bool admits(const Lane&) const { return true; }
+  bool admits(const Lane& lane) const { return lane.tenant->admits(lane.shape->shape->needs); }
 
   // What to keep in a head: the shape and the name that those already share who wait with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
@@ -79,6 +84,8 @@ class Roster {
   Choice best(const Lane& lane) const;
   // The first waiting lane that fits on this worker.
   Lane* first_waiting(const LiveWorker& worker);
+  // The first lane of a tenant that its quotas admit and that fits on a worker, whichever.
+  Lane* first_waiting_of(const Tenant& tenant);
   // Whether a worker that no rule turns away takes a job of this lane now.
   bool fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
@@ -112,7 +119,7 @@ class Roster {
   void drop_if_empty(WorkerClass* kind);
   void note_first(Lane* lane);
   void index(Lane* lane);
-  Tenant* tenant(const Namespace& ns);
+  void index_stale();
   WaitingShape* waiting(const ShapePtr& shape);
   void count_rejections(const WaitingShape& shape, Decision& decision) const;
 
