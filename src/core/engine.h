@@ -163,6 +163,7 @@ class Engine {
   void provision(Now now, Turn& turn);
   void resume_making(Now now, Turn& turn);
   void make_for(const WaitingShape& shape, Now now, Turn& turn);
+  int64_t startable(const Lane& lane, Now now) const;
   LiveProvider* choose_provider(const Shape& shape, Now now);
   void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;

@@ -60,6 +60,19 @@ TEST(Provision, MakesAsManyAsThereAreJobsAndNeverMoreThanTheProviderMayHave) {
   EXPECT_EQ(bench.told<CreateWorker>().size(), 3u);
 }
 
+TEST(Provision, MakesNoMoreThanKeysAndQuotasLetStart) {
+  Bench bench;
+  add(bench, a_docker());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("x").key("k", 2));
+  EXPECT_EQ(asked(bench).size(), 2u);
+  SetTenant quota;
+  quota.ns = "small";
+  quota.max_running = 1;
+  ASSERT_TRUE(bench.decide(quota).ok());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("y").in("small"));
+  EXPECT_EQ(asked(bench).size(), 3u);
+}
+
 TEST(Provision, TheJobItWasMadeForHasTheFirstClaim) {
   Bench bench;
   add(bench, a_docker().most(1));

@@ -46,6 +46,7 @@ struct Making {
 
 // Limits.
 inline constexpr size_t kShapesPerLook = 1'000;
+inline constexpr size_t kJobsPerLook = 256;              // of a lane: more workers than that are not asked for at once
 inline constexpr size_t kMaxRefusals = 10'000;
 
 }  // namespace hodei::core
