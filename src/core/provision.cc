@@ -115,20 +115,21 @@ void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
   for (const Lane* lane : waiting.lanes) {
     if (state_.roster().admits(*lane)) jobs += static_cast<int64_t>(lane->jobs.size());
   }
-  if (jobs > 0 && waits_for_standing_worker(waiting)) jobs = 0;
-  if (jobs > 0) jobs -= coming_for(shape);
-  if (jobs <= 0) {
+  if (jobs > 0 && waits_for_standing_worker(waiting)) {
     making_.content.insert(waiting.ordinal);
     return;
   }
+  jobs -= coming_for(shape);
   while (jobs > 0) {
     LiveProvider* provider = choose_provider(shape, now);
-    if (provider == nullptr) return;
+    if (provider == nullptr) {
+      making_.content.insert(waiting.ordinal);
+      return;
+    }
     const PoolRow* pool = pool_of(shape);
     jobs -= pool != nullptr ? pool->slots : 1;
     make_worker(shape, *provider, unclaimed(waiting), now, turn);
   }
-  making_.content.insert(waiting.ordinal);
 }
 
 LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
@@ -189,6 +190,7 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   turn.effects.push_back(CreateWorker{record});
   if (job == JobId{}) return;
   Draft draft(*state_.job(job)->head);
+  draft.head.not_before = {};   // its back-off is over, or it would not be in a lane
   draft.past.reason = cat("provisioning: provider ", provider.row.name, " makes worker ", record->info.id.str());
   write(PutJob{draft.finish()}, turn);
 }

@@ -178,6 +178,7 @@ TEST(Provision, JobsOfADestroyedWorkerAreRequeuedWhenItsLeaseProvesThemDead) {
   bench.ask<Done>(WorkerFailed{WorkerId(id), MakingFailure::Trouble, "ended"});
   EXPECT_EQ(bench.state(job), JobState::Running) << "nothing proves yet that it is dead";
   bench.ask<Done>(WorkerDestroyed{WorkerId(id)});
+  bench.worker(id).goes_silent();
   EXPECT_EQ(bench.state(job), JobState::Running) << "a provider may be wrong";
   bench.advance(50s);
   EXPECT_EQ(bench.state(job), JobState::Pending);

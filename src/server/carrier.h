@@ -27,7 +27,7 @@ class WorkerMaker {
   virtual ~WorkerMaker() = default;
   virtual void create(const core::CreateWorker& wish) = 0;
   virtual void destroy(const core::DestroyWorker& wish) = 0;
-  virtual void providers_changed() = 0;
+  virtual void providers_changed() = 0;   // or forgotten: each is to be looked at, and told of, again
   virtual void registered(const WorkerId& worker) { (void)worker; }
 };
 
@@ -41,7 +41,11 @@ class Carrier final : public Outlet {
 
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
-  void forget_streams(const std::string& why) override;
+  // Memory was loaded anew: also what providers had said is forgotten.
+  void forget_streams(const std::string& why) override {
+    links_.close_all(why);
+    if (maker_ != nullptr) maker_->providers_changed();
+  }
 
  private:
   using Messages = std::map<uint64_t, ToWorker>;       // by stream

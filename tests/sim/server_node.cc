@@ -190,7 +190,9 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
 }
 
 void ServerNode::forget_streams(const std::string&) {
-  if (!crash_now_) network_.break_all();
+  if (crash_now_) return;
+  network_.break_all();
+  maker_->server_started();   // what it said is forgotten too
 }
 
 std::map<JobId, core::JobState> ServerNode::outcomes() const {

@@ -28,7 +28,7 @@ struct Refusal {
 
 struct Making {
   std::set<uint32_t> wanted;               // shapes that waited when they were last looked at, by ordinal
-  std::set<uint32_t> content;              // of them, those that need nothing new until something changes
+  std::set<uint32_t> content;              // of them, those for which nothing can be done until something changes
   uint32_t next_shape = 0;                 // where the next look begins
   bool due = true;                         // something changed that may call for a worker
   bool resumed = false;                    // after a load: what was under way has been taken up again
