@@ -4,6 +4,8 @@
 // worker is destroyed only after its create has returned, however late that is, so that nothing is made behind a destroy.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +40,9 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void look_at_everything();
   // Starts what is due; answers when the next thing is.
   MonoTime tick();
+  // Destroys all that it has, and makes nothing more. False: something was left when the time was over.
+  void end_all();
+  bool wait_until_empty(std::chrono::system_clock::time_point give_up);
   // Forgets everything; calls under way get this long.
   void close(Duration patience);
 
@@ -94,6 +99,8 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   const OnMaking on_making_;
 
   std::mutex mutex_;
+  std::condition_variable emptied_;                   // held_ has nothing left
+  bool ending_ = false;                               // nothing is made any more
   ProviderPtr provider_;
   absl::Status no_provider_;                          // why there is none
   std::string server_address_;
