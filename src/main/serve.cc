@@ -155,7 +155,7 @@ int run_dev(const cli::DevOptions& options) {
   say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
   run_until_stopped(*running, signals, keep_worker);
   say("shutting down: ending the worker and what it runs");
-  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers are left; the next start ends them");
+  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
   worker->stop();
   close(*running);
   return 0;
