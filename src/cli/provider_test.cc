@@ -1,5 +1,6 @@
 // `hodei provider`, `hodei pool`, and what is shown of made workers.
 #include "src/cli/cli_fixture.h"
+#include "src/cli/run_notes.h"
 
 namespace hodei::cli {
 namespace {
@@ -154,6 +155,12 @@ TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
   EXPECT_THAT(out_, HasSubstr("yes, first"));
   EXPECT_THAT(out_, HasSubstr("makes no images"));
   EXPECT_THAT(out_, Not(HasSubstr("hodei agent")));
+}
+
+TEST(RunNotes, SayThatAWorkerIsBeingMade) {
+  EXPECT_EQ(waiting_note("j1", "provisioning: provider docker makes worker docker-7"), "waiting: a docker worker is being made");
+  EXPECT_EQ(waiting_note("j1", "provisioning"), "waiting: a worker is being made");
+  EXPECT_THAT(waiting_note("j1", "no worker fits"), HasSubstr("j1 is waiting: no worker fits (`hodei job explain j1`"));
 }
 
 TEST_F(CliTest, CompletionKnowsTheCommandsOfProviders) {
