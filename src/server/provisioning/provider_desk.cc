@@ -61,6 +61,7 @@ void ProviderDesk::close(Duration patience) {
     old = std::move(provider_);
     no_provider_ = absl::UnavailableError("the provider was removed, or the server is stopping");
     held_.clear();
+    ending_ = true;
   }
   // Real time, whatever the clock says: this waits for threads.
   const auto give_up = deadline_in(patience);

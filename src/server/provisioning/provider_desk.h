@@ -88,7 +88,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void queue_end(const WorkerId& worker);
   void failed(const WorkerId& worker, MonoTime asked, core::MakingFailure kind, const std::string& why);
   void start_checks(MonoTime now);                    // with the mutex held
-  void say_hung(MonoTime now);                        // likewise
+  bool hangs_now(MonoTime now);                       // likewise; true once for each check that hangs
   absl::StatusOr<ProviderPtr> provider();
   void add_look(const WorkerId& worker, Held& held);  // likewise
   providers::Health ask_health();
