@@ -286,6 +286,10 @@ absl::StatusOr<v1::DrainWorkerResponse> Client::drain_worker(const v1::DrainWork
   return wire_->call(&Stubs::workers, &Workers::DrainWorker, request);
 }
 
+absl::StatusOr<v1::Worker> Client::taint_worker(const v1::TaintWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::TaintWorker, request);
+}
+
 absl::Status Client::unregister_worker(const v1::UnregisterWorkerRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::UnregisterWorker, request).status();
 }

@@ -72,6 +72,7 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else if (!has_ended(job.state())) {
     out += cat("It waits", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
+    if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
     if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
     out += outlook(d);
   } else {

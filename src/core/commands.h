@@ -100,6 +100,7 @@ struct Heartbeat {
 };
 
 struct DrainWorker { WorkerId worker; std::string reason; };
+struct TaintWorker { WorkerId worker; std::vector<Taint> taints; };   // all of them
 struct UnregisterWorker { WorkerId worker; std::string reason; };
 
 // ---- Providers, pools, and what becomes of the workers that they make
@@ -136,6 +137,9 @@ struct Inventory {
 struct ConfigureScheduler {
   std::optional<Strategy> strategy;
   std::optional<double> capacity, load, affinity, zone, history, threshold;
+  std::optional<Packing> packing;
+  std::optional<bool> preemption;
+  std::optional<Duration> reserve_after;
 };
 
 struct Tick {};                            // look at what is due
@@ -157,7 +161,7 @@ using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWor
 
 using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, PutProvider, DropProvider,
+                             OpenStream, CloseStream, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
                              PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
                              ConfigureScheduler, Tick,
                              Stall, Question>;
@@ -197,6 +201,7 @@ struct Explanation {
   std::vector<Candidate> candidates;                   // of a waiting job
   std::vector<RuleCount> rejected;
   std::string waiting_for;
+  std::string unblock;                                 // what would get it placed, in words
   int64_t jobs_ahead = 0;
   std::vector<ProviderCandidate> providers;
   std::string provisioning;                            // in words: the worker that is being made for it

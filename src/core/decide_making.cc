@@ -116,7 +116,7 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
   if (live == nullptr || live->where != LiveJob::Where::InLane || !worker.available()) return;
   Lane* lane = live->lane;
   const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
-  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane->shape->shape, fit, worker)) return;
+  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane, fit, worker)) return;
   if (key_is_full(*live->head) || !state_.roster().admits(*lane)) return;
   Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
   state_.roster().served(lane);

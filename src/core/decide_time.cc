@@ -31,6 +31,7 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
   if (now.mono >= next_sweep_) {
     next_sweep_ = now.mono + config_.sweep;
     sweep_workers(now, turn);
+    sweep_waiting(now, turn);
     sweep_expired(now, turn);
     sweep_audit(now, turn);
     sweep_making(now, turn);
@@ -49,7 +50,7 @@ void Engine::sweep_timeouts(Now now, Turn& turn) {
     timeouts_.erase(timeouts_.begin());
     const LiveJob* live = state_.job(execution.job);
     if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
-    if (live->head->timeout_requested || live->head->cancel_requested) continue;
+    if (is_ending(*live->head)) continue;
     Draft draft(*live->head);
     draft.head.timeout_requested = true;
     draft.past.reason = "over its time-out, waiting for the worker to end it";

@@ -30,6 +30,7 @@ void Engine::await_timeout(const JobHead& job, Now now) {
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
   Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  settle(now, turn);
   provision(now, turn);
   return answer;
 }

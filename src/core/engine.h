@@ -7,6 +7,7 @@
 #include "src/core/commands.h"
 #include "src/core/effects.h"
 #include "src/core/provision/making.h"
+#include "src/core/placement/reserve.h"
 #include "src/core/state.h"
 
 namespace hodei::core {
@@ -82,6 +83,24 @@ class Engine {
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
+
+  // put_back.cc
+  Answer on(const TaintWorker& c, Now now, Turn& turn);
+  static bool is_ending(const JobHead& job);                      // its execution's end was asked for
+  void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
+  void return_to_queue(Draft& draft, Now now);
+  void end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn);
+  void evict(LiveWorker& worker, Turn& turn);
+
+  // make_room.cc
+  void settle(Now now, Turn& turn);                               // what a decision may have set free
+  void check_reservations(Now now, bool thoroughly);
+  void sweep_waiting(Now now, Turn& turn);
+  bool may_make_room_for(const Lane& lane);
+  bool one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const;
+  void reserve(const Lane& lane, Now now);
+  bool preempt(const Lane& lane, Now now, Turn& turn);
+  void preempt_waiting(Now now, Turn& turn);
 
   // decide_workers.cc
   Answer on(const MakeOtp& c, Now now, Turn& turn);
@@ -169,7 +188,8 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
-  Explanation explain_shape(const Shape& shape);
+  Explanation explain_shape(const Shape& shape, Priority priority, const LaneKey& lane);
+  std::string making_room_for(const LaneKey& lane, Now now) const;
 
   // The wall time at the start plus what has passed since on the clock that nobody can set.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
@@ -189,6 +209,10 @@ class Engine {
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
   Making making_;
+  Reservations reservations_;
+  LaneKey starving_from_;                // where the next look at waiting lanes begins
+  std::vector<WorkerId> touched_;        // by this decision: something that waits may fit there now
+  bool preempt_due_ = false;
   MonoTime next_sweep_{0};
   MonoTime next_audit_sweep_{0};
   Now loaded_{};

@@ -177,10 +177,14 @@ void State::occupy(const JobHead& head, int sign) {
   if (sign > 0) {
     w->executions.insert(head.current());
     w->used += head.shape->needs;
+    if (head.labels != nullptr) w->company.emplace(head.current(), head.labels);
+    ++w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Ready) w->state = *next(w->state, WorkerEvent::Occupy);
   } else {
     w->executions.erase(head.current());
     w->used -= head.shape->needs;
+    if (head.labels != nullptr) w->company.erase(head.current());
+    --w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Busy && w->executions.empty()) w->state = *next(w->state, WorkerEvent::Empty);
   }
   roster_.refresh(w);

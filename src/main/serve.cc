@@ -92,7 +92,8 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev, std
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   RETURN_IF_ERROR(out.server->start());
   ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
-  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()), built_in_providers(options, is_dev)));
+  const auto open_door = [host = out.host.get()](const std::string& address) { return host->open_worker_door(address); };
+  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()), built_in_providers(options, is_dev), open_door));
   ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
   if (!cli::is_loopback(options.listen)) {
     say(cat("warning: listening on ", to_string(options.listen),

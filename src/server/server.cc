@@ -94,14 +94,15 @@ absl::Status Server::build_provisioner() {
   return absl::OkStatus();
 }
 
-absl::Status Server::start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in) {
+absl::Status Server::start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
+                                     OpenDoor open_door) {
   for (const core::ProviderRow& row : built_in) {
     std::promise<absl::Status> stored;
     loop_->post(core::PutProvider{row, true}, [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
     const absl::Status done = stored.get_future().get();
     if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
   }
-  provisioner_->start(server_address);
+  provisioner_->start(server_address, std::move(open_door));
   return absl::OkStatus();
 }
 

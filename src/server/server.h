@@ -47,7 +47,8 @@ class Server final : private LogEnds {
   absl::Status start();
   void stop();
   // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are there.
-  absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in);
+  absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
+                               OpenDoor open_door);
 
   Loop& loop() { return *loop_; }
   store::Reader& reader() { return *reader_; }

@@ -165,6 +165,12 @@ void ProviderDesk::take_inventory() {
   const absl::StatusOr<std::vector<providers::OwnedWorker>> owned = list();
   if (owned.ok()) {
     adopt(*owned);
+    // Those of an earlier life come back through the doors that it had.
+    if (const absl::StatusOr<ProviderPtr> now = provider(); !owned->empty() && now.ok()) {
+      if (const absl::Status opened = open_doors(**now); !opened.ok()) {
+        journal(Level::Warn, "providers", "provider=", name_, " has workers that cannot come back: ", std::string(opened.message()));
+      }
+    }
     core::Inventory inventory{name_, {}};
     for (const providers::OwnedWorker& one : *owned) inventory.workers.push_back({WorkerId(one.handle.worker_id), one.handle.id});
     line_->tell(inventory);

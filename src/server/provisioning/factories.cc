@@ -5,6 +5,9 @@
 
 #include "src/base/status.h"
 #include "src/providers/custom/custom_provider.h"
+#include "src/providers/docker/docker_provider.h"
+#include "src/providers/firecracker/firecracker_provider.h"
+#include "src/providers/kubernetes/kubernetes_provider.h"
 #include "src/providers/process/process_provider.h"
 
 namespace hodei::server {
@@ -20,6 +23,9 @@ struct Factory {
 // One line each; what starts with the same program keeps its own type.
 constexpr Factory kFactories[] = {
     {"process", providers::make_process_provider},
+    {"docker", providers::make_docker_provider},
+    {"kubernetes", providers::make_kubernetes_provider},
+    {"firecracker", providers::make_firecracker_provider},
     {"custom", providers::make_custom_provider},
     {"ec2", providers::make_custom_provider},
     {"azurevm", providers::make_custom_provider},

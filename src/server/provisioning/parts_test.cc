@@ -97,6 +97,9 @@ TEST(WorkerTerms, AWorkerIsMadeAsItsRecordSays) {
   EXPECT_EQ(spec.server_address, "s:1");
   EXPECT_EQ(spec.labels.at("a"), "b");
   EXPECT_TRUE(spec.token.empty());
+  record.info.capacity = {int64_t{1} << 40, int64_t{1} << 40, int64_t{1} << 40, 0};
+  const providers::WorkerSpec whole = spec_of(record, "s:1");
+  EXPECT_EQ(whole.cpu_milli + whole.memory_mb + whole.storage_mb, 0) << "whatever there is";
 }
 
 }  // namespace

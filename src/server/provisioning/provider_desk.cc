@@ -32,9 +32,22 @@ absl::StatusOr<ProviderDesk::ProviderPtr> ProviderDesk::provider() {
   return provider_;
 }
 
-void ProviderDesk::set_server_address(const std::string& address) {
+void ProviderDesk::set_server_address(const std::string& address, OpenDoor open_door) {
   const std::lock_guard lock(mutex_);
   server_address_ = address;
+  open_door_ = std::move(open_door);
+}
+
+absl::Status ProviderDesk::open_doors(providers::Provider& provider) {
+  OpenDoor open;
+  {
+    const std::lock_guard lock(mutex_);
+    open = open_door_;
+  }
+  if (!open) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> hosts, provider.door_addresses());
+  for (const std::string& host : hosts) RETURN_IF_ERROR(open(host));
+  return absl::OkStatus();
 }
 
 void ProviderDesk::use(absl::StatusOr<ProviderPtr> provider) {
@@ -129,6 +142,7 @@ void ProviderDesk::make(const WorkerId& worker) {
   }
   const auto attempt = [&]() -> absl::StatusOr<providers::WorkerHandle> {
     ASSIGN_OR_RETURN(const ProviderPtr maker, provider());
+    RETURN_IF_ERROR(open_doors(*maker));
     providers::WorkerSpec spec = spec_of(*record, address);
     spec.token = random_uuid();
     const absl::Status known = line_->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker}, kTokenPatience).status();

@@ -19,6 +19,9 @@
 
 namespace hodei::server {
 
+// Makes the server listen on a further address of this machine, for workers only; OK when it does already.
+using OpenDoor = std::function<absl::Status(const std::string& host)>;
+
 class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
  public:
   static constexpr size_t kCreators = 4, kEnders = 2, kLookers = 2;
@@ -35,7 +38,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
 
   // From now on with this provider; an error: there is none, and this is why. What was made stays known.
   void use(absl::StatusOr<std::shared_ptr<providers::Provider>> provider);
-  void set_server_address(const std::string& address);
+  void set_server_address(const std::string& address, OpenDoor open_door);
   // The engine knows nothing of its health and of what it has: look at once.
   void look_at_everything();
   // Starts what is due; answers when the next thing is.
@@ -90,6 +93,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void start_checks(MonoTime now);                    // with the mutex held
   bool hangs_now(MonoTime now);                       // likewise; true once for each check that hangs
   absl::StatusOr<ProviderPtr> provider();
+  absl::Status open_doors(providers::Provider& provider);
   void add_look(const WorkerId& worker, Held& held);  // likewise
   providers::Health ask_health();
 
@@ -104,6 +108,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   ProviderPtr provider_;
   absl::Status no_provider_;                          // why there is none
   std::string server_address_;
+  OpenDoor open_door_;                                // empty: there are no doors
   std::map<WorkerId, Held> held_;
   core::ProviderFacts facts_;                         // as last seen
   MonoTime health_due_{0}, inventory_due_{0};

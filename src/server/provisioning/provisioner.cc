@@ -21,10 +21,11 @@ absl::Status no_such(const std::string& provider) {
 Provisioner::Provisioner(EngineLine::Post post, const Clock& clock, ProvisionerSetup setup)
     : clock_(clock), setup_(std::move(setup)), line_(std::make_shared<EngineLine>(std::move(post))) {}
 
-void Provisioner::start(const std::string& server_address) {
+void Provisioner::start(const std::string& server_address, OpenDoor open_door) {
   {
     const std::lock_guard lock(mutex_);
     server_address_ = server_address;
+    open_door_ = std::move(open_door);
   }
   clerk_ = std::thread([this] { run(); });
   providers_changed();
@@ -121,11 +122,14 @@ void Provisioner::keep_desk(const core::ProviderView& view) {
     }
   }
   std::string address;
+  OpenDoor open_door;
   {
     const std::lock_guard lock(mutex_);
     address = row.server_address.empty() ? server_address_ : row.server_address;
+    // Workers that are sent elsewhere do not come to this machine's doors.
+    if (row.server_address.empty()) open_door = open_door_;
   }
-  known->set_server_address(address);
+  known->set_server_address(address, std::move(open_door));
   if (is_changed) {
     absl::StatusOr<std::unique_ptr<providers::Provider>> made = setup_.make(config_of(row), setup_.installation);
     if (!made.ok()) journal(Level::Error, "providers", "provider=", row.name, " cannot be used: ", std::string(made.status().message()));

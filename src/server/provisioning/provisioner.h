@@ -38,7 +38,7 @@ class Provisioner final : public WorkerMaker {
   ~Provisioner() override { stop(); }
 
   // `server_address` is where workers find the server unless their provider says otherwise. Wishes that came earlier wait.
-  void start(const std::string& server_address);
+  void start(const std::string& server_address, OpenDoor open_door = nullptr);
   // Destroys every worker of every provider, and makes no more. False: the time was not enough.
   bool end_all(Duration patience);
   // What is under way gets a moment; what hangs is left behind.
@@ -86,6 +86,7 @@ class Provisioner final : public WorkerMaker {
   bool loaded_ = false;                    // the providers are known
   bool ask_again_ = false;                 // for them: there was no store
   std::string server_address_;
+  OpenDoor open_door_;
   std::optional<Rows> news_;
   std::vector<Wish> early_;
   std::map<std::string, Place> places_;
