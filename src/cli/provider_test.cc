@@ -1,5 +1,6 @@
 // `hodei provider`, `hodei pool`, and what is shown of made workers.
 #include "src/cli/cli_fixture.h"
+#include "src/cli/run_notes.h"
 
 namespace hodei::cli {
 namespace {
@@ -137,15 +138,29 @@ TEST_F(CliTest, TheLogOfAWorkerIsPrinted) {
   EXPECT_THAT(err_, HasSubstr("--tail"));
 }
 
-TEST_F(CliTest, AJobNamesItsIsolation) {
-  ASSERT_EQ(run({"job", "submit", "--provider", "fc", "--pool", "p", "--image", "i", "--isolation", "hardware", "--", "true"}), 0) << err_;
-  const v1::JobSpec& spec = server_.jobs.queued.at(0).spec();
-  EXPECT_EQ(spec.constraints().isolation(), v1::Constraints::hardware);
-  EXPECT_EQ(spec.constraints().provider(), "fc");
-  EXPECT_EQ(spec.constraints().pool(), "p");
-  EXPECT_EQ(spec.image(), "i");
-  EXPECT_NE(run({"job", "submit", "--isolation", "hardwar", "--", "true"}), 0);
-  EXPECT_THAT(err_, HasSubstr("did you mean 'hardware'"));
+TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
+  server_.jobs.jobs = {job_in(v1::Job::Pending)};
+  v1::SchedulingDecision& decision = server_.scheduler.decision;
+  decision.set_provisioning("worker docker-7 is being made by provider docker (Creating)");
+  v1::ProviderCandidate& can = *decision.add_providers();
+  can.set_name("docker");
+  can.set_fits(true);
+  can.set_chosen(true);
+  can.set_startup_ms(900);
+  v1::ProviderCandidate& cannot = *decision.add_providers();
+  cannot.set_name("process");
+  cannot.set_reason("makes no images");
+  ASSERT_EQ(run({"job", "explain", "j1"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("docker-7 is being made"));
+  EXPECT_THAT(out_, HasSubstr("yes, first"));
+  EXPECT_THAT(out_, HasSubstr("makes no images"));
+  EXPECT_THAT(out_, Not(HasSubstr("hodei agent")));
+}
+
+TEST(RunNotes, SayThatAWorkerIsBeingMade) {
+  EXPECT_EQ(waiting_note("j1", "provisioning: provider docker makes worker docker-7"), "waiting: a docker worker is being made");
+  EXPECT_EQ(waiting_note("j1", "provisioning"), "waiting: a worker is being made");
+  EXPECT_THAT(waiting_note("j1", "no worker fits"), HasSubstr("j1 is waiting: no worker fits (`hodei job explain j1`"));
 }
 
 TEST_F(CliTest, CompletionKnowsTheCommandsOfProviders) {

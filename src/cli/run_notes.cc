@@ -20,6 +20,12 @@ std::string what_is_made(const std::string& reason) {
 
 }  // namespace
 
+std::string waiting_note(const std::string& job_id, const std::string& reason) {
+  if (const std::string made = what_is_made(reason); !made.empty()) return cat("waiting: ", made);
+  return cat(job_id, " is waiting", reason.empty() ? "" : ": ", reason, " (`hodei job explain ", job_id,
+             "` says more; Ctrl-C cancels it)");
+}
+
 RunNotes::RunNotes(Client& client, std::string job_id, std::function<void(const std::string&)> note)
     : client_(client), job_id_(std::move(job_id)), note_(std::move(note)) {}
 
@@ -39,9 +45,7 @@ void RunNotes::start() {
 void RunNotes::say_why_it_waits() {
   const absl::StatusOr<v1::Job> job = client_.get_job(job_id_);
   if (!job.ok() || job->state() != v1::Job::Pending) return;
-  if (const std::string made = what_is_made(job->reason()); !made.empty()) return note_(cat("waiting: ", made));
-  note_(cat(job_id_, " is waiting", job->reason().empty() ? "" : ": ", job->reason(), " (`hodei job explain ", job_id_,
-            "` says more; Ctrl-C cancels it)"));
+  note_(waiting_note(job_id_, job->reason()));
 }
 
 // One stream, not renewed: progress is a courtesy.

@@ -22,6 +22,7 @@ namespace hodei {
 namespace {
 
 constexpr int kCannotStart = 1;
+constexpr Duration kEndWorkers = 10s;
 
 // Words for the person at the terminal; what happens later goes to the journal.
 void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
@@ -155,6 +156,7 @@ int run_dev(const cli::DevOptions& options) {
   say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
   run_until_stopped(*running, signals, keep_worker);
   say("shutting down: ending the worker and what it runs");
+  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
   worker->stop();
   close(*running);
   return 0;

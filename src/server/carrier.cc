@@ -28,11 +28,6 @@ void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   }
 }
 
-void Carrier::forget_streams(const std::string& why) {
-  links_.close_all(why);
-  if (maker_ != nullptr) maker_->providers_changed();   // the new memory knows nothing of their health
-}
-
 void Carrier::tell_maker(const core::WorkerRecord& worker) {
   const bool has_come = worker.session != Hash128{};   // nobody but a worker that registers has one
   if (has_come && worker.info.made) maker_->registered(worker.info.id);

@@ -41,7 +41,11 @@ class Carrier final : public Outlet {
 
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
-  void forget_streams(const std::string& why) override;
+  // Memory was loaded anew: also what providers had said is forgotten.
+  void forget_streams(const std::string& why) override {
+    links_.close_all(why);
+    if (maker_ != nullptr) maker_->providers_changed();
+  }
 
  private:
   using Messages = std::map<uint64_t, ToWorker>;       // by stream

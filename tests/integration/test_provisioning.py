@@ -18,9 +18,9 @@ SETTINGS = {"HODEI_PROCESS_ENABLED": "1", "HODEI_LOG_LEVEL": "debug"}
 FAILING = """#!/bin/sh
 cat > /dev/null
 case "$1" in
-  health) echo '{"state": "Healthy"}' ;;
+  health) echo '{"state": "healthy"}' ;;
   list) echo '{"workers": []}' ;;
-  create) echo "create" >> "$0.calls"; echo '{"error": "the machine room is closed"}'; exit 1 ;;
+  create) echo "create" >> "$0.calls"; echo '{"error": {"code": "unavailable", "message": "the machine room is closed"}}' ;;
   *) echo '{}' ;;
 esac
 """

@@ -180,6 +180,15 @@ void to_proto(const core::Explanation& e, v1::SchedulingDecision* out) {
   out->set_waiting_for(e.waiting_for);
   out->set_unblock(e.unblock);
   out->set_jobs_ahead(e.jobs_ahead);
+  out->set_provisioning(e.provisioning);
+  for (const core::ProviderCandidate& c : e.providers) {
+    v1::ProviderCandidate* candidate = out->add_providers();
+    candidate->set_name(c.name);
+    candidate->set_fits(c.fits);
+    candidate->set_chosen(c.chosen);
+    candidate->set_reason(c.reason);
+    candidate->set_startup_ms(c.startup.count() / 1000);
+  }
 }
 
 void to_proto(const core::Execution& execution, JobId job, v1::SchedulingDecision* out) {

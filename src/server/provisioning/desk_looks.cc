@@ -1,5 +1,6 @@
 // Looking: at workers until they register and beyond, at the provider's health, at all that it has.
 #include <algorithm>
+#include <optional>
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
@@ -14,10 +15,14 @@ MonoTime ProviderDesk::tick() {
   const MonoTime now = clock_.now().mono;
   std::vector<WorkerId> to_end;
   MonoTime next = kNever;
+  std::optional<core::ProviderSeen> hung;
   {
     const std::lock_guard lock(mutex_);
     start_checks(now);
-    say_hung(now);
+    if (hangs_now(now)) {
+      hung = core::ProviderSeen{name_, facts_, core::HealthState::Unhealthy,
+                                cat("its health check has not answered for ", providers::kCallTimeout / 1s, " s")};
+    }
     next = std::min(health_due_, inventory_due_);
     for (auto& [id, held] : held_) {
       if (held.due <= now && held.step == Step::There) add_look(id, held);
@@ -29,6 +34,7 @@ MonoTime ProviderDesk::tick() {
     }
   }
   for (const WorkerId& id : to_end) queue_end(id);
+  if (hung) line_->tell(*hung);
   return next;
 }
 
@@ -113,11 +119,10 @@ void ProviderDesk::start_checks(MonoTime now) {
 }
 
 // A check that hangs is an answer too.
-void ProviderDesk::say_hung(MonoTime now) {
-  if (hung_told_ || checking_since_ == kNever || now - checking_since_ < providers::kCallTimeout) return;
+bool ProviderDesk::hangs_now(MonoTime now) {
+  if (hung_told_ || checking_since_ == kNever || now - checking_since_ < providers::kCallTimeout) return false;
   hung_told_ = true;
-  line_->tell(core::ProviderSeen{name_, facts_, core::HealthState::Unhealthy,
-                                 cat("its health check has not answered for ", providers::kCallTimeout / 1s, " s")});
+  return true;
 }
 
 providers::Health ProviderDesk::ask_health() {

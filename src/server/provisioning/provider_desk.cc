@@ -74,6 +74,7 @@ void ProviderDesk::close(Duration patience) {
     old = std::move(provider_);
     no_provider_ = absl::UnavailableError("the provider was removed, or the server is stopping");
     held_.clear();
+    ending_ = true;
   }
   // Real time, whatever the clock says: this waits for threads.
   const auto give_up = deadline_in(patience);
@@ -86,12 +87,28 @@ void ProviderDesk::close(Duration patience) {
   for (Crew* crew : {&creators_, &enders_, &lookers_, &checkers_}) crew->stop(left());
 }
 
+void ProviderDesk::end_all() {
+  std::vector<WorkerId> all;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    for (const auto& [id, held] : held_) all.push_back(id);
+  }
+  for (const WorkerId& id : all) destroy(id, "");
+}
+
+bool ProviderDesk::wait_until_empty(std::chrono::system_clock::time_point give_up) {
+  std::unique_lock lock(mutex_);
+  return emptied_.wait_until(lock, give_up, [this] { return held_.empty(); });
+}
+
 void ProviderDesk::create(const core::WorkerRecordPtr& record) {
   const WorkerId& id = record->info.id;
   std::string made_already;
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
+    if (ending_) return;   // the next server finds it recorded, and not made
     const auto [it, is_new] = held_.try_emplace(id);
     Held& held = it->second;
     if (!is_new) {
@@ -231,6 +248,7 @@ void ProviderDesk::end(const WorkerId& worker) {
     if (it == held_.end()) return;
     if (done.ok()) {
       held_.erase(it);
+      if (held_.empty()) emptied_.notify_all();
     } else {
       it->second.step = Step::ToDestroy;
       it->second.due = clock_.now().mono + back_off(it->second.tries);

@@ -4,6 +4,8 @@
 // worker is destroyed only after its create has returned, however late that is, so that nothing is made behind a destroy.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,6 +43,9 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void look_at_everything();
   // Starts what is due; answers when the next thing is.
   MonoTime tick();
+  // Destroys all that it has, and makes nothing more. False: something was left when the time was over.
+  void end_all();
+  bool wait_until_empty(std::chrono::system_clock::time_point give_up);
   // Forgets everything; calls under way get this long.
   void close(Duration patience);
 
@@ -86,7 +91,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void queue_end(const WorkerId& worker);
   void failed(const WorkerId& worker, MonoTime asked, core::MakingFailure kind, const std::string& why);
   void start_checks(MonoTime now);                    // with the mutex held
-  void say_hung(MonoTime now);                        // likewise
+  bool hangs_now(MonoTime now);                       // likewise; true once for each check that hangs
   absl::StatusOr<ProviderPtr> provider();
   absl::Status open_doors(providers::Provider& provider);
   void add_look(const WorkerId& worker, Held& held);  // likewise
@@ -98,6 +103,8 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   const OnMaking on_making_;
 
   std::mutex mutex_;
+  std::condition_variable emptied_;                   // held_ has nothing left
+  bool ending_ = false;                               // nothing is made any more
   ProviderPtr provider_;
   absl::Status no_provider_;                          // why there is none
   std::string server_address_;

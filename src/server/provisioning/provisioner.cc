@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/journal.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/server/provisioning/worker_terms.h"
 
@@ -159,6 +160,22 @@ std::shared_ptr<ProviderDesk> Provisioner::desk(const std::string& name) {
   return it == places_.end() ? nullptr : it->second.desk;
 }
 
+std::vector<std::shared_ptr<ProviderDesk>> Provisioner::desks() {
+  std::vector<std::shared_ptr<ProviderDesk>> out;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, place] : places_) out.push_back(place.desk);
+  return out;
+}
+
+bool Provisioner::end_all(Duration patience) {
+  const auto give_up = deadline_in(patience);
+  const std::vector<std::shared_ptr<ProviderDesk>> all = desks();
+  for (const auto& one : all) one->end_all();
+  bool nothing_left = true;
+  for (const auto& one : all) nothing_left &= one->wait_until_empty(give_up);
+  return nothing_left;
+}
+
 bool Provisioner::is_early(const Wish& wish) {
   const std::lock_guard lock(mutex_);
   if (loaded_) return false;
@@ -186,12 +203,7 @@ void Provisioner::destroy(const core::DestroyWorker& wish) {
 }
 
 void Provisioner::registered(const WorkerId& worker) {
-  std::vector<std::shared_ptr<ProviderDesk>> desks;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, place] : places_) desks.push_back(place.desk);
-  }
-  for (const auto& one : desks) one->registered(worker);
+  for (const auto& one : desks()) one->registered(worker);
 }
 
 void Provisioner::check(const core::ProviderRow& row, std::function<void(const absl::Status&)> done) {

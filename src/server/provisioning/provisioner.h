@@ -39,6 +39,8 @@ class Provisioner final : public WorkerMaker {
 
   // `server_address` is where workers find the server unless their provider says otherwise. Wishes that came earlier wait.
   void start(const std::string& server_address, OpenDoor open_door = nullptr);
+  // Destroys every worker of every provider, and makes no more. False: the time was not enough.
+  bool end_all(Duration patience);
   // What is under way gets a moment; what hangs is left behind.
   void stop();
 
@@ -70,6 +72,7 @@ class Provisioner final : public WorkerMaker {
   void drop_desks_not_in(const Rows& rows);
   void grant_early();
   std::shared_ptr<ProviderDesk> desk(const std::string& name);
+  std::vector<std::shared_ptr<ProviderDesk>> desks();
   bool is_early(const Wish& wish);         // kept for later
 
   const Clock& clock_;

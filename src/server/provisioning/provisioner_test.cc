@@ -419,6 +419,28 @@ TEST_F(ProvisionerTest, AskedAgainForAWorkerItAnswersWithTheOneThatIsThere) {
   EXPECT_EQ(world().count("create w1"), 1);
 }
 
+TEST_F(ProvisionerTest, EndsEverythingAndMakesNothingMore) {
+  world().things["old"] = {providers::WorkerPhase::Running, "", false};
+  start();
+  create("w1");
+  ASSERT_TRUE(engine_.of<core::WorkerMade>("w1"));
+  EXPECT_TRUE(maker_->end_all(kPatience));
+  create("w2");
+  destroy("w3");
+  EXPECT_TRUE(engine_.of<core::WorkerDestroyed>("w3"));
+  const std::lock_guard lock(world().mutex);
+  EXPECT_TRUE(world().things.empty());
+  EXPECT_EQ(world().count("create w2"), 0);
+}
+
+TEST_F(ProvisionerTest, DoesNotWaitForEverForTheEndOfEverything) {
+  world().stuck = {"destroy"};
+  start();
+  create("w1");
+  ASSERT_TRUE(engine_.of<core::WorkerMade>("w1"));
+  EXPECT_FALSE(maker_->end_all(10ms));
+}
+
 TEST_F(ProvisionerTest, PeopleAskForHealthAndLogs) {
   start();
   std::promise<absl::StatusOr<providers::Health>> health;

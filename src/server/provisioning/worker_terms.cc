@@ -9,6 +9,11 @@
 namespace hodei::server {
 namespace {
 
+// The engine plans a worker whose size nobody named as one with plenty of everything; to a provider, 0 says the same.
+constexpr int64_t kPlenty = int64_t{1} << 40;
+
+int64_t named(int64_t amount) { return amount >= kPlenty ? 0 : amount; }
+
 // The first one that is up and not loopback; IPv4, which every engine's network can reach.
 std::string own_address() {
   std::string found = "127.0.0.1";
@@ -51,9 +56,9 @@ providers::WorkerSpec spec_of(const core::WorkerRecord& record, const std::strin
   if (info.made) out.pool = info.made->pool;
   out.image = info.image;
   out.server_address = server_address;
-  out.cpu_milli = info.capacity.cpu_milli;
-  out.memory_mb = info.capacity.memory_mb;
-  out.storage_mb = info.capacity.storage_mb;
+  out.cpu_milli = named(info.capacity.cpu_milli);
+  out.memory_mb = named(info.capacity.memory_mb);
+  out.storage_mb = named(info.capacity.storage_mb);
   out.gpus = info.capacity.gpus;
   out.architecture = info.architecture;
   out.slots = info.slots;
