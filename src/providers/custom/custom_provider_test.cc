@@ -23,36 +23,40 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Workers are processes that sleep; a file of the provider's folder stands for each.
-constexpr const char* kGoodProgram = R"py(#!/usr/bin/env python3
-import json, os, pathlib, signal, subprocess, sys
-ask = json.load(sys.stdin)
-folder = pathlib.Path(ask["folder"])
-def file(worker_id): return folder / (worker_id + "." + ask["installation"])
-def phase(worker_id):
-    try: pid = int(file(worker_id).read_text())
-    except OSError: return {"phase": "gone"}
-    try: state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError: state = "Z"
-    return {"phase": "running", "id": str(pid)} if state != "Z" else {"phase": "ended", "reason": "it died", "id": str(pid)}
-verb = sys.argv[1]
-assert verb == ask["verb"] and ask["protocol"] == 1
-if verb == "create":
-    if ask["spec"]["image"]: answer = {"error": {"code": "not_found", "message": "no image " + ask["spec"]["image"]}}
-    else:
-        worker = subprocess.Popen(["sleep", "1000"], start_new_session=True, env={**os.environ, **ask["spec"]["environment"]},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        file(ask["worker_id"]).write_text(str(worker.pid))
-        answer = {"id": str(worker.pid)}
-elif verb == "status": answer = phase(ask["worker_id"])
-elif verb == "destroy":
-    if phase(ask["worker_id"])["phase"] == "running": os.kill(int(file(ask["worker_id"]).read_text()), signal.SIGKILL)
-    file(ask["worker_id"]).unlink(missing_ok=True)
-    answer = {}
-elif verb == "logs": answer = {"text": "one\ntwo\n"}
-elif verb == "health": answer = {"state": "healthy"}
-elif verb == "list": answer = {"workers": [{"worker_id": p.stem, **phase(p.stem)} for p in folder.glob("*." + ask["installation"])]}
-print(json.dumps(answer))
-)py";
+constexpr const char* kGoodProgram = R"sh(#!/bin/sh
+ask=$(cat)
+field() { printf '%s' "$ask" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
+folder=$(field folder) installation=$(field installation) worker=$(field worker_id)
+file=$folder/$worker.$installation
+phase() {
+  [ -f "$1" ] || { printf '"phase": "gone"'; return; }
+  read -r pid < "$1"
+  if grep -qs 'State:.[^Z]' "/proc/$pid/status"; then printf '"phase": "running", "id": "%s"' "$pid"
+  else printf '"phase": "ended", "reason": "it died", "id": "%s"' "$pid"; fi
+}
+[ "$1" = "$(field verb)" ] || exit 9
+case $1 in
+  create)
+    if [ -n "$(field image)" ]; then echo '{"error": {"code": "not_found", "message": "no such image"}}'; exit; fi
+    setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+    echo $! > "$file"
+    echo "{\"id\": \"$!\"}";;
+  status) echo "{$(phase "$file")}";;
+  destroy) if [ -f "$file" ]; then kill -9 "$(cat "$file")" 2> /dev/null; rm -f "$file"; fi; echo '{}';;
+  logs) echo '{"text": "one\ntwo\n"}';;
+  health) echo '{"state": "healthy"}';;
+  list)
+    printf '{"workers": ['
+    comma=
+    for each in "$folder"/*."$installation"; do
+      [ -f "$each" ] || continue
+      name=${each##*/}
+      printf '%s{"worker_id": "%s", %s}' "$comma" "${name%.*}" "$(phase "$each")"
+      comma=,
+    done
+    echo ']}';;
+esac
+)sh";
 
 class CustomProviderTest : public testing::Test {
  protected:

@@ -60,7 +60,8 @@ class ProcessProviderTest : public testing::Test {
   }
   void TearDown() override {
     if (provider_) {
-      for (const OwnedWorker& one : provider_->list_workers().value()) provider_->destroy_worker(one.handle).IgnoreError();
+      const std::vector<OwnedWorker> left = provider_->list_workers().value();
+      for (const OwnedWorker& one : left) provider_->destroy_worker(one.handle).IgnoreError();
     }
     fs::remove_all(root_);
   }
@@ -223,8 +224,8 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
   setenv("HODEI_SECRET_KEY", "key", 1);
   setenv("DATABASE_URL", "postgres://user:password@host", 1);
   setenv("HODEI_LOG_LEVEL", "debug", 1);
-  const int leaky = open("/dev/null", O_RDONLY);   // without O_CLOEXEC, as a library may do
-  use(script("env; ls -l /proc/self/fd; echo end\nexec sleep 1000\n"));
+  const int leaky = fcntl(0, F_DUPFD, 77);   // without O_CLOEXEC, as a library may do
+  use(script("env; ls -l /proc/$$/fd; echo end\nexec sleep 1000\n"));
   ASSERT_TRUE(provider_->create_worker(spec_).ok());
   ASSERT_TRUE(until([&] { return logs().ends_with("end\n"); }));
   close(leaky);
