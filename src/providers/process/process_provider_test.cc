@@ -105,9 +105,13 @@ std::vector<std::string> really_there(const Installation& installation) {
   return out;
 }
 
-TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
+std::string real_worker() {
   const char* named = std::getenv("HODEI_TEST_WORKER");
-  const std::string worker = named != nullptr ? named : HODEI_BUILD_DIR "/hodei-worker";
+  return named != nullptr ? named : HODEI_BUILD_DIR "/hodei-worker";
+}
+
+TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
+  const std::string worker = real_worker();
   if (access(worker.c_str(), X_OK) != 0) GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
   SuiteSetup setup;
   setup.make = [](const Installation& installation) {
@@ -139,6 +143,28 @@ TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
   ASSERT_TRUE(provider.destroy_worker(made).ok());
   for (const ProcessName& each : all) EXPECT_NE(state_of(each), ProcessState::Alive);
   EXPECT_FALSE(fs::exists(folder()));
+}
+
+TEST_F(ProcessProviderTest, RemovesTheControlGroupsOfAWorkerThatWasKilled) {
+  const std::string worker = real_worker();
+  if (access(worker.c_str(), X_OK) != 0) GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
+  const WorkerHandle made = use(worker).create_worker(spec_).value();
+  ASSERT_TRUE(until([&] { return logs().find("supervisor of w1 started") != std::string::npos; }));
+  const std::string mark = WorkerFolder(folder()).mark();
+  const auto groups = [&] {
+    std::vector<std::string> out;
+    for (const fs::directory_entry& each : fs::directory_iterator("/sys/fs/cgroup")) {
+      for (const fs::path& path : {each.path() / mark, each.path() / "hodei" / mark}) {
+        if (fs::exists(path)) out.push_back(path);
+      }
+    }
+    return out;
+  };
+  if (mark.empty() || groups().empty()) GTEST_SKIP() << "workers make no control groups here: " << logs();
+  kill(std::stoi(made.id), SIGKILL);
+  ASSERT_TRUE(until([&] { return phase() == WorkerPhase::Ended; }));
+  ASSERT_TRUE(provider_->destroy_worker(made).ok());
+  EXPECT_THAT(groups(), testing::IsEmpty());
 }
 
 TEST_F(ProcessProviderTest, LetsAWorkerEndInGoodOrder) {
