@@ -106,8 +106,9 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
   const std::string good = program(kGoodProgram);
   SuiteSetup setup;
   setup.make = [&](const Installation& installation) {
-    return make_custom_provider({.name = "suite", .type = "custom", .options = {{"program", good}, {"max_workers", "3"}, {"images", "true"}}},
-                                installation);
+    return make_custom_provider(
+        {.name = "suite", .type = "custom", .options = {{"program", good}, {"max_workers", "3"}, {"images", "true"}}},
+        installation);
   };
   setup.installation = installation_;
   setup.spec = spec_;
@@ -116,7 +117,8 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
   setup.outside = [&] {
     std::vector<std::string> out;
     std::error_code none;
-    for (fs::directory_iterator it(installation_.folder + "/suite", none), end; !none && it != end; it.increment(none)) {
+    for (fs::directory_iterator it(installation_.folder + "/suite", none), end; !none && it != end;
+         it.increment(none)) {
       out.push_back(it->path().filename());
     }
     return out;
@@ -133,10 +135,11 @@ TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingEls
   EXPECT_EQ(provider->create_worker(spec_).value().id, "x1");
   unsetenv("HODEI_SECRET_KEY");
   EXPECT_EQ(text_of("arguments"), "create\n");
-  for (const std::string& words : {std::string(R"("config":{"region":"here"})"), std::string(R"("verb":"create")"),
-                                   std::string(R"("HODEI_TOKEN":"the-token")"), std::string(R"("HODEI_WORKER_ID":"w1")"),
-                                   std::string(R"("labels":{"zone":"a"})"), std::string(R"("worker_binary":"/worker")"),
-                                   cat(R"("installation":")", installation_.id, "\"")}) {
+  for (const std::string& words :
+       {std::string(R"("config":{"region":"here"})"), std::string(R"("verb":"create")"),
+        std::string(R"("HODEI_TOKEN":"the-token")"), std::string(R"("HODEI_WORKER_ID":"w1")"),
+        std::string(R"("labels":{"zone":"a"})"), std::string(R"("worker_binary":"/worker")"),
+        cat(R"("installation":")", installation_.id, "\"")}) {
     EXPECT_THAT(text_of("request"), HasSubstr(words));
   }
   EXPECT_THAT(text_of("env"), Not(HasSubstr("HODEI_")));
@@ -144,12 +147,15 @@ TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingEls
 
 TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
   const std::string name = cat("/program-", programs_ + 1, " create: ");
-  EXPECT_THAT(create_error("echo hello"), testing::AllOf(HasSubstr(name), HasSubstr("did not print a JSON object but: hello")));
-  EXPECT_THAT(create_error("exit 0"), HasSubstr("printed nothing, expected a JSON object; it printed nothing on standard error"));
+  EXPECT_THAT(create_error("echo hello"),
+              testing::AllOf(HasSubstr(name), HasSubstr("did not print a JSON object but: hello")));
+  EXPECT_THAT(create_error("exit 0"),
+              HasSubstr("printed nothing, expected a JSON object; it printed nothing on standard error"));
   EXPECT_THAT(create_error("echo no such zone >&2; exit 4"),
               HasSubstr("create: ended with exit code 4; on standard error it says: no such zone"));
   EXPECT_THAT(create_error("kill -9 $$"), HasSubstr("ended by signal 9"));
-  EXPECT_THAT(create_error("echo '{}'"), HasSubstr("answered without a good 'id' (expected a text that is not empty): {}"));
+  EXPECT_THAT(create_error("echo '{}'"),
+              HasSubstr("answered without a good 'id' (expected a text that is not empty): {}"));
   EXPECT_THAT(create_error("echo '{\"id\": 5}'"), HasSubstr("without a good 'id'"));
   EXPECT_THAT(create_error("echo '[]'"), HasSubstr("did not print a JSON object but: []"));
   EXPECT_THAT(create_error("echo '{\"error\": \"out of luck\"}'; exit 1"), HasSubstr("UNAVAILABLE: " + root_));
@@ -158,7 +164,8 @@ TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
   EXPECT_THAT(create_error("echo '{\"error\": {\"code\": \"invalid_argument\"}}'"), HasSubstr("INVALID_ARGUMENT"));
   EXPECT_THAT(sh("echo '{\"phase\": \"fine\"}'")->worker_status({"w1", "x"}).status().message(),
               HasSubstr("status: answered without a good 'phase' (expected starting, running, ended or gone)"));
-  EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason, HasSubstr("expected healthy, degraded or unhealthy"));
+  EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason,
+              HasSubstr("expected healthy, degraded or unhealthy"));
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {
@@ -167,9 +174,11 @@ TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatHangsWithEverythingInItsGroup) {
-  EXPECT_THAT(create_error("echo thinking >&2; sleep 1000 & echo $! > " + root_ + "/child; wait", {{"timeout.create", "500ms"}}),
-              testing::AllOf(HasSubstr("DEADLINE_EXCEEDED"), HasSubstr("create: did not end within 500 ms and was killed"),
-                             HasSubstr("on standard error it says: thinking")));
+  EXPECT_THAT(
+      create_error("echo thinking >&2; sleep 1000 & echo $! > " + root_ + "/child; wait",
+                   {{"timeout.create", "500ms"}}),
+      testing::AllOf(HasSubstr("DEADLINE_EXCEEDED"), HasSubstr("create: did not end within 500 ms and was killed"),
+                     HasSubstr("on standard error it says: thinking")));
   const pid_t child = std::stoi(text_of("child"));
   const SystemClock clock;
   const MonoTime limit = clock.now().mono + 20s;
@@ -207,13 +216,16 @@ TEST_F(CustomProviderTest, KeepsItsTypeAndTakesTheExampleOfThatName) {
   EXPECT_TRUE(make({}, "ec2").ok());
   EXPECT_TRUE(make({}, "azurevm").ok());
   EXPECT_THAT(make({}, "custom").status().message(), HasSubstr("option program of provider mine: is missing"));
-  EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason, HasSubstr("there is no program 'not-an-example'"));
-  EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason, HasSubstr("cannot run /not/there: No such file"));
+  EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason,
+              HasSubstr("there is no program 'not-an-example'"));
+  EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason,
+              HasSubstr("cannot run /not/there: No such file"));
 }
 
 TEST_F(CustomProviderTest, ReadsItsOptions) {
-  const Words all = {{"program", "/x"}, {"max_workers", "5"}, {"isolation", "hardware"}, {"images", "true"}, {"startup", "90s"},
-                     {"architectures", "x86_64,aarch64"}, {"gpu", "true"}, {"max_cpu", "8"}, {"max_memory_mb", "1024"}};
+  const Words all = {{"program", "/x"},  {"max_workers", "5"}, {"isolation", "hardware"},
+                     {"images", "true"}, {"startup", "90s"},   {"architectures", "x86_64,aarch64"},
+                     {"gpu", "true"},    {"max_cpu", "8"},     {"max_memory_mb", "1024"}};
   const std::unique_ptr<Provider> provider = make(all).value();
   const Capabilities can = provider->capabilities();
   EXPECT_EQ(can.max_workers, 5u);
@@ -223,8 +235,14 @@ TEST_F(CustomProviderTest, ReadsItsOptions) {
   EXPECT_EQ(can.max_cpu_milli, 8000);
   EXPECT_EQ(can.max_memory_mb, 1024);
   EXPECT_EQ(provider->estimated_startup_time(), Duration(90s));
-  for (const auto& [option, value] : Words{{"program", "a/b"}, {"isolation", "strong"}, {"images", "maybe"}, {"timeout", "1h"},
-                                           {"timeout.create", "0s"}, {"timeout.dance", "1s"}, {"colour", "red"}, {"config.", "x"},
+  for (const auto& [option, value] : Words{{"program", "a/b"},
+                                           {"isolation", "strong"},
+                                           {"images", "maybe"},
+                                           {"timeout", "1h"},
+                                           {"timeout.create", "0s"},
+                                           {"timeout.dance", "1s"},
+                                           {"colour", "red"},
+                                           {"config.", "x"},
                                            {"architectures", "a,,b"}}) {
     Words bad = all;
     bad[option] = value;

@@ -35,7 +35,9 @@ std::string machine() {
 }
 
 // Ids become names of folders.
-bool fits(const std::string& worker_id) { return check_name("worker_id", worker_id).ok() && !worker_id.starts_with('.'); }
+bool fits(const std::string& worker_id) {
+  return check_name("worker_id", worker_id).ok() && !worker_id.starts_with('.');
+}
 
 struct Settings {
   std::string binary;
@@ -93,7 +95,8 @@ Capabilities ProcessProvider::capabilities() const {
 absl::Status ProcessProvider::check(const WorkerSpec& spec) const {
   if (!fits(spec.worker_id)) return bad_field("worker_id", "'", spec.worker_id, "' cannot be the name of a folder");
   if (!spec.image.empty()) {
-    return bad_field("image", "provider ", config_.name, " starts processes of this machine and knows no images; leave it out, or ",
+    return bad_field("image", "provider ", config_.name,
+                     " starts processes of this machine and knows no images; leave it out, or ",
                      "choose a provider that makes containers or microVMs");
   }
   if (spec.gpus > 0) return bad_field("gpus", "provider ", config_.name, " gives no gpus");
@@ -101,7 +104,8 @@ absl::Status ProcessProvider::check(const WorkerSpec& spec) const {
     return bad_field("architecture", "this machine is ", machine(), ", not ", spec.architecture);
   }
   if (settings_.binary.empty()) {
-    return absl::FailedPreconditionError(cat("provider ", config_.name, ": there is no hodei-worker beside this program; build it, ",
+    return absl::FailedPreconditionError(cat("provider ", config_.name,
+                                             ": there is no hodei-worker beside this program; build it, ",
                                              "or name it with the option binary"));
   }
   return absl::OkStatus();
@@ -218,7 +222,9 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
   return out;
 }
 
-absl::StatusOr<WorkerStatus> ProcessProvider::worker_status(const WorkerHandle& handle) { return look(handle.worker_id).status; }
+absl::StatusOr<WorkerStatus> ProcessProvider::worker_status(const WorkerHandle& handle) {
+  return look(handle.worker_id).status;
+}
 
 absl::StatusOr<std::vector<OwnedWorker>> ProcessProvider::list_workers() {
   ASSIGN_OR_RETURN(const std::vector<std::string> ids, known_ids());
@@ -272,13 +278,16 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
 
 absl::StatusOr<std::string> ProcessProvider::worker_logs(const WorkerHandle& handle, size_t tail) {
   const WorkerFolder own = folder(handle.worker_id);
-  if (!fits(handle.worker_id) || !own.exists()) return absl::NotFoundError(cat("there is no worker ", handle.worker_id));
+  if (!fits(handle.worker_id) || !own.exists())
+    return absl::NotFoundError(cat("there is no worker ", handle.worker_id));
   return own.log_tail(tail);
 }
 
 Health ProcessProvider::health_check() {
-  if (settings_.binary.empty()) return {HealthState::Unhealthy, "there is no hodei-worker beside this program; see the option binary"};
-  if (access(settings_.binary.c_str(), X_OK) != 0) return {HealthState::Unhealthy, cat(settings_.binary, " cannot be run")};
+  if (settings_.binary.empty())
+    return {HealthState::Unhealthy, "there is no hodei-worker beside this program; see the option binary"};
+  if (access(settings_.binary.c_str(), X_OK) != 0)
+    return {HealthState::Unhealthy, cat(settings_.binary, " cannot be run")};
   std::error_code failed;
   fs::create_directories(settings_.folder, failed);
   if (failed || access(settings_.folder.c_str(), W_OK) != 0) {
@@ -289,11 +298,13 @@ Health ProcessProvider::health_check() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config, const Installation& installation) {
+absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config,
+                                                                const Installation& installation) {
   OptionWords options(config);
   Settings settings;
   std::error_code failed;
-  const std::string beside = installation.worker_binary.empty() ? "" : fs::absolute(installation.worker_binary, failed).string();
+  const std::string beside =
+      installation.worker_binary.empty() ? "" : fs::absolute(installation.worker_binary, failed).string();
   settings.binary = options.text("binary", beside);
   settings.max_workers = options.number("max_workers", kMaxWorkers, 1, kMostMaxWorkers);
   settings.grace = options.time("grace", kGrace, kLongestGrace);

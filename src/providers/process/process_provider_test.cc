@@ -98,7 +98,9 @@ std::vector<std::string> really_there(const Installation& installation) {
   for (fs::directory_iterator it("/proc", none), end; !none && it != end; it.increment(none)) {
     const std::string environment = text_of(it->path() / "environ");
     const size_t at = environment.find("HODEI_WORKER_ID=");
-    if (at == std::string::npos || environment.find(cat("HODEI_WORKER_OWNER=", installation.id, "/")) == std::string::npos) continue;
+    if (at == std::string::npos ||
+        environment.find(cat("HODEI_WORKER_OWNER=", installation.id, "/")) == std::string::npos)
+      continue;
     if (environment.find("HODEI_TOKEN=") == std::string::npos) continue;   // its agent: the same worker
     out.emplace_back(environment.c_str() + at + 16);
   }
@@ -112,7 +114,8 @@ std::string real_worker() {
 
 TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
   const std::string worker = real_worker();
-  if (access(worker.c_str(), X_OK) != 0) GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
+  if (access(worker.c_str(), X_OK) != 0)
+    GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
   SuiteSetup setup;
   setup.make = [](const Installation& installation) {
     return make_process_provider({.name = "suite", .type = "process", .options = {{"max_workers", "3"}}}, installation);
@@ -129,11 +132,13 @@ TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
 
 TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
   // A child in another session, and one that has only the mark that the worker chose for its jobs.
-  Provider& provider = use(script("mkdir -p $HODEI_STATE_DIR; echo job-mark-$$ > $HODEI_STATE_DIR/mark\n"
-                                  "trap '' TERM\n"
-                                  "setsid sh -c 'trap \"\" TERM; echo $$ > $HODEI_STATE_DIR/child; while :; do sleep 1000; done' &\n"
-                                  "env -i HODEI_WORKER_MARK=job-mark-$$ setsid sh -c 'echo $$ > '$HODEI_STATE_DIR'/job; exec sleep 1000' &\n"
-                                  "while :; do sleep 1000; done\n"), {{"grace", "10ms"}});
+  Provider& provider = use(
+      script("mkdir -p $HODEI_STATE_DIR; echo job-mark-$$ > $HODEI_STATE_DIR/mark\n"
+             "trap '' TERM\n"
+             "setsid sh -c 'trap \"\" TERM; echo $$ > $HODEI_STATE_DIR/child; while :; do sleep 1000; done' &\n"
+             "env -i HODEI_WORKER_MARK=job-mark-$$ setsid sh -c 'echo $$ > '$HODEI_STATE_DIR'/job; exec sleep 1000' &\n"
+             "while :; do sleep 1000; done\n"),
+      {{"grace", "10ms"}});
   const WorkerHandle made = provider.create_worker(spec_).value();
   const std::string state = folder() + "/state/";
   ASSERT_TRUE(until([&] { return !text_of(state + "child").empty() && !text_of(state + "job").empty(); }));
@@ -147,7 +152,8 @@ TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
 
 TEST_F(ProcessProviderTest, RemovesTheControlGroupsOfAWorkerThatWasKilled) {
   const std::string worker = real_worker();
-  if (access(worker.c_str(), X_OK) != 0) GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
+  if (access(worker.c_str(), X_OK) != 0)
+    GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
   const WorkerHandle made = use(worker).create_worker(spec_).value();
   ASSERT_TRUE(until([&] { return logs().find("supervisor of w1 started") != std::string::npos; }));
   const std::string mark = WorkerFolder(folder()).mark();
@@ -168,7 +174,9 @@ TEST_F(ProcessProviderTest, RemovesTheControlGroupsOfAWorkerThatWasKilled) {
 }
 
 TEST_F(ProcessProviderTest, LetsAWorkerEndInGoodOrder) {
-  Provider& provider = use(script("trap 'echo bye > " + root_ + "/bye; exit 0' TERM; echo up\nwhile :; do sleep 1 & wait; done\n"), {{"grace", "20s"}});
+  Provider& provider =
+      use(script("trap 'echo bye > " + root_ + "/bye; exit 0' TERM; echo up\nwhile :; do sleep 1 & wait; done\n"),
+          {{"grace", "20s"}});
   const WorkerHandle made = provider.create_worker(spec_).value();
   ASSERT_TRUE(until([&] { return logs() == "up\n"; }));
   ASSERT_TRUE(provider.destroy_worker(made).ok());
@@ -210,8 +218,9 @@ TEST_F(ProcessProviderTest, NeverKillsAProcessThatWasGivenTheNumber) {
   char* argv[] = {name, time, nullptr};
   ASSERT_EQ(posix_spawnp(&stranger, "sleep", nullptr, nullptr, argv, environ), 0);
   const ProcessName process = name_of(stranger);
-  for (const std::string& record : {cat("boot ", boot_id(), "\npid ", stranger, "\nstarted ", process.started - 1, "\n"),
-                                    cat("boot another\npid ", stranger, "\nstarted ", process.started, "\n")}) {
+  for (const std::string& record :
+       {cat("boot ", boot_id(), "\npid ", stranger, "\nstarted ", process.started - 1, "\n"),
+        cat("boot another\npid ", stranger, "\nstarted ", process.started, "\n")}) {
     fs::create_directories(folder());
     std::ofstream(folder() + "/record") << record;
     EXPECT_EQ(phase(), WorkerPhase::Ended);
@@ -240,7 +249,8 @@ TEST_F(ProcessProviderTest, TellsHowAWorkerEndedAndLeavesNoZombie) {
   Provider& provider = use(script("echo cannot go on; exit 3\n"));
   const WorkerHandle made = provider.create_worker(spec_).value();
   ASSERT_TRUE(until([&] { return phase() == WorkerPhase::Ended; }));
-  EXPECT_EQ(provider.worker_status(made).value().reason, "its process ended with exit code 3; its log ends with: cannot go on");
+  EXPECT_EQ(provider.worker_status(made).value().reason,
+            "its process ended with exit code 3; its log ends with: cannot go on");
   EXPECT_FALSE(fs::exists(cat("/proc/", made.id)));
   EXPECT_EQ(provider.create_worker(spec_).status().code(), absl::StatusCode::kUnavailable);
 }
@@ -266,8 +276,11 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
 }
 
 TEST_F(ProcessProviderTest, SaysWhatItCannotDo) {
-  const auto made = [&](Words options) { return make_process_provider({.name = "here", .type = "process", .options = options}, installation_); };
-  EXPECT_THAT(made({{"binary", "x"}}).status().message(), HasSubstr("option binary of provider here: give an absolute path"));
+  const auto made = [&](Words options) {
+    return make_process_provider({.name = "here", .type = "process", .options = options}, installation_);
+  };
+  EXPECT_THAT(made({{"binary", "x"}}).status().message(),
+              HasSubstr("option binary of provider here: give an absolute path"));
   EXPECT_THAT(made({{"max_worker", "1"}}).status().message(), HasSubstr("it has binary, grace, max_workers"));
   EXPECT_THAT(made({{"max_workers", "0"}}).status().message(), HasSubstr("'0' is not a number from 1"));
   EXPECT_THAT(made({{"grace", "soon"}}).status().message(), HasSubstr("'soon' is not a time"));
