@@ -13,6 +13,7 @@
 #include "src/base/status.h"
 #include "src/providers/option_words.h"
 #include "src/providers/process/process_look.h"
+#include "src/providers/process/process_watch.h"
 #include "src/providers/process/worker_record.h"
 #include "src/providers/process/worker_start.h"
 #include "src/providers/worker_environment.h"
@@ -59,6 +60,8 @@ class ProcessProvider final : public Provider {
   absl::StatusOr<std::vector<OwnedWorker>> list_workers() override;
   Health health_check() override;
   Duration estimated_startup_time() const override { return 100ms; }
+  void watch(Changed changed) override;
+  void unwatch() override { watch_.stop(); }
 
  private:
   WorkerFolder folder(const std::string& worker_id) const { return WorkerFolder(settings_.folder + "/" + worker_id); }
@@ -80,6 +83,7 @@ class ProcessProvider final : public Provider {
   std::mutex mutex_;               // of what follows
   std::condition_variable settled_;
   std::set<std::string> starting_, ending_;
+  ProcessWatch watch_;
 };
 
 Capabilities ProcessProvider::capabilities() const {
@@ -171,6 +175,7 @@ absl::StatusOr<WorkerHandle> ProcessProvider::start(const WorkerSpec& spec, cons
     end(spec.worker_id, own).IgnoreError();
     return written;
   }
+  watch_.add(spec.worker_id, record.process);
   return WorkerHandle{.worker_id = spec.worker_id, .id = std::to_string(*pid)};
 }
 
@@ -267,6 +272,7 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
     if (!own.exists()) return absl::OkStatus();
     ending_.insert(handle.worker_id);
   }
+  watch_.forget(handle.worker_id);   // its end is no news
   const absl::Status done = end(handle.worker_id, own);
   {
     const std::scoped_lock lock(mutex_);
@@ -274,6 +280,13 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
   }
   settled_.notify_all();
   return done;
+}
+
+void ProcessProvider::watch(Changed changed) {
+  watch_.start(std::move(changed));
+  for (const std::string& id : known_ids().value_or(std::vector<std::string>())) {
+    watch_.add(id, with_process(id, folder(id).read()).process);
+  }
 }
 
 absl::StatusOr<std::string> ProcessProvider::worker_logs(const WorkerHandle& handle, size_t tail) {

@@ -255,6 +255,36 @@ TEST_F(ProcessProviderTest, TellsHowAWorkerEndedAndLeavesNoZombie) {
   EXPECT_EQ(provider.create_worker(spec_).status().code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(ProcessProviderTest, TellsAtOnceThatAWorkerEnded) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& id) {
+    const std::scoped_lock lock(mutex);
+    told.push_back(id);
+  };
+  const auto was_told = [&](std::vector<std::string> what) {
+    return until([&] {
+      const std::scoped_lock lock(mutex);
+      return told == what;
+    });
+  };
+  const std::string program = script("exec sleep 1000\n");
+  const WorkerHandle old = use(program).create_worker(spec_).value();
+  use(program).watch(tell);   // as after a restart
+  spec_.worker_id = "w2";
+  const WorkerHandle fresh = provider_->create_worker(spec_).value();
+  spec_.worker_id = "w3";
+  const WorkerHandle destroyed = provider_->create_worker(spec_).value();
+  ASSERT_TRUE(provider_->destroy_worker(destroyed).ok());
+  kill(std::stoi(fresh.id), SIGKILL);
+  EXPECT_TRUE(was_told({"w2"}));
+  kill(std::stoi(old.id), SIGKILL);
+  EXPECT_TRUE(was_told({"w2", "w1"}));
+  provider_->unwatch();
+  spec_.worker_id = "w4";
+  EXPECT_TRUE(provider_->create_worker(spec_).ok());
+}
+
 TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
   setenv("HODEI_TOKEN", "admins-token", 1);
   setenv("HODEI_SECRET_KEY", "key", 1);
