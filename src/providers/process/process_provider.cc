@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "src/base/ids.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/providers/option_words.h"
 #include "src/providers/process/process_look.h"
@@ -28,6 +29,8 @@ constexpr uint32_t kMostMaxWorkers = 10'000;
 constexpr Duration kGrace = 2s;
 constexpr Duration kLongestGrace = 25s;            // destroy_worker ends within kCallTimeout
 constexpr Duration kDeath = 2s;                    // after SIGKILL, before it is reported that it does not die
+// A process that a killed server was just starting becomes the worker, with its marks, no later than this.
+constexpr Duration kLateStart = 250ms;
 constexpr const char* kOwnerVariable = "HODEI_WORKER_OWNER";
 
 std::string machine() {
@@ -243,7 +246,12 @@ absl::StatusOr<std::vector<OwnedWorker>> ProcessProvider::list_workers() {
 
 absl::Status ProcessProvider::end(const std::string& worker_id, const WorkerFolder& own) const {
   const WorkerRecord written = own.read();
-  const WorkerRecord record = with_process(worker_id, written);
+  WorkerRecord record = with_process(worker_id, written);
+  const SystemClock clock;
+  for (const MonoTime limit = clock.now().mono + kLateStart; record.process.pid == 0 && clock.now().mono < limit;) {
+    pause_for(5ms);
+    record = with_process(worker_id, written);
+  }
   const bool this_boot = record.boot == boot_id() || written.process.pid == 0;
   if (this_boot && signal_process(record.process, SIGTERM) && !wait_for_end(record.process, settings_.grace)) {
     signal_process(record.process, SIGKILL);

@@ -245,6 +245,29 @@ TEST_F(ProcessProviderTest, AWorkerOutlivesItsServer) {
   EXPECT_EQ(phase(), WorkerPhase::Gone);
 }
 
+TEST_F(ProcessProviderTest, LeavesNothingWhenItsServerIsKilledWhileItMakesWorkers) {
+  const std::string program = script("exec sleep 1000\n");
+  for (int round = 0; round < 20; ++round) {
+    const pid_t server = fork();
+    if (server == 0) {
+      use(program);
+      for (int n = 0;; ++n) {
+        spec_.worker_id = cat("w", n);
+        provider_->create_worker(spec_).IgnoreError();
+      }
+    }
+    // The folder is there before the process is.
+    EXPECT_TRUE(until([&] { return fs::exists(folder(cat("w", round % 5))); }));
+    kill(server, SIGKILL);
+    waitpid(server, nullptr, 0);
+    use(program);
+    const std::vector<OwnedWorker> left = provider_->list_workers().value();
+    for (const OwnedWorker& one : left) EXPECT_TRUE(provider_->destroy_worker(one.handle).ok());
+    EXPECT_TRUE(fs::is_empty(root_ + "/data/here"));
+    EXPECT_THAT(marked_processes({{cat("HODEI_WORKER_OWNER=", installation_.id, "/here")}}), testing::IsEmpty()) << round;
+  }
+}
+
 TEST_F(ProcessProviderTest, TellsHowAWorkerEndedAndLeavesNoZombie) {
   Provider& provider = use(script("echo cannot go on; exit 3\n"));
   const WorkerHandle made = provider.create_worker(spec_).value();
