@@ -155,7 +155,7 @@ TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
               HasSubstr("create: ended with exit code 4; on standard error it says: no such zone"));
   EXPECT_THAT(create_error("kill -9 $$"), HasSubstr("ended by signal 9"));
   EXPECT_THAT(create_error("echo '{}'"),
-              HasSubstr("answered without a good 'id' (expected a text that is not empty): {}"));
+              HasSubstr("answered without a good 'id' (expected a text of 1 to 256 characters): {}"));
   EXPECT_THAT(create_error("echo '{\"id\": 5}'"), HasSubstr("without a good 'id'"));
   EXPECT_THAT(create_error("echo '[]'"), HasSubstr("did not print a JSON object but: []"));
   EXPECT_THAT(create_error("echo '{\"error\": \"out of luck\"}'; exit 1"), HasSubstr("UNAVAILABLE: " + root_));
@@ -166,6 +166,14 @@ TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
               HasSubstr("status: answered without a good 'phase' (expected starting, running, ended or gone)"));
   EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason,
               HasSubstr("expected healthy, degraded or unhealthy"));
+}
+
+TEST_F(CustomProviderTest, SurvivesWhatAProgramPrints) {
+  const std::string deep = "head -c 400000 /dev/zero | tr '\\0' '['; head -c 400000 /dev/zero | tr '\\0' ']'";
+  EXPECT_THAT(create_error("printf '{\"id\": '; " + deep + "; echo '}'"), HasSubstr("without a good 'id'"));
+  EXPECT_THAT(create_error(deep), HasSubstr("did not print a JSON object but: [[[["));
+  EXPECT_THAT(create_error("printf '\\377\\376'"), HasSubstr("did not print a JSON object but: ??;"));
+  EXPECT_THAT(create_error("printf 'gr\\303' >&2; exit 1"), HasSubstr("on standard error it says: gr?"));
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {

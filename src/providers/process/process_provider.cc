@@ -12,6 +12,7 @@
 #include "src/base/ids.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
+#include "src/providers/foreign_text.h"
 #include "src/providers/option_words.h"
 #include "src/providers/process/process_look.h"
 #include "src/providers/process/process_watch.h"
@@ -24,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kShown = 300;                     // bytes of a log's last line in a reason
 constexpr uint32_t kMaxWorkers = 64;
 constexpr uint32_t kMostMaxWorkers = 10'000;
 constexpr Duration kGrace = 2s;
@@ -226,7 +228,7 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
                       : !this_boot            ? "the machine was restarted"
                       : record.ended.empty()  ? "its process is gone"
                                               : cat("its process ended with ", record.ended);
-  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", last->substr(0, last->find('\n')));
+  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_words(*last, kShown));
   return out;
 }
 
