@@ -88,8 +88,8 @@ absl::Status OptionWords::finish() const {
     if (known_.contains(name)) continue;
     std::string known;
     for (const std::string& each : known_) known += cat(known.empty() ? "" : ", ", each);
-    return absl::InvalidArgumentError(
-        cat("option ", name, " of provider ", config_.name, ": type ", config_.type, " has none of that name; it has ", known));
+    return absl::InvalidArgumentError(cat("option ", name, " of provider ", config_.name, ": type ", config_.type,
+                                          " has none of that name; it has ", known));
   }
   return absl::OkStatus();
 }

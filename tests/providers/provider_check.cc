@@ -118,11 +118,12 @@ int main(int argc, char** argv) {
   }
   settle(order);
   order.setup.make = [&](const Installation& installation) { return server::make_provider(order.config, installation); };
-  const std::vector<Finding> found = check_provider(order.setup, [](const std::string& check, const std::vector<Finding>& wrong) {
-    fmt::print("{} {}\n", wrong.empty() ? "ok    " : "WRONG ", check);
-    for (const Finding& finding : wrong) fmt::print("         {}\n", finding.what);
-    std::fflush(stdout);
-  });
+  const std::vector<Finding> found =
+      check_provider(order.setup, [](const std::string& check, const std::vector<Finding>& wrong) {
+        fmt::print("{} {}\n", wrong.empty() ? "ok    " : "WRONG ", check);
+        for (const Finding& finding : wrong) fmt::print("         {}\n", finding.what);
+        std::fflush(stdout);
+      });
   std::error_code ignored;
   if (order.own_folder) {
     std::filesystem::remove_all(order.setup.installation.folder, ignored);

@@ -48,7 +48,8 @@ TEST(ProviderSuite, FindsOneThatLeaksAndSaysOtherwise) {
 }
 
 TEST(ProviderSuite, FindsOneThatLiesAboutStatus) {
-  EXPECT_TRUE(judge(Fault::SaysRunningForEver).says("tells when it ended: suite-14-1 is Running, expected Ended or Gone"));
+  EXPECT_TRUE(
+      judge(Fault::SaysRunningForEver).says("tells when it ended: suite-14-1 is Running, expected Ended or Gone"));
   EXPECT_TRUE(judge(Fault::SaysGoneTooSoon).names("makes no second one for the same id"));
   EXPECT_TRUE(judge(Fault::NeverRuns).says("makes a worker that runs: suite-3-1 is Starting, expected Running"));
   EXPECT_TRUE(judge(Fault::ErrorForUnknown).says("knows what it never made: worker_status of never-was: NOT_FOUND"));
@@ -98,7 +99,9 @@ TEST(ProviderSuite, FindsOneThatLogsMoreThanAskedFor) {
 
 TEST(ProviderSuite, FindsOneThatCannotBeMade) {
   SuiteSetup setup;
-  setup.make = [](const Installation&) -> absl::StatusOr<std::unique_ptr<Provider>> { return absl::InternalError("broken"); };
+  setup.make = [](const Installation&) -> absl::StatusOr<std::unique_ptr<Provider>> {
+    return absl::InternalError("broken");
+  };
   const std::vector<Finding> found = check_provider(setup);
   ASSERT_EQ(found.size(), suite_checks().size());
   EXPECT_EQ(found[0].check, suite_checks()[0]);

@@ -43,8 +43,8 @@ std::string resolve(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   std::error_code failed;
   const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  const char* folders[] = {"providers", "../share/hodei/providers", "../../deploy/providers", "../../../deploy/providers",
-                           "../../../../deploy/providers"};
+  const char* folders[] = {"providers", "../share/hodei/providers", "../../deploy/providers",
+                           "../../../deploy/providers", "../../../../deploy/providers"};
   for (const char* folder : folders) {
     const fs::path candidate = (here / folder / program).lexically_normal();
     if (fs::is_regular_file(candidate, failed)) return candidate;
@@ -101,8 +101,9 @@ class CustomProvider final : public Provider {
 absl::StatusOr<CustomProvider::Answer> CustomProvider::ask(Verb verb, json more, const std::string& secret) {
   const std::string program = resolve(settings_.program);
   if (program.empty() || program[0] != '/') {
-    return absl::FailedPreconditionError(cat("provider ", config_.name, ": there is no program '", settings_.program,
-                                             "' among those that come with Hodei; give its absolute path (option program)"));
+    return absl::FailedPreconditionError(
+        cat("provider ", config_.name, ": there is no program '", settings_.program,
+            "' among those that come with Hodei; give its absolute path (option program)"));
   }
   std::error_code failed;
   fs::create_directories(settings_.folder, failed);
@@ -132,12 +133,15 @@ json CustomProvider::about(const WorkerHandle& handle) {
 absl::Status CustomProvider::check(const WorkerSpec& spec) const {
   RETURN_IF_ERROR(check_name("worker_id", spec.worker_id));
   if (!spec.image.empty() && !settings_.capabilities.images) {
-    return bad_field("image", "provider ", config_.name, " knows no images; leave it out, or set its option images to true if ",
+    return bad_field("image", "provider ", config_.name,
+                     " knows no images; leave it out, or set its option images to true if ",
                      "its program handles them");
   }
   const std::vector<std::string>& known = settings_.capabilities.architectures;
-  if (!spec.architecture.empty() && !known.empty() && std::find(known.begin(), known.end(), spec.architecture) == known.end()) {
-    return bad_field("architecture", "provider ", config_.name, " has no ", spec.architecture, " (option architectures)");
+  if (!spec.architecture.empty() && !known.empty() &&
+      std::find(known.begin(), known.end(), spec.architecture) == known.end()) {
+    return bad_field("architecture", "provider ", config_.name, " has no ", spec.architecture,
+                     " (option architectures)");
   }
   return absl::OkStatus();
 }
@@ -171,8 +175,8 @@ absl::StatusOr<WorkerHandle> CustomProvider::create_worker(const WorkerSpec& spe
       ask(Verb::Create, {{"worker_id", spec.worker_id}, {"spec", spec_words(spec, environment)}}, spec.token);
   absl::StatusOr<std::string> id = answer.ok() ? read_id(answer->question, answer->object) : answer.status();
   if (!id.ok()) {
-    // A program that was killed or talks nonsense may have made something: its room stays taken until it is destroyed or
-    // the program says that it is not there.
+    // A program that was killed or talks nonsense may have made something: its room stays taken until it is destroyed
+    // or the program says that it is not there.
     if (is_refusal(id.status().code())) rolls_.destroyed(spec.worker_id);
     return id.status();
   }
@@ -237,14 +241,18 @@ std::string example_of(const std::string& type) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderConfig& config, const Installation& installation) {
+absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderConfig& config,
+                                                               const Installation& installation) {
   OptionWords options(config);
   Settings settings;
   settings.program = options.text("program", example_of(config.type));
   if (settings.program.empty()) {
-    options.refuse("program", "is missing; give the absolute path of a program that speaks the protocol of docs/providers/custom.md");
+    options.refuse(
+        "program",
+        "is missing; give the absolute path of a program that speaks the protocol of docs/providers/custom.md");
   } else if (settings.program[0] != '/' && settings.program.find('/') != std::string::npos) {
-    options.refuse("program", cat("'", settings.program, "' is neither an absolute path nor the name of a program that comes with Hodei"));
+    options.refuse("program", cat("'", settings.program,
+                                  "' is neither an absolute path nor the name of a program that comes with Hodei"));
   }
   const Duration others = options.time("timeout", kCallTimeout, kImageTimeout);
   for (const Verb verb : kVerbs) {

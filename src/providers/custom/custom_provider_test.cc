@@ -23,36 +23,40 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Workers are processes that sleep; a file of the provider's folder stands for each.
-constexpr const char* kGoodProgram = R"py(#!/usr/bin/env python3
-import json, os, pathlib, signal, subprocess, sys
-ask = json.load(sys.stdin)
-folder = pathlib.Path(ask["folder"])
-def file(worker_id): return folder / (worker_id + "." + ask["installation"])
-def phase(worker_id):
-    try: pid = int(file(worker_id).read_text())
-    except OSError: return {"phase": "gone"}
-    try: state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError: state = "Z"
-    return {"phase": "running", "id": str(pid)} if state != "Z" else {"phase": "ended", "reason": "it died", "id": str(pid)}
-verb = sys.argv[1]
-assert verb == ask["verb"] and ask["protocol"] == 1
-if verb == "create":
-    if ask["spec"]["image"]: answer = {"error": {"code": "not_found", "message": "no image " + ask["spec"]["image"]}}
-    else:
-        worker = subprocess.Popen(["sleep", "1000"], start_new_session=True, env={**os.environ, **ask["spec"]["environment"]},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        file(ask["worker_id"]).write_text(str(worker.pid))
-        answer = {"id": str(worker.pid)}
-elif verb == "status": answer = phase(ask["worker_id"])
-elif verb == "destroy":
-    if phase(ask["worker_id"])["phase"] == "running": os.kill(int(file(ask["worker_id"]).read_text()), signal.SIGKILL)
-    file(ask["worker_id"]).unlink(missing_ok=True)
-    answer = {}
-elif verb == "logs": answer = {"text": "one\ntwo\n"}
-elif verb == "health": answer = {"state": "healthy"}
-elif verb == "list": answer = {"workers": [{"worker_id": p.stem, **phase(p.stem)} for p in folder.glob("*." + ask["installation"])]}
-print(json.dumps(answer))
-)py";
+constexpr const char* kGoodProgram = R"sh(#!/bin/sh
+ask=$(cat)
+field() { printf '%s' "$ask" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
+folder=$(field folder) installation=$(field installation) worker=$(field worker_id)
+file=$folder/$worker.$installation
+phase() {
+  [ -f "$1" ] || { printf '"phase": "gone"'; return; }
+  read -r pid < "$1"
+  if grep -qs 'State:.[^Z]' "/proc/$pid/status"; then printf '"phase": "running", "id": "%s"' "$pid"
+  else printf '"phase": "ended", "reason": "it died", "id": "%s"' "$pid"; fi
+}
+[ "$1" = "$(field verb)" ] || exit 9
+case $1 in
+  create)
+    if [ -n "$(field image)" ]; then echo '{"error": {"code": "not_found", "message": "no such image"}}'; exit; fi
+    setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+    echo $! > "$file"
+    echo "{\"id\": \"$!\"}";;
+  status) echo "{$(phase "$file")}";;
+  destroy) if [ -f "$file" ]; then kill -9 "$(cat "$file")" 2> /dev/null; rm -f "$file"; fi; echo '{}';;
+  logs) echo '{"text": "one\ntwo\n"}';;
+  health) echo '{"state": "healthy"}';;
+  list)
+    printf '{"workers": ['
+    comma=
+    for each in "$folder"/*."$installation"; do
+      [ -f "$each" ] || continue
+      name=${each##*/}
+      printf '%s{"worker_id": "%s", %s}' "$comma" "${name%.*}" "$(phase "$each")"
+      comma=,
+    done
+    echo ']}';;
+esac
+)sh";
 
 class CustomProviderTest : public testing::Test {
  protected:
@@ -102,8 +106,9 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
   const std::string good = program(kGoodProgram);
   SuiteSetup setup;
   setup.make = [&](const Installation& installation) {
-    return make_custom_provider({.name = "suite", .type = "custom", .options = {{"program", good}, {"max_workers", "3"}, {"images", "true"}}},
-                                installation);
+    return make_custom_provider(
+        {.name = "suite", .type = "custom", .options = {{"program", good}, {"max_workers", "3"}, {"images", "true"}}},
+        installation);
   };
   setup.installation = installation_;
   setup.spec = spec_;
@@ -112,7 +117,8 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
   setup.outside = [&] {
     std::vector<std::string> out;
     std::error_code none;
-    for (fs::directory_iterator it(installation_.folder + "/suite", none), end; !none && it != end; it.increment(none)) {
+    for (fs::directory_iterator it(installation_.folder + "/suite", none), end; !none && it != end;
+         it.increment(none)) {
       out.push_back(it->path().filename());
     }
     return out;
@@ -129,10 +135,11 @@ TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingEls
   EXPECT_EQ(provider->create_worker(spec_).value().id, "x1");
   unsetenv("HODEI_SECRET_KEY");
   EXPECT_EQ(text_of("arguments"), "create\n");
-  for (const std::string& words : {std::string(R"("config":{"region":"here"})"), std::string(R"("verb":"create")"),
-                                   std::string(R"("HODEI_TOKEN":"the-token")"), std::string(R"("HODEI_WORKER_ID":"w1")"),
-                                   std::string(R"("labels":{"zone":"a"})"), std::string(R"("worker_binary":"/worker")"),
-                                   cat(R"("installation":")", installation_.id, "\"")}) {
+  for (const std::string& words :
+       {std::string(R"("config":{"region":"here"})"), std::string(R"("verb":"create")"),
+        std::string(R"("HODEI_TOKEN":"the-token")"), std::string(R"("HODEI_WORKER_ID":"w1")"),
+        std::string(R"("labels":{"zone":"a"})"), std::string(R"("worker_binary":"/worker")"),
+        cat(R"("installation":")", installation_.id, "\"")}) {
     EXPECT_THAT(text_of("request"), HasSubstr(words));
   }
   EXPECT_THAT(text_of("env"), Not(HasSubstr("HODEI_")));
@@ -140,12 +147,15 @@ TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingEls
 
 TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
   const std::string name = cat("/program-", programs_ + 1, " create: ");
-  EXPECT_THAT(create_error("echo hello"), testing::AllOf(HasSubstr(name), HasSubstr("did not print a JSON object but: hello")));
-  EXPECT_THAT(create_error("exit 0"), HasSubstr("printed nothing, expected a JSON object; it printed nothing on standard error"));
+  EXPECT_THAT(create_error("echo hello"),
+              testing::AllOf(HasSubstr(name), HasSubstr("did not print a JSON object but: hello")));
+  EXPECT_THAT(create_error("exit 0"),
+              HasSubstr("printed nothing, expected a JSON object; it printed nothing on standard error"));
   EXPECT_THAT(create_error("echo no such zone >&2; exit 4"),
               HasSubstr("create: ended with exit code 4; on standard error it says: no such zone"));
   EXPECT_THAT(create_error("kill -9 $$"), HasSubstr("ended by signal 9"));
-  EXPECT_THAT(create_error("echo '{}'"), HasSubstr("answered without a good 'id' (expected a text that is not empty): {}"));
+  EXPECT_THAT(create_error("echo '{}'"),
+              HasSubstr("answered without a good 'id' (expected a text of 1 to 256 characters): {}"));
   EXPECT_THAT(create_error("echo '{\"id\": 5}'"), HasSubstr("without a good 'id'"));
   EXPECT_THAT(create_error("echo '[]'"), HasSubstr("did not print a JSON object but: []"));
   EXPECT_THAT(create_error("echo '{\"error\": \"out of luck\"}'; exit 1"), HasSubstr("UNAVAILABLE: " + root_));
@@ -154,7 +164,16 @@ TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
   EXPECT_THAT(create_error("echo '{\"error\": {\"code\": \"invalid_argument\"}}'"), HasSubstr("INVALID_ARGUMENT"));
   EXPECT_THAT(sh("echo '{\"phase\": \"fine\"}'")->worker_status({"w1", "x"}).status().message(),
               HasSubstr("status: answered without a good 'phase' (expected starting, running, ended or gone)"));
-  EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason, HasSubstr("expected healthy, degraded or unhealthy"));
+  EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason,
+              HasSubstr("expected healthy, degraded or unhealthy"));
+}
+
+TEST_F(CustomProviderTest, SurvivesWhatAProgramPrints) {
+  const std::string deep = "head -c 400000 /dev/zero | tr '\\0' '['; head -c 400000 /dev/zero | tr '\\0' ']'";
+  EXPECT_THAT(create_error("printf '{\"id\": '; " + deep + "; echo '}'"), HasSubstr("without a good 'id'"));
+  EXPECT_THAT(create_error(deep), HasSubstr("did not print a JSON object but: [[[["));
+  EXPECT_THAT(create_error("printf '\\377\\376'"), HasSubstr("did not print a JSON object but: ??;"));
+  EXPECT_THAT(create_error("printf 'gr\\303' >&2; exit 1"), HasSubstr("on standard error it says: gr?"));
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {
@@ -163,9 +182,11 @@ TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatHangsWithEverythingInItsGroup) {
-  EXPECT_THAT(create_error("echo thinking >&2; sleep 1000 & echo $! > " + root_ + "/child; wait", {{"timeout.create", "500ms"}}),
-              testing::AllOf(HasSubstr("DEADLINE_EXCEEDED"), HasSubstr("create: did not end within 500 ms and was killed"),
-                             HasSubstr("on standard error it says: thinking")));
+  EXPECT_THAT(
+      create_error("echo thinking >&2; sleep 1000 & echo $! > " + root_ + "/child; wait",
+                   {{"timeout.create", "500ms"}}),
+      testing::AllOf(HasSubstr("DEADLINE_EXCEEDED"), HasSubstr("create: did not end within 500 ms and was killed"),
+                     HasSubstr("on standard error it says: thinking")));
   const pid_t child = std::stoi(text_of("child"));
   const SystemClock clock;
   const MonoTime limit = clock.now().mono + 20s;
@@ -203,13 +224,16 @@ TEST_F(CustomProviderTest, KeepsItsTypeAndTakesTheExampleOfThatName) {
   EXPECT_TRUE(make({}, "ec2").ok());
   EXPECT_TRUE(make({}, "azurevm").ok());
   EXPECT_THAT(make({}, "custom").status().message(), HasSubstr("option program of provider mine: is missing"));
-  EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason, HasSubstr("there is no program 'not-an-example'"));
-  EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason, HasSubstr("cannot run /not/there: No such file"));
+  EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason,
+              HasSubstr("there is no program 'not-an-example'"));
+  EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason,
+              HasSubstr("cannot run /not/there: No such file"));
 }
 
 TEST_F(CustomProviderTest, ReadsItsOptions) {
-  const Words all = {{"program", "/x"}, {"max_workers", "5"}, {"isolation", "hardware"}, {"images", "true"}, {"startup", "90s"},
-                     {"architectures", "x86_64,aarch64"}, {"gpu", "true"}, {"max_cpu", "8"}, {"max_memory_mb", "1024"}};
+  const Words all = {{"program", "/x"},  {"max_workers", "5"}, {"isolation", "hardware"},
+                     {"images", "true"}, {"startup", "90s"},   {"architectures", "x86_64,aarch64"},
+                     {"gpu", "true"},    {"max_cpu", "8"},     {"max_memory_mb", "1024"}};
   const std::unique_ptr<Provider> provider = make(all).value();
   const Capabilities can = provider->capabilities();
   EXPECT_EQ(can.max_workers, 5u);
@@ -219,8 +243,14 @@ TEST_F(CustomProviderTest, ReadsItsOptions) {
   EXPECT_EQ(can.max_cpu_milli, 8000);
   EXPECT_EQ(can.max_memory_mb, 1024);
   EXPECT_EQ(provider->estimated_startup_time(), Duration(90s));
-  for (const auto& [option, value] : Words{{"program", "a/b"}, {"isolation", "strong"}, {"images", "maybe"}, {"timeout", "1h"},
-                                           {"timeout.create", "0s"}, {"timeout.dance", "1s"}, {"colour", "red"}, {"config.", "x"},
+  for (const auto& [option, value] : Words{{"program", "a/b"},
+                                           {"isolation", "strong"},
+                                           {"images", "maybe"},
+                                           {"timeout", "1h"},
+                                           {"timeout.create", "0s"},
+                                           {"timeout.dance", "1s"},
+                                           {"colour", "red"},
+                                           {"config.", "x"},
                                            {"architectures", "a,,b"}}) {
     Words bad = all;
     bad[option] = value;

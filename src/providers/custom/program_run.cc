@@ -143,8 +143,10 @@ class Watcher {
 
  private:
   void take() {
-    if (out_.ours.get() >= 0 && drain(out_.ours.get(), outcome_.output, kMostOutput, false) == Flow::Closed) out_.ours.reset();
-    if (err_.ours.get() >= 0 && drain(err_.ours.get(), outcome_.complaint, kMostComplaint, true) == Flow::Closed) err_.ours.reset();
+    if (out_.ours.get() >= 0 && drain(out_.ours.get(), outcome_.output, kMostOutput, false) == Flow::Closed)
+      out_.ours.reset();
+    if (err_.ours.get() >= 0 && drain(err_.ours.get(), outcome_.complaint, kMostComplaint, true) == Flow::Closed)
+      err_.ours.reset();
   }
   ProgramOutcome kill_it(ProgramOutcome::End why) {
     kill(-pid_, SIGKILL);

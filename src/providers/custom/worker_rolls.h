@@ -1,5 +1,5 @@
-// Which workers a program has, as far as its driver knows: for the limit of workers, and so that a program is never asked
-// about one worker twice at the same time.
+// Which workers a program has, as far as its driver knows: for the limit of workers, and so that a program is never
+// asked about one worker twice at the same time.
 #pragma once
 
 #include <condition_variable>

@@ -92,7 +92,9 @@ Found look_for(const std::vector<Marks>& any_of) {
   while (const dirent* entry = readdir(proc)) {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size() || pid == getpid()) continue;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size() ||
+        pid == getpid())
+      continue;
     const Carries has = carries(pid, any_of);
     if (has == Carries::No) continue;
     const Stat stat = stat_of(pid);

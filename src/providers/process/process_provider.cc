@@ -10,9 +10,12 @@
 #include <thread>
 
 #include "src/base/ids.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
+#include "src/providers/foreign_text.h"
 #include "src/providers/option_words.h"
 #include "src/providers/process/process_look.h"
+#include "src/providers/process/process_watch.h"
 #include "src/providers/process/worker_record.h"
 #include "src/providers/process/worker_start.h"
 #include "src/providers/worker_environment.h"
@@ -22,11 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kShown = 300;                     // bytes of a log's last line in a reason
 constexpr uint32_t kMaxWorkers = 64;
 constexpr uint32_t kMostMaxWorkers = 10'000;
 constexpr Duration kGrace = 2s;
 constexpr Duration kLongestGrace = 25s;            // destroy_worker ends within kCallTimeout
 constexpr Duration kDeath = 2s;                    // after SIGKILL, before it is reported that it does not die
+// A process that a killed server was just starting becomes the worker, with its marks, no later than this.
+constexpr Duration kLateStart = 250ms;
 constexpr const char* kOwnerVariable = "HODEI_WORKER_OWNER";
 
 std::string machine() {
@@ -35,7 +41,9 @@ std::string machine() {
 }
 
 // Ids become names of folders.
-bool fits(const std::string& worker_id) { return check_name("worker_id", worker_id).ok() && !worker_id.starts_with('.'); }
+bool fits(const std::string& worker_id) {
+  return check_name("worker_id", worker_id).ok() && !worker_id.starts_with('.');
+}
 
 struct Settings {
   std::string binary;
@@ -57,6 +65,8 @@ class ProcessProvider final : public Provider {
   absl::StatusOr<std::vector<OwnedWorker>> list_workers() override;
   Health health_check() override;
   Duration estimated_startup_time() const override { return 100ms; }
+  void watch(Changed changed) override;
+  void unwatch() override { watch_.stop(); }
 
  private:
   WorkerFolder folder(const std::string& worker_id) const { return WorkerFolder(settings_.folder + "/" + worker_id); }
@@ -78,6 +88,7 @@ class ProcessProvider final : public Provider {
   std::mutex mutex_;               // of what follows
   std::condition_variable settled_;
   std::set<std::string> starting_, ending_;
+  ProcessWatch watch_;
 };
 
 Capabilities ProcessProvider::capabilities() const {
@@ -93,7 +104,8 @@ Capabilities ProcessProvider::capabilities() const {
 absl::Status ProcessProvider::check(const WorkerSpec& spec) const {
   if (!fits(spec.worker_id)) return bad_field("worker_id", "'", spec.worker_id, "' cannot be the name of a folder");
   if (!spec.image.empty()) {
-    return bad_field("image", "provider ", config_.name, " starts processes of this machine and knows no images; leave it out, or ",
+    return bad_field("image", "provider ", config_.name,
+                     " starts processes of this machine and knows no images; leave it out, or ",
                      "choose a provider that makes containers or microVMs");
   }
   if (spec.gpus > 0) return bad_field("gpus", "provider ", config_.name, " gives no gpus");
@@ -101,7 +113,8 @@ absl::Status ProcessProvider::check(const WorkerSpec& spec) const {
     return bad_field("architecture", "this machine is ", machine(), ", not ", spec.architecture);
   }
   if (settings_.binary.empty()) {
-    return absl::FailedPreconditionError(cat("provider ", config_.name, ": there is no hodei-worker beside this program; build it, ",
+    return absl::FailedPreconditionError(cat("provider ", config_.name,
+                                             ": there is no hodei-worker beside this program; build it, ",
                                              "or name it with the option binary"));
   }
   return absl::OkStatus();
@@ -167,6 +180,7 @@ absl::StatusOr<WorkerHandle> ProcessProvider::start(const WorkerSpec& spec, cons
     end(spec.worker_id, own).IgnoreError();
     return written;
   }
+  watch_.add(spec.worker_id, record.process);
   return WorkerHandle{.worker_id = spec.worker_id, .id = std::to_string(*pid)};
 }
 
@@ -214,11 +228,13 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
                       : !this_boot            ? "the machine was restarted"
                       : record.ended.empty()  ? "its process is gone"
                                               : cat("its process ended with ", record.ended);
-  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", last->substr(0, last->find('\n')));
+  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_words(*last, kShown));
   return out;
 }
 
-absl::StatusOr<WorkerStatus> ProcessProvider::worker_status(const WorkerHandle& handle) { return look(handle.worker_id).status; }
+absl::StatusOr<WorkerStatus> ProcessProvider::worker_status(const WorkerHandle& handle) {
+  return look(handle.worker_id).status;
+}
 
 absl::StatusOr<std::vector<OwnedWorker>> ProcessProvider::list_workers() {
   ASSIGN_OR_RETURN(const std::vector<std::string> ids, known_ids());
@@ -232,7 +248,12 @@ absl::StatusOr<std::vector<OwnedWorker>> ProcessProvider::list_workers() {
 
 absl::Status ProcessProvider::end(const std::string& worker_id, const WorkerFolder& own) const {
   const WorkerRecord written = own.read();
-  const WorkerRecord record = with_process(worker_id, written);
+  WorkerRecord record = with_process(worker_id, written);
+  const SystemClock clock;
+  for (const MonoTime limit = clock.now().mono + kLateStart; record.process.pid == 0 && clock.now().mono < limit;) {
+    pause_for(5ms);
+    record = with_process(worker_id, written);
+  }
   const bool this_boot = record.boot == boot_id() || written.process.pid == 0;
   if (this_boot && signal_process(record.process, SIGTERM) && !wait_for_end(record.process, settings_.grace)) {
     signal_process(record.process, SIGKILL);
@@ -261,6 +282,7 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
     if (!own.exists()) return absl::OkStatus();
     ending_.insert(handle.worker_id);
   }
+  watch_.forget(handle.worker_id);   // its end is no news
   const absl::Status done = end(handle.worker_id, own);
   {
     const std::scoped_lock lock(mutex_);
@@ -270,15 +292,25 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
   return done;
 }
 
+void ProcessProvider::watch(Changed changed) {
+  watch_.start(std::move(changed));
+  for (const std::string& id : known_ids().value_or(std::vector<std::string>())) {
+    watch_.add(id, with_process(id, folder(id).read()).process);
+  }
+}
+
 absl::StatusOr<std::string> ProcessProvider::worker_logs(const WorkerHandle& handle, size_t tail) {
   const WorkerFolder own = folder(handle.worker_id);
-  if (!fits(handle.worker_id) || !own.exists()) return absl::NotFoundError(cat("there is no worker ", handle.worker_id));
+  if (!fits(handle.worker_id) || !own.exists())
+    return absl::NotFoundError(cat("there is no worker ", handle.worker_id));
   return own.log_tail(tail);
 }
 
 Health ProcessProvider::health_check() {
-  if (settings_.binary.empty()) return {HealthState::Unhealthy, "there is no hodei-worker beside this program; see the option binary"};
-  if (access(settings_.binary.c_str(), X_OK) != 0) return {HealthState::Unhealthy, cat(settings_.binary, " cannot be run")};
+  if (settings_.binary.empty())
+    return {HealthState::Unhealthy, "there is no hodei-worker beside this program; see the option binary"};
+  if (access(settings_.binary.c_str(), X_OK) != 0)
+    return {HealthState::Unhealthy, cat(settings_.binary, " cannot be run")};
   std::error_code failed;
   fs::create_directories(settings_.folder, failed);
   if (failed || access(settings_.folder.c_str(), W_OK) != 0) {
@@ -289,11 +321,13 @@ Health ProcessProvider::health_check() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config, const Installation& installation) {
+absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config,
+                                                                const Installation& installation) {
   OptionWords options(config);
   Settings settings;
   std::error_code failed;
-  const std::string beside = installation.worker_binary.empty() ? "" : fs::absolute(installation.worker_binary, failed).string();
+  const std::string beside =
+      installation.worker_binary.empty() ? "" : fs::absolute(installation.worker_binary, failed).string();
   settings.binary = options.text("binary", beside);
   settings.max_workers = options.number("max_workers", kMaxWorkers, 1, kMostMaxWorkers);
   settings.grace = options.time("grace", kGrace, kLongestGrace);

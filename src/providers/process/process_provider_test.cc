@@ -60,7 +60,8 @@ class ProcessProviderTest : public testing::Test {
   }
   void TearDown() override {
     if (provider_) {
-      for (const OwnedWorker& one : provider_->list_workers().value()) provider_->destroy_worker(one.handle).IgnoreError();
+      const std::vector<OwnedWorker> left = provider_->list_workers().value();
+      for (const OwnedWorker& one : left) provider_->destroy_worker(one.handle).IgnoreError();
     }
     fs::remove_all(root_);
   }
@@ -97,17 +98,24 @@ std::vector<std::string> really_there(const Installation& installation) {
   for (fs::directory_iterator it("/proc", none), end; !none && it != end; it.increment(none)) {
     const std::string environment = text_of(it->path() / "environ");
     const size_t at = environment.find("HODEI_WORKER_ID=");
-    if (at == std::string::npos || environment.find(cat("HODEI_WORKER_OWNER=", installation.id, "/")) == std::string::npos) continue;
+    if (at == std::string::npos ||
+        environment.find(cat("HODEI_WORKER_OWNER=", installation.id, "/")) == std::string::npos)
+      continue;
     if (environment.find("HODEI_TOKEN=") == std::string::npos) continue;   // its agent: the same worker
     out.emplace_back(environment.c_str() + at + 16);
   }
   return out;
 }
 
-TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
+std::string real_worker() {
   const char* named = std::getenv("HODEI_TEST_WORKER");
-  const std::string worker = named != nullptr ? named : HODEI_BUILD_DIR "/hodei-worker";
-  if (access(worker.c_str(), X_OK) != 0) GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
+  return named != nullptr ? named : HODEI_BUILD_DIR "/hodei-worker";
+}
+
+TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
+  const std::string worker = real_worker();
+  if (access(worker.c_str(), X_OK) != 0)
+    GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
   SuiteSetup setup;
   setup.make = [](const Installation& installation) {
     return make_process_provider({.name = "suite", .type = "process", .options = {{"max_workers", "3"}}}, installation);
@@ -124,11 +132,13 @@ TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
 
 TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
   // A child in another session, and one that has only the mark that the worker chose for its jobs.
-  Provider& provider = use(script("mkdir -p $HODEI_STATE_DIR; echo job-mark-$$ > $HODEI_STATE_DIR/mark\n"
-                                  "trap '' TERM\n"
-                                  "setsid sh -c 'trap \"\" TERM; echo $$ > $HODEI_STATE_DIR/child; while :; do sleep 1000; done' &\n"
-                                  "env -i HODEI_WORKER_MARK=job-mark-$$ setsid sh -c 'echo $$ > '$HODEI_STATE_DIR'/job; exec sleep 1000' &\n"
-                                  "while :; do sleep 1000; done\n"), {{"grace", "10ms"}});
+  Provider& provider = use(
+      script("mkdir -p $HODEI_STATE_DIR; echo job-mark-$$ > $HODEI_STATE_DIR/mark\n"
+             "trap '' TERM\n"
+             "setsid sh -c 'trap \"\" TERM; echo $$ > $HODEI_STATE_DIR/child; while :; do sleep 1000; done' &\n"
+             "env -i HODEI_WORKER_MARK=job-mark-$$ setsid sh -c 'echo $$ > '$HODEI_STATE_DIR'/job; exec sleep 1000' &\n"
+             "while :; do sleep 1000; done\n"),
+      {{"grace", "10ms"}});
   const WorkerHandle made = provider.create_worker(spec_).value();
   const std::string state = folder() + "/state/";
   ASSERT_TRUE(until([&] { return !text_of(state + "child").empty() && !text_of(state + "job").empty(); }));
@@ -140,8 +150,33 @@ TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
   EXPECT_FALSE(fs::exists(folder()));
 }
 
+TEST_F(ProcessProviderTest, RemovesTheControlGroupsOfAWorkerThatWasKilled) {
+  const std::string worker = real_worker();
+  if (access(worker.c_str(), X_OK) != 0)
+    GTEST_SKIP() << worker << " is not built; set HODEI_TEST_WORKER or build hodei-worker";
+  const WorkerHandle made = use(worker).create_worker(spec_).value();
+  ASSERT_TRUE(until([&] { return logs().find("supervisor of w1 started") != std::string::npos; }));
+  const std::string mark = WorkerFolder(folder()).mark();
+  const auto groups = [&] {
+    std::vector<std::string> out;
+    for (const fs::directory_entry& each : fs::directory_iterator("/sys/fs/cgroup")) {
+      for (const fs::path& path : {each.path() / mark, each.path() / "hodei" / mark}) {
+        if (fs::exists(path)) out.push_back(path);
+      }
+    }
+    return out;
+  };
+  if (mark.empty() || groups().empty()) GTEST_SKIP() << "workers make no control groups here: " << logs();
+  kill(std::stoi(made.id), SIGKILL);
+  ASSERT_TRUE(until([&] { return phase() == WorkerPhase::Ended; }));
+  ASSERT_TRUE(provider_->destroy_worker(made).ok());
+  EXPECT_THAT(groups(), testing::IsEmpty());
+}
+
 TEST_F(ProcessProviderTest, LetsAWorkerEndInGoodOrder) {
-  Provider& provider = use(script("trap 'echo bye > " + root_ + "/bye; exit 0' TERM; echo up\nwhile :; do sleep 1 & wait; done\n"), {{"grace", "20s"}});
+  Provider& provider =
+      use(script("trap 'echo bye > " + root_ + "/bye; exit 0' TERM; echo up\nwhile :; do sleep 1 & wait; done\n"),
+          {{"grace", "20s"}});
   const WorkerHandle made = provider.create_worker(spec_).value();
   ASSERT_TRUE(until([&] { return logs() == "up\n"; }));
   ASSERT_TRUE(provider.destroy_worker(made).ok());
@@ -183,8 +218,9 @@ TEST_F(ProcessProviderTest, NeverKillsAProcessThatWasGivenTheNumber) {
   char* argv[] = {name, time, nullptr};
   ASSERT_EQ(posix_spawnp(&stranger, "sleep", nullptr, nullptr, argv, environ), 0);
   const ProcessName process = name_of(stranger);
-  for (const std::string& record : {cat("boot ", boot_id(), "\npid ", stranger, "\nstarted ", process.started - 1, "\n"),
-                                    cat("boot another\npid ", stranger, "\nstarted ", process.started, "\n")}) {
+  for (const std::string& record :
+       {cat("boot ", boot_id(), "\npid ", stranger, "\nstarted ", process.started - 1, "\n"),
+        cat("boot another\npid ", stranger, "\nstarted ", process.started, "\n")}) {
     fs::create_directories(folder());
     std::ofstream(folder() + "/record") << record;
     EXPECT_EQ(phase(), WorkerPhase::Ended);
@@ -209,13 +245,67 @@ TEST_F(ProcessProviderTest, AWorkerOutlivesItsServer) {
   EXPECT_EQ(phase(), WorkerPhase::Gone);
 }
 
+TEST_F(ProcessProviderTest, LeavesNothingWhenItsServerIsKilledWhileItMakesWorkers) {
+  const std::string program = script("exec sleep 1000\n");
+  for (int round = 0; round < 20; ++round) {
+    const pid_t server = fork();
+    if (server == 0) {
+      use(program);
+      for (int n = 0;; ++n) {
+        spec_.worker_id = cat("w", n);
+        provider_->create_worker(spec_).IgnoreError();
+      }
+    }
+    // The folder is there before the process is.
+    EXPECT_TRUE(until([&] { return fs::exists(folder(cat("w", round % 5))); }));
+    kill(server, SIGKILL);
+    waitpid(server, nullptr, 0);
+    use(program);
+    const std::vector<OwnedWorker> left = provider_->list_workers().value();
+    for (const OwnedWorker& one : left) EXPECT_TRUE(provider_->destroy_worker(one.handle).ok());
+    EXPECT_TRUE(fs::is_empty(root_ + "/data/here"));
+    EXPECT_THAT(marked_processes({{cat("HODEI_WORKER_OWNER=", installation_.id, "/here")}}), testing::IsEmpty()) << round;
+  }
+}
+
 TEST_F(ProcessProviderTest, TellsHowAWorkerEndedAndLeavesNoZombie) {
   Provider& provider = use(script("echo cannot go on; exit 3\n"));
   const WorkerHandle made = provider.create_worker(spec_).value();
   ASSERT_TRUE(until([&] { return phase() == WorkerPhase::Ended; }));
-  EXPECT_EQ(provider.worker_status(made).value().reason, "its process ended with exit code 3; its log ends with: cannot go on");
+  EXPECT_EQ(provider.worker_status(made).value().reason,
+            "its process ended with exit code 3; its log ends with: cannot go on");
   EXPECT_FALSE(fs::exists(cat("/proc/", made.id)));
   EXPECT_EQ(provider.create_worker(spec_).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(ProcessProviderTest, TellsAtOnceThatAWorkerEnded) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& id) {
+    const std::scoped_lock lock(mutex);
+    told.push_back(id);
+  };
+  const auto was_told = [&](std::vector<std::string> what) {
+    return until([&] {
+      const std::scoped_lock lock(mutex);
+      return told == what;
+    });
+  };
+  const std::string program = script("exec sleep 1000\n");
+  const WorkerHandle old = use(program).create_worker(spec_).value();
+  use(program).watch(tell);   // as after a restart
+  spec_.worker_id = "w2";
+  const WorkerHandle fresh = provider_->create_worker(spec_).value();
+  spec_.worker_id = "w3";
+  const WorkerHandle destroyed = provider_->create_worker(spec_).value();
+  ASSERT_TRUE(provider_->destroy_worker(destroyed).ok());
+  kill(std::stoi(fresh.id), SIGKILL);
+  EXPECT_TRUE(was_told({"w2"}));
+  kill(std::stoi(old.id), SIGKILL);
+  EXPECT_TRUE(was_told({"w2", "w1"}));
+  provider_->unwatch();
+  spec_.worker_id = "w4";
+  EXPECT_TRUE(provider_->create_worker(spec_).ok());
 }
 
 TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
@@ -223,8 +313,8 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
   setenv("HODEI_SECRET_KEY", "key", 1);
   setenv("DATABASE_URL", "postgres://user:password@host", 1);
   setenv("HODEI_LOG_LEVEL", "debug", 1);
-  const int leaky = open("/dev/null", O_RDONLY);   // without O_CLOEXEC, as a library may do
-  use(script("env; ls -l /proc/self/fd; echo end\nexec sleep 1000\n"));
+  const int leaky = fcntl(0, F_DUPFD, 77);   // without O_CLOEXEC, as a library may do
+  use(script("env; ls -l /proc/$$/fd; echo end\nexec sleep 1000\n"));
   ASSERT_TRUE(provider_->create_worker(spec_).ok());
   ASSERT_TRUE(until([&] { return logs().ends_with("end\n"); }));
   close(leaky);
@@ -239,8 +329,11 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
 }
 
 TEST_F(ProcessProviderTest, SaysWhatItCannotDo) {
-  const auto made = [&](Words options) { return make_process_provider({.name = "here", .type = "process", .options = options}, installation_); };
-  EXPECT_THAT(made({{"binary", "x"}}).status().message(), HasSubstr("option binary of provider here: give an absolute path"));
+  const auto made = [&](Words options) {
+    return make_process_provider({.name = "here", .type = "process", .options = options}, installation_);
+  };
+  EXPECT_THAT(made({{"binary", "x"}}).status().message(),
+              HasSubstr("option binary of provider here: give an absolute path"));
   EXPECT_THAT(made({{"max_worker", "1"}}).status().message(), HasSubstr("it has binary, grace, max_workers"));
   EXPECT_THAT(made({{"max_workers", "0"}}).status().message(), HasSubstr("'0' is not a number from 1"));
   EXPECT_THAT(made({{"grace", "soon"}}).status().message(), HasSubstr("'soon' is not a time"));

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "src/base/status.h"
+#include "src/providers/foreign_text.h"
 
 namespace hodei::providers {
 namespace {
@@ -90,10 +91,10 @@ absl::StatusOr<std::string> WorkerFolder::log_tail(size_t lines) const {
   if (at > 0 && text[at - 1] == '\n') --at;
   for (size_t line = 0; line < lines; ++line) {
     const size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-    if (before == std::string::npos) return text;
+    if (before == std::string::npos) return as_utf8(std::move(text));
     at = before;
   }
-  return lines == 0 ? std::string() : text.substr(at + 1);
+  return lines == 0 ? std::string() : as_utf8(text.substr(at + 1));
 }
 
 }  // namespace hodei::providers

@@ -16,7 +16,8 @@ namespace hodei::providers {
 namespace {
 
 // Settings of workers that whoever started the server meant for these too.
-constexpr std::string_view kPassedOn[] = {"HODEI_CGROUPS", "HODEI_LOG_LEVEL", "HODEI_JOB_PROCESSES", "HODEI_JOB_LOG_SIZE"};
+constexpr std::string_view kPassedOn[] = {"HODEI_CGROUPS", "HODEI_LOG_LEVEL", "HODEI_JOB_PROCESSES",
+                                          "HODEI_JOB_LOG_SIZE"};
 // Besides all other HODEI_…: passwords and addresses of the server.
 constexpr std::string_view kKept[] = {"DATABASE_URL", "GRPC_PORT", "HTTP_PORT", "OTEL_EXPORTER_OTLP_ENDPOINT",
                                       "OTEL_EXPORTER_OTLP_HEADERS", "TRACEPARENT"};
