@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import time
 
@@ -30,7 +31,7 @@ def add(server, engine, *options):
     flags = [flag for option in all_options for flag in ("--option", option)]
     server.cli("provider", "rm", "docker")
     server.ok("provider", "add", "docker", "--type", "docker", *flags)
-    until(lambda: "healthy" in server.cli("provider", "health", "docker").out.lower(), "the provider to be healthy")
+    until(lambda: re.search(r"\bhealthy\b", server.cli("provider", "health", "docker").out.lower()), "it to be healthy")
 
 
 def test_a_job_runs_in_an_image_with_no_worker_there_before():
