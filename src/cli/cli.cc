@@ -25,6 +25,8 @@ void build(CLI::App& root, Session& session) {
   add_template_commands(root, session);
   add_artifact_commands(root, session);
   add_worker_commands(root, session);
+  add_provider_commands(root, session);
+  add_pool_commands(root, session);
   add_secret_commands(root, session);
   add_system_commands(root, session);
   add_top_command(root, session);

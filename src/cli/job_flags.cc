@@ -83,6 +83,14 @@ absl::Status set_placement(const JobFlags& flags, v1::JobSpec& spec) {
   }
   if (!flags.pool.empty()) spec.mutable_constraints()->set_pool(flags.pool);
   if (!flags.provider.empty()) spec.mutable_constraints()->set_provider(flags.provider);
+  if (!flags.isolation.empty()) {
+    v1::Constraints::Isolation isolation{};
+    if (!v1::Constraints::Isolation_Parse(flags.isolation, &isolation) || isolation == 0) {
+      return bad_field("--isolation", "'", flags.isolation, "' is not one of process, container, hardware",
+                       did_you_mean(flags.isolation, {"process", "container", "hardware"}));
+    }
+    spec.mutable_constraints()->set_isolation(isolation);
+  }
   if (!flags.zone.empty()) spec.mutable_preferences()->set_preferred_zone(flags.zone);
   if (!flags.region.empty()) spec.mutable_preferences()->set_preferred_region(flags.region);
   if (!flags.priority.empty()) {
@@ -153,6 +161,8 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   command.add_option("--image", f.image, "run only on a worker made from this image")->type_name("IMAGE");
   command.add_option("--provider", f.provider, "run only on a worker of this provider")->type_name("PROVIDER");
   command.add_option("--pool", f.pool, "run only on a worker of this pool")->type_name("POOL");
+  command.add_option("--isolation", f.isolation, "run only where it is shut in at least like this: process, container, hardware")
+      ->type_name("KIND");
   command.add_option("--zone", f.zone, "prefer workers of this zone")->type_name("ZONE");
   command.add_option("--region", f.region, "prefer workers of this region")->type_name("REGION");
   repeatable(command, "--constraint", f.constraints,

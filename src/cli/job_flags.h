@@ -21,7 +21,7 @@ namespace hodei::cli {
 struct JobFlags {
   std::string name, timeout, kill_grace, attempts, priority, workdir, script, interpreter, image, provider, pool;
   std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, architecture;
-  std::string zone, region;
+  std::string zone, region, isolation;
   LimitFlags limits;
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   ArtifactFlags artifacts;

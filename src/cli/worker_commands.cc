@@ -3,6 +3,7 @@
 
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/quantities.h"
 #include "src/cli/session.h"
 #include "src/cli/worker_view.h"
 
@@ -119,6 +120,33 @@ void add_drain(CLI::App& group, Session& session) {
   });
 }
 
+absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest request) {
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  request.set_worker_id(id);
+  ASSIGN_OR_RETURN(const v1::GetWorkerLogsResponse answer, session.client().worker_logs(request));
+  if (const auto data = session.data_text(answer)) return *data;
+  const bool whole = answer.text().empty() || answer.text().back() == '\n';
+  return answer.text() + (whole ? "" : "\n");
+}
+
+void add_logs(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("logs", "what a worker that a provider made has printed itself");
+  auto id = std::make_shared<std::string>();
+  auto tail = std::make_shared<std::string>("100");
+  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("--tail", *tail, "the last so many lines (100)")->type_name("N");
+  command->callback([&session, id, tail] {
+    session.action = [&session, id, tail] {
+      const absl::StatusOr<int64_t> lines = parse_count(*tail, 1, 10'000);
+      if (!lines.ok()) return session.fail(bad_field("--tail", std::string(lines.status().message())));
+      v1::GetWorkerLogsRequest request;
+      request.set_worker_id(*id);
+      request.set_tail(static_cast<int32_t>(*lines));
+      return session.show(logs_text(session, request));
+    };
+  });
+}
+
 void add_unregister(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("unregister", "send a worker away for good");
   auto flags = std::make_shared<LeaveFlags>();
@@ -141,6 +169,7 @@ void add_worker_commands(CLI::App& root, Session& session) {
   group->require_subcommand(1);
   add_list(*group, session);
   add_get(*group, session);
+  add_logs(*group, session);
   add_drain(*group, session);
   add_unregister(*group, session);
 

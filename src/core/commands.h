@@ -11,6 +11,7 @@
 #include "src/core/job/job.h"
 #include "src/core/placement/config.h"
 #include "src/core/placement/decision.h"
+#include "src/core/provision/provision.h"
 #include "src/core/writes.h"
 
 namespace hodei::core {
@@ -101,6 +102,35 @@ struct Heartbeat {
 struct DrainWorker { WorkerId worker; std::string reason; };
 struct UnregisterWorker { WorkerId worker; std::string reason; };
 
+// ---- Providers, pools, and what becomes of the workers that they make
+
+struct PutProvider { ProviderRow row; bool is_new = false; };   // is_new: refuse a name that is there
+struct DropProvider { std::string name; };
+struct PutPool { PoolRow row; };
+struct DropPool { std::string name; };
+
+struct ProviderSeen {                      // a check of its health
+  std::string name;
+  ProviderFacts facts;
+  HealthState health = HealthState::Unknown;
+  std::string reason;
+};
+
+// Why a worker did not come to be. Shape: this provider will not make such a one. Room: not now. Trouble: its own.
+enum class MakingFailure : uint8_t { Shape = 1, Room, Trouble };
+
+struct WorkerMade { WorkerId worker; std::string handle; };              // the provider took it on
+struct WorkerRuns { WorkerId worker; };                                  // registration is due from now on
+struct WorkerFailed { WorkerId worker; MakingFailure kind{}; std::string reason; };   // or it ended by itself
+struct WorkerDestroyed { WorkerId worker; };                             // nothing of it is left
+
+// What a provider has of this installation. What nobody knows of is destroyed.
+struct Inventory {
+  struct One { WorkerId worker; std::string handle; };
+  std::string provider;
+  std::vector<One> workers;
+};
+
 // ---- Scheduler, time
 
 struct ConfigureScheduler {
@@ -119,12 +149,17 @@ struct DescribeQueue {};
 struct DescribeWorkers { std::string prefix; bool exact = false; };   // empty: all
 struct FindSession { Hash128 session; };   // whose it is
 struct DescribeSystem {};
+struct DescribeProviders { std::string name; };         // empty: all
+struct DescribePools {};
 
-using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem>;
+using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
+                              DescribeProviders, DescribePools>;
 
 using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, ConfigureScheduler, Tick,
+                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, PutProvider, DropProvider,
+                             PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
+                             ConfigureScheduler, Tick,
                              Stall, Question>;
 
 // ---- Answers
@@ -144,6 +179,15 @@ struct Reported { std::vector<bool> accepted; };       // started, then progress
 struct OtpMade { WorkerId worker; WallTime expires; };
 struct Drained { uint32_t executions_left = 0; };
 
+// Of a waiting job: who could make a worker for it.
+struct ProviderCandidate {
+  std::string name;
+  bool fits = false;
+  bool chosen = false;
+  std::string reason;
+  Duration startup{0};
+};
+
 struct Explanation {
   JobId job{};
   JobState state{};
@@ -154,6 +198,8 @@ struct Explanation {
   std::vector<RuleCount> rejected;
   std::string waiting_for;
   int64_t jobs_ahead = 0;
+  std::vector<ProviderCandidate> providers;
+  std::string provisioning;                            // in words: the worker that is being made for it
 };
 
 struct QueueReport {
@@ -183,7 +229,21 @@ struct SystemReport {
   std::array<int64_t, kWorkerStates + 1> by_state{};   // workers, by the number of their state
 };
 
+struct ProviderView {
+  LiveProvider provider;
+  ProviderState state{};
+  std::vector<WorkerId> workers;                       // not Terminated
+};
+struct ProviderViews { std::vector<ProviderView> providers; };
+
+struct PoolView {
+  PoolRow row;
+  uint32_t workers = 0, starting = 0, busy = 0;
+  int64_t waiting = 0;                                 // jobs
+};
+struct PoolViews { std::vector<PoolView> pools; };
+
 using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, SecretPut, Registered, StreamOpened, Reported, OtpMade,
-                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport>;
+                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews>;
 
 }  // namespace hodei::core

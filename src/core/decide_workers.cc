@@ -37,6 +37,8 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   record->info = c.info;
   record->incarnation = c.incarnation;
   record->registered = now.wall;
+  if (known != nullptr) record->info.made = known->record->info.made;
+  if (record->info.made && known->state == WorkerState::Terminating) return refused();
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
@@ -109,7 +111,8 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
     turn.effects.push_back(TellDrain{worker->id(), worker->stream, "draining"});
   }
-  leave_if_drained(*worker, turn);
+  leave_if_drained(*worker, now, turn);
+  if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
   return StreamOpened{worker->id()};
 }
@@ -146,7 +149,13 @@ Engine::Answer Engine::on(const CloseStream& c, Now, Turn& turn) {
   if (worker == nullptr || worker->stream != c.stream) return Done{};
   worker->connected = false;
   state_.roster().refresh(worker);
-  if (worker->state == WorkerState::Terminating) set_worker_state(*worker, WorkerEvent::Gone, turn);
+  if (worker->state != WorkerState::Terminating) return Done{};
+  // One that was made is gone when its provider says so.
+  if (worker->record->info.made) {
+    destroy(*worker, turn);
+  } else {
+    set_worker_state(*worker, WorkerEvent::Gone, turn);
+  }
   return Done{};
 }
 
@@ -167,17 +176,22 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   return Done{};
 }
 
-void Engine::leave_if_drained(LiveWorker& worker, Turn& turn) {
+void Engine::leave_if_drained(LiveWorker& worker, Now now, Turn& turn) {
   if (worker.state != WorkerState::Draining || !worker.executions.empty()) return;
   set_worker_state(worker, WorkerEvent::Leave, turn);
+  left(worker, now, turn);
   if (worker.connected) turn.effects.push_back(TellDrain{worker.id(), worker.stream, "drained"});
 }
 
-Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
-  const auto left = static_cast<uint32_t>(worker->executions.size());
-  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{left};
+  const auto remaining = static_cast<uint32_t>(worker->executions.size());
+  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{remaining};
+  if (worker->state == WorkerState::Creating) {
+    give_up(*worker, MakingFailure::Room, "drained before it came", now, turn);
+    return Drained{0};
+  }
   if (!next(worker->state, WorkerEvent::Drain)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
                                              " and cannot become Draining"));
@@ -186,8 +200,8 @@ Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
   if (worker->connected) {
     turn.effects.push_back(TellDrain{worker->id(), worker->stream, c.reason.empty() ? "draining" : c.reason});
   }
-  leave_if_drained(*worker, turn);
-  return Drained{left};
+  leave_if_drained(*worker, now, turn);
+  return Drained{remaining};
 }
 
 void Engine::revoke_otps(const WorkerId& worker, Turn& turn) {
@@ -217,6 +231,10 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   }
   worker->connected = false;
   revoke_otps(c.worker, turn);
+  if (worker->record->info.made) {
+    give_up(*worker, MakingFailure::Room, "unregistered", now, turn);
+    return Done{};
+  }
   set_worker_state(*worker, WorkerEvent::Leave, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;

@@ -51,6 +51,11 @@ uint64_t State::digest() const {
     out.text(name.first).text(name.second).i64(secret.revision).i64(secret.updated.us).u64(secret.hash);
     add(out);
   }
+  for (const auto& [name, hash] : settings_) {
+    Encoder out;
+    out.u64(static_cast<uint64_t>(name.first)).text(name.second).u64(hash);
+    add(out);
+  }
   for (const auto& [token, otp] : otps_) {
     Encoder out;
     out.u64(token.high).u64(token.low).text(otp.worker.str()).i64(otp.expires.us);

@@ -27,8 +27,15 @@ struct JobProgressed { JobPtr job; };
 // The worker will never send the rest of this execution's output.
 struct ExecutionLost { ExecutionId execution; };
 
+// Make it; `record` says what it must be. Its token is made by whoever carries this out.
+struct CreateWorker { WorkerRecordPtr record; };
+// End it and everything that was made for it.
+struct DestroyWorker { std::string provider; WorkerId worker; std::string handle; };
+// Ask for the list again and bring what runs in line with it.
+struct ProvidersChanged {};
+
 using Effect = std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, DropStream, JobMoved,
-                            JobProgressed, ExecutionLost>;
+                            JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
 
 // The one effect that waits for no commit: it promises nothing about stored state.
 struct AckHeartbeat { WorkerId worker; uint64_t stream = 0; int64_t sent_us = 0; };

@@ -29,7 +29,9 @@ void Engine::await_timeout(const JobHead& job, Now now) {
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
-  return std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  provision(now, turn);
+  return answer;
 }
 
 void Engine::write(Write w, Turn& turn) {
@@ -61,7 +63,8 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   if (job->state == JobState::Pending) woken.push_back(job->id);
   LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
-    leave_if_drained(*worker, turn);
+    leave_if_drained(*worker, now, turn);
+    retire_if_used(*worker, now, turn);
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);

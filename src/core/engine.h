@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "src/core/commands.h"
 #include "src/core/effects.h"
+#include "src/core/provision/making.h"
 #include "src/core/state.h"
 
 namespace hodei::core {
@@ -25,6 +26,10 @@ struct EngineConfig {
   size_t max_workers = 100'000;
   size_t max_templates = 10'000;
   size_t max_secrets = 1'000;          // of one namespace
+  Duration registration_limit = 60s;   // of a made worker, from when it runs
+  Duration making_limit = std::chrono::minutes(11);        // until it runs: an image may have to be fetched
+  Duration leaving_limit = 30s;        // for a worker that was told to go and still has output to send
+  Duration idle_limit = 10s;           // of a made worker without work; a pool may say otherwise
   Duration audit_life = std::chrono::hours(365 * 24);
 };
 
@@ -87,10 +92,55 @@ class Engine {
   Answer on(const DrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
-  void leave_if_drained(LiveWorker& worker, Turn& turn);
+  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void revoke_otps(const WorkerId& worker, Turn& turn);
+
+  // decide_providers.cc
+  Answer on(const PutProvider& c, Now now, Turn& turn);
+  Answer on(const DropProvider& c, Now now, Turn& turn);
+  Answer on(const PutPool& c, Now now, Turn& turn);
+  Answer on(const DropPool& c, Now now, Turn& turn);
+  Answer on(const ProviderSeen& c, Now now, Turn& turn);
+  Answer answer(const DescribeProviders& q, Now now);
+  Answer answer(const DescribePools& q, Now now);
+
+  // decide_making.cc: what providers tell of the workers that they make
+  Answer on(const WorkerMade& c, Now now, Turn& turn);
+  Answer on(const WorkerRuns& c, Now now, Turn& turn);
+  Answer on(const WorkerFailed& c, Now now, Turn& turn);
+  Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
+  Answer on(const Inventory& c, Now now, Turn& turn);
+  void has_come(LiveWorker& worker, Now now, Turn& turn);                 // it registered and opened its stream
+  void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
+  void destroy(LiveWorker& worker, Turn& turn);
+  void forget_gone(Turn& turn);
+  void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
+
+  // provision.cc: workers for what waits and fits nowhere
+  void want(const Lane& lane);
+  void provision(Now now, Turn& turn);
+  void resume_making(Now now, Turn& turn);
+  void make_for(const WaitingShape& shape, Now now, Turn& turn);
+  LiveProvider* choose_provider(const Shape& shape, Now now);
+  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
+  const PoolRow* pool_of(const Shape& shape) const;
+  bool waits_for_standing_worker(const WaitingShape& shape) const;
+  uint32_t coming_for(const Shape& shape) const;                          // slots of workers on their way
+  uint32_t starting(const std::string& provider) const;
+  uint32_t pool_workers(const std::string& pool) const;
+  JobId unclaimed(const WaitingShape& shape) const;
+  void explain_providers(const Shape& shape, JobId job, Now now, Explanation& out) const;   // explain_providers.cc
+
+  // scale_down.cc: the end of workers that nobody needs, and those that pools keep
+  void sweep_making(Now now, Turn& turn);
+  void sweep_deadlines(Now now, Turn& turn);
+  void sweep_idle(Now now, Turn& turn);
+  void sweep_pools(Now now, Turn& turn);
+  bool pool_can_spare(const LiveWorker& worker) const;
+  void retire_if_used(LiveWorker& worker, Now now, Turn& turn);
+  void left(LiveWorker& worker, Now now, Turn& turn);                     // its record says Terminating from now on
 
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);
@@ -138,6 +188,7 @@ class Engine {
   std::set<std::pair<MonoTime, ExecutionId>> timeouts_;
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
+  Making making_;
   MonoTime next_sweep_{0};
   MonoTime next_audit_sweep_{0};
   Now loaded_{};

@@ -38,6 +38,8 @@ class StoredRows {
     if (const auto* put = std::get_if<PutOtp>(&write)) otps[put->otp.token] = put->otp;
     if (const auto* gone = std::get_if<DeleteOtp>(&write)) otps.erase(gone->token);
     if (const auto* put = std::get_if<PutTemplate>(&write)) templates[{put->row.ns, put->row.name}] = put->row;
+    if (const auto* put = std::get_if<PutSetting>(&write)) settings[{put->row.kind, put->row.name}] = put->row;
+    if (const auto* gone = std::get_if<DeleteSetting>(&write)) settings.erase({gone->kind, gone->name});
     if (const auto* put = std::get_if<PutSecret>(&write)) secrets[{put->row.ns, put->row.name}] = put->row;
     if (const auto* gone = std::get_if<DeleteSecret>(&write)) secrets.erase({gone->ns, gone->name});
     if (const auto* put = std::get_if<PutAudit>(&write)) audit.push_back(put->row);
@@ -57,6 +59,7 @@ class StoredRows {
     if (scheduler) engine.restore(PutScheduler{*scheduler});
     engine.restore(PutNextJob{next_job});
     if (!audit.empty()) engine.restore(PutAudit{audit.back()});
+    for (const auto& [name, row] : settings) engine.restore(PutSetting{row});
     for (const auto& [name, row] : secrets) engine.restore(PutSecret{row});
     for (const auto& [name, row] : templates) engine.restore(PutTemplate{row});
     for (const auto& [name, row] : limits) engine.restore(PutKeyLimit{row});
@@ -80,6 +83,7 @@ class StoredRows {
   std::map<WorkerId, WorkerRecordPtr> workers;
   std::map<Hash128, OtpRow> otps;
   std::map<Name, TemplateRow> templates;
+  std::map<std::pair<SettingKind, std::string>, SettingRow> settings;
   std::map<Name, SecretRow> secrets;
   std::vector<AuditRow> audit;
   std::map<Name, KeyLimitRow> limits;

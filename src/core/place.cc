@@ -43,7 +43,11 @@ void Engine::place_job(JobId id, Now now, Turn& turn) {
     return;
   }
   // Others of its lane wait already: by the roster's invariant there is no room for this one either.
-  if (live->lane->first() == id) place_lane(live->lane, now, turn);
+  if (live->lane->first() == id) {
+    place_lane(live->lane, now, turn);
+  } else {
+    want(*live->lane);
+  }
 }
 
 void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
@@ -53,8 +57,9 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
       state_.park(id);
       continue;
     }
+    if (!state_.roster().admits(*lane)) return;
     Choice choice = state_.roster().best(*lane->shape);
-    if (choice.worker == nullptr) return;
+    if (choice.worker == nullptr) return want(*lane);
     const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
     state_.roster().served(lane);
     assign(id, *choice.worker, std::move(choice.decision), now, turn);

@@ -80,13 +80,14 @@ Explanation Engine::explain_shape(const Shape& shape) {
   return out;
 }
 
-Engine::Answer Engine::answer(const ExplainJob& q, Now) {
+Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   const LiveJob* live = state_.job(q.job);
   if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(q.job), " is not waiting or running"));
   const JobHead& head = *live->head;
   Explanation out;
   if (head.state == JobState::Pending) {
     out = explain_shape(*head.shape);
+    explain_providers(*head.shape, q.job, now, out);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
     } else if (live->where == LiveJob::Where::Parked) {

@@ -53,6 +53,10 @@ void State::fold(const Write& write) {
           roster_.refresh_all();
         } else if constexpr (std::is_same_v<W, PutNextJob>) {
           next_job_ = w.next;
+        } else if constexpr (std::is_same_v<W, PutSetting>) {
+          put_setting(w.row);
+        } else if constexpr (std::is_same_v<W, DeleteSetting>) {
+          delete_setting(w.kind, w.name);
         } else if constexpr (std::is_same_v<W, PutSecret>) {
           secrets_[{w.row.ns, w.row.name}] = {w.row.revision, w.row.updated, hash64(w.row.sealed)};
         } else if constexpr (std::is_same_v<W, DeleteSecret>) {
@@ -197,23 +201,36 @@ void State::put_worker(const WorkerRecordPtr& record) {
   const bool known = slot != nullptr;
   if (!known) slot = std::make_unique<LiveWorker>();
   LiveWorker* worker = slot.get();
-  if (known) sessions_.erase(worker->record->session);
-  sessions_[record->session] = record->info.id;
+  if (known) {
+    sessions_.erase(worker->record->session);
+    count_made(*worker->record, -1);
+  }
+  // One that is still being made has none.
+  if (record->session != Hash128{}) sessions_[record->session] = record->info.id;
+  count_made(*record, +1);
   const bool busy = record->state == WorkerState::Ready && !worker->executions.empty();
   worker->state = busy ? WorkerState::Busy : record->state;
-  if (known) {
+  if (worker->kind != nullptr) {
     roster_.change(worker, record);
-  } else {
-    worker->record = record;
-    roster_.add(worker);
+    return;
   }
+  worker->record = record;
+  // Nothing can be placed on it before it has said what it is.
+  if (record->state != WorkerState::Creating) roster_.add(worker);
+}
+
+void State::count_made(const WorkerRecord& record, int sign) {
+  if (!record.info.made || record.state == WorkerState::Terminated) return;
+  const auto provider = providers_.find(record.info.made->provider);
+  if (provider != providers_.end()) provider->second.workers += static_cast<uint32_t>(sign);
 }
 
 void State::delete_worker(const WorkerId& id) {
   const auto it = workers_.find(id);
   if (it == workers_.end()) return;
   HODEI_CHECK(it->second->executions.empty());
-  roster_.remove(it->second.get());
+  if (it->second->kind != nullptr) roster_.remove(it->second.get());
+  count_made(*it->second->record, -1);
   sessions_.erase(it->second->record->session);
   workers_.erase(it);
 }

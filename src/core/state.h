@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/core/placement/keys.h"
 #include "src/core/placement/roster.h"
+#include "src/core/provision/provision.h"
 #include "src/core/writes.h"
 
 namespace hodei::core {
@@ -38,9 +39,13 @@ class State {
   void queue(JobId id);
   void park(JobId id);
 
+  std::map<std::string, LiveProvider, std::less<>>& providers() { return providers_; }
+  const std::map<std::string, LiveProvider, std::less<>>& providers() const { return providers_; }
+  const std::map<std::string, PoolRow, std::less<>>& pools() const { return pools_; }
   const SchedulerConfig& scheduler() const { return scheduler_; }
   uint64_t next_job() const { return next_job_; }
   Roster& roster() { return roster_; }
+  const Roster& roster() const { return roster_; }
   ConcurrencyKeys& keys() { return keys_; }
   const ConcurrencyKeys& keys() const { return keys_; }
   const std::set<std::pair<WallTime, JobId>>& delayed() const { return delayed_; }
@@ -79,7 +84,11 @@ class State {
   void forget_key_job(const JobHead& head);
   void occupy(const JobHead& head, int sign);
   void put_worker(const WorkerRecordPtr& record);
+  void count_made(const WorkerRecord& record, int sign);
   void delete_worker(const WorkerId& id);
+
+  void put_setting(const SettingRow& row);
+  void delete_setting(SettingKind kind, const std::string& name);
 
   SchedulerConfig scheduler_;
   uint64_t next_job_ = 1;
@@ -92,6 +101,9 @@ class State {
   std::map<std::pair<std::string, std::string>, TemplateRow> templates_;
   std::map<std::pair<std::string, std::string>, SecretFacts> secrets_;
   uint64_t next_audit_ = 1;
+  std::map<std::pair<SettingKind, std::string>, uint64_t> settings_;   // hashes of their bytes
+  std::map<std::string, LiveProvider, std::less<>> providers_;
+  std::map<std::string, PoolRow, std::less<>> pools_;
   std::map<Hash128, OtpRow> otps_;
   absl::flat_hash_map<Hash128, std::pair<JobId, WallTime>> idempotency_;
   std::set<std::pair<WallTime, Hash128>> idempotency_ages_;

@@ -58,6 +58,17 @@ struct AuditRow {
   bool operator==(const AuditRow&) const = default;
 };
 
+// What people set while it runs; the bytes are of the struct that the kind stands for.
+enum class SettingKind : uint8_t { Provider = 1, Pool, Tenant, KeyRate };
+
+struct SettingRow {
+  SettingKind kind{};
+  std::string name;
+  std::string bytes;
+
+  bool operator==(const SettingRow&) const = default;
+};
+
 // A one-time token, known only by its hash.
 struct OtpRow {
   Hash128 token;
@@ -94,6 +105,8 @@ struct PutIdempotency { IdempotencyRow row; };
 struct ExpireIdempotency { WallTime before; };
 struct PutScheduler { SchedulerConfig config; };
 struct PutNextJob { uint64_t next = 1; };
+struct PutSetting { SettingRow row; };
+struct DeleteSetting { SettingKind kind{}; std::string name; };
 struct PutSecret { SecretRow row; };
 struct DeleteSecret { std::string ns; std::string name; };
 struct PutAudit { AuditRow row; };
@@ -101,7 +114,7 @@ struct ExpireAudit { WallTime before; };  // the newest entry stays, whatever it
 
 using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
                            DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
-                           PutNextJob, PutSecret, DeleteSecret, PutAudit, ExpireAudit>;
+                           PutNextJob, PutSetting, DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit>;
 
 using Writes = std::vector<Write>;
 

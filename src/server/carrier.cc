@@ -17,6 +17,7 @@ void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
     if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);
+    if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && maker_ != nullptr) tell_maker(*put->worker);
   }
   Messages messages;
   for (const core::Effect& effect : turn.effects) add(effect, messages);
@@ -25,6 +26,16 @@ void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
     message.epoch = static_cast<uint64_t>(epoch);
     links_.send(stream, std::move(message));
   }
+}
+
+void Carrier::forget_streams(const std::string& why) {
+  links_.close_all(why);
+  if (maker_ != nullptr) maker_->providers_changed();   // the new memory knows nothing of their health
+}
+
+void Carrier::tell_maker(const core::WorkerRecord& worker) {
+  const bool has_come = worker.session != Hash128{};   // nobody but a worker that registers has one
+  if (has_come && worker.info.made) maker_->registered(worker.info.id);
 }
 
 void Carrier::add(const core::Effect& effect, Messages& messages) {
@@ -56,6 +67,12 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           events_.publish({e.job, e.first, false});
         } else if constexpr (std::is_same_v<E, core::JobProgressed>) {
           events_.publish({e.job, 0, true});
+        } else if constexpr (std::is_same_v<E, core::CreateWorker>) {
+          if (maker_ != nullptr) maker_->create(e);
+        } else if constexpr (std::is_same_v<E, core::DestroyWorker>) {
+          if (maker_ != nullptr) maker_->destroy(e);
+        } else if constexpr (std::is_same_v<E, core::ProvidersChanged>) {
+          if (maker_ != nullptr) maker_->providers_changed();
         } else {
           static_assert(std::is_same_v<E, core::ExecutionLost>, "every effect must be carried out");
           logs_.execution_lost(e.execution);

@@ -21,18 +21,32 @@ class LogEnds {
   virtual int64_t durable_offset(ExecutionId execution) = 0;
 };
 
+// What the carrier needs of the provisioner. Called on the loop's thread: nothing here may block.
+class WorkerMaker {
+ public:
+  virtual ~WorkerMaker() = default;
+  virtual void create(const core::CreateWorker& wish) = 0;
+  virtual void destroy(const core::DestroyWorker& wish) = 0;
+  virtual void providers_changed() = 0;   // or forgotten: each is to be looked at, and told of, again
+  virtual void registered(const WorkerId& worker) { (void)worker; }
+};
+
 class Carrier final : public Outlet {
  public:
   Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs, store::Reader& reader)
       : links_(links), events_(events), logs_(logs), reader_(reader) {}
 
+  // Before the loop starts; without one, nobody makes workers.
+  void set_maker(WorkerMaker* maker) { maker_ = maker; }
+
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
-  void forget_streams(const std::string& why) override { links_.close_all(why); }
+  void forget_streams(const std::string& why) override;
 
  private:
   using Messages = std::map<uint64_t, ToWorker>;       // by stream
   void add(const core::Effect& effect, Messages& messages);
+  void tell_maker(const core::WorkerRecord& worker);
   void tell_output(const core::JobHead& job);
   void tell_journal(const core::JobHead& job, size_t first);
   void fill_specs(Messages& messages);
@@ -42,6 +56,7 @@ class Carrier final : public Outlet {
   LogEnds& logs_;
   store::Reader& reader_;
   SpecCache specs_;
+  WorkerMaker* maker_ = nullptr;
 };
 
 }  // namespace hodei::server

@@ -90,6 +90,12 @@ void write_secret(const SecretRow& row, RowOut& out) {
   out.bytes(row.sealed);
 }
 
+void write_setting(const SettingRow& row, RowOut& out) {
+  out.integer(static_cast<int64_t>(row.kind));
+  out.text(row.name);
+  out.bytes(row.bytes);
+}
+
 void write_audit(const AuditRow& row, RowOut& out) {
   out.integer(static_cast<int64_t>(row.number));
   out.integer(row.at.us);
@@ -172,6 +178,14 @@ SecretRow read_secret(RowIn& in) {
   row.revision = in.integer();
   row.updated.us = in.integer();
   row.sealed = in.bytes();
+  return row;
+}
+
+SettingRow read_setting(RowIn& in) {
+  SettingRow row;
+  row.kind = static_cast<SettingKind>(in.integer());
+  row.name = in.text();
+  row.bytes = in.bytes();
   return row;
 }
 

@@ -15,7 +15,7 @@
 
 namespace hodei::store {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 // Text may hold any bytes: what people send is stored as it came.
 enum class ColumnType : uint8_t { Int, Real, Text, Bytes };
@@ -130,7 +130,12 @@ inline constexpr Column kAuditColumns[] = {
 };
 inline constexpr Table kAudit{"audit", kAuditColumns, 1, "number > 0"};
 
+// What people set while it runs: providers, pools, shares of tenants, rates of keys. `kind` is core::SettingKind.
+inline constexpr Column kSettingColumns[] = {{"kind"}, {"name", ColumnType::Text}, {"bytes", ColumnType::Bytes}};
+inline constexpr Table kSetting{"setting", kSettingColumns, 2, "kind > 0"};
+
 inline constexpr const Table* kTables[] = {&kMeta,     &kSpec,     &kJobHot,      &kJobDone, &kWorker, &kOtp,
-                                           &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,  &kAudit};
+                                           &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,  &kAudit,
+                                           &kSetting};
 
 }  // namespace hodei::store

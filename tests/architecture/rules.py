@@ -12,7 +12,8 @@ FOLDERS = {
     "src/core/job": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
     "src/core/worker": {"uses": ["src/core/placement"], "libraries": set(), "pure": True},
     "src/core/placement": {"uses": ["src/core/job", "src/core/worker"], "libraries": set(), "pure": True},
-    "src/core": {"uses": ["src/core/job", "src/core/worker", "src/core/placement"], "libraries": set(), "pure": True},
+    "src/core/provision": {"uses": ["src/core/placement", "src/core/worker"], "libraries": set(), "pure": True},
+    "src/core": {"uses": ["src/core/job", "src/core/worker", "src/core/placement", "src/core/provision"], "libraries": set(), "pure": True},
     "src/store": {"uses": ["src/core"], "libraries": set()},
     # The log stores share how pieces are cut and numbered.
     "src/store/memory": {"uses": ["src/store", "src/store/segments"], "libraries": set()},

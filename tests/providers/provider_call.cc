@@ -8,7 +8,7 @@
 
 #include "src/base/status.h"
 #include "src/providers/conformance/probe.h"
-#include "tests/providers/factories.h"
+#include "src/server/provisioning/factories.h"
 
 namespace {
 
@@ -129,11 +129,11 @@ struct Verb {
 constexpr Verb kVerbs[] = {{"create", create}, {"status", status}, {"destroy", destroy}, {"logs", logs}, {"list", list},
                            {"health", health}, {"capabilities", capabilities}, {"watch", watch}};
 
-int run(Factory make, const Verb& verb, const Call& call, const std::string& type) {
+int run(const Verb& verb, const Call& call, const std::string& type) {
   const Installation installation{.id = call.word("installation", "call"), .folder = call.word("folder", "/tmp"),
                                   .worker_binary = call.word("worker")};
   const ProviderConfig config{.name = call.word("name", type), .type = type, .options = call.all("option.")};
-  absl::StatusOr<std::unique_ptr<Provider>> provider = make(config, installation);
+  absl::StatusOr<std::unique_ptr<Provider>> provider = server::make_provider(config, installation);
   const absl::Status done = provider.ok() ? verb.run(**provider, call) : provider.status();
   if (!done.ok()) fmt::print(stderr, "{}\n", done.ToString());
   return done.ok() ? 0 : 1;
@@ -142,7 +142,7 @@ int run(Factory make, const Verb& verb, const Call& call, const std::string& typ
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Factory make = argc > 2 ? factory_of(argv[1]) : nullptr;
+  const bool known = argc > 2 && server::has_provider_type(argv[1]);
   Words words;
   for (int i = 3; i < argc; ++i) {
     const std::string text = argv[i];
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     if (equals != std::string::npos) words[text.substr(0, equals)] = text.substr(equals + 1);
   }
   for (const Verb& verb : kVerbs) {
-    if (make != nullptr && argv[2] == std::string(verb.name)) return run(make, verb, Call(words), argv[1]);
+    if (known && argv[2] == std::string(verb.name)) return run(verb, Call(words), argv[1]);
   }
   fmt::print(stderr, "{}", kUsage);
   return 2;

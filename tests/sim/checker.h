@@ -24,6 +24,9 @@ class Checker {
   void remembered(const WorkerId& worker, ExecutionId execution) { remembered_[worker].insert(execution); }
   void supervisor_died(const WorkerId& worker) { remembered_.erase(worker); }
 
+  // At most so many workers of the provider at once.
+  void set_room(uint32_t room) { room_ = room; }
+
   // Commits that were applied.
   void committed(const core::Writes& writes);
 
@@ -41,6 +44,7 @@ class Checker {
  private:
   void check_key_limits(const core::JobHead& job);
   void check_outbox(const core::JobHead& job);
+  void check_room();
 
   World& world_;
   std::map<JobId, std::set<ExecutionId>> alive_;
@@ -52,6 +56,8 @@ class Checker {
   std::map<std::string, int64_t> key_limits_;
   std::set<JobId> acknowledged_;
   std::set<JobId> cancelled_;
+  std::set<WorkerId> made_;
+  uint32_t room_ = 0;
 };
 
 }  // namespace hodei::sim

@@ -114,11 +114,18 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
   out->set_cpu_load(view.cpu_load);
   out->set_memory_used_mb(view.memory_used_mb);
-  set_time(view.record->registered, out->mutable_registered_at());
+  if (view.record->registered.is_set()) set_time(view.record->registered, out->mutable_registered_at());
   if (view.last_seen.is_set()) set_time(view.last_seen, out->mutable_last_seen_at());
   out->set_succeeded(view.succeeded);
   out->set_failed(view.failed);
   out->set_dropped_logs(view.dropped_logs);
+  if (in.made) {
+    out->set_pool(in.made->pool);
+    out->set_provider_ref(in.made->handle);
+    if (in.made->for_job != 0) out->set_made_for(short_id(JobId{in.made->for_job}));
+  } else if (const auto pool = in.labels.find("pool"); pool != in.labels.end()) {
+    out->set_pool(pool->second);
+  }
 }
 
 void to_proto(const core::Score& score, v1::Score* out) {

@@ -41,7 +41,7 @@ struct WaitingShape {
   uint32_t ordinal = 0;
   std::vector<Eligible> eligible;
   std::vector<Rejected> rejected;
-  uint32_t lanes = 0;
+  std::vector<Lane*> lanes;
   uint64_t idle_since = 0;   // a number that grows; 0: lanes use it
 };
 

@@ -17,6 +17,7 @@ std::string profile_of(const WorkerInfo& info) {
   alike.os.clear();
   alike.capacity = {};
   alike.slots = 0;
+  alike.made.reset();
   return encode(alike);
 }
 
@@ -149,7 +150,7 @@ Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape
     slot->priority = priority;
     slot->tenant = owner;
     slot->shape = entry;
-    ++entry->lanes;
+    entry->lanes.push_back(slot.get());
     if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
   }
   return slot.get();
@@ -160,8 +161,9 @@ void Roster::drop_if_idle(Lane* lane) {
   if (lane->stale) std::erase(stale_, lane);
   index(lane);
   WaitingShape* shape = lane->shape;
+  std::erase(shape->lanes, lane);
   lanes_.erase({static_cast<uint8_t>(lane->priority), lane->tenant->ordinal, shape->ordinal});
-  if (--shape->lanes > 0) return;
+  if (!shape->lanes.empty()) return;
   // Jobs that are placed as they come would have every worker judged again and again.
   shape->idle_since = ++idle_count_;
   idle_[shape->idle_since] = shape;
@@ -209,6 +211,15 @@ void Roster::served(Lane* lane) {
   uint64_t& pass = lane->tenant->pass[c];
   last_pass_[c] = std::max(last_pass_[c], pass);
   pass = last_pass_[c] + 1;
+}
+
+const WaitingShape* Roster::shape(uint32_t ordinal) const {
+  const auto it = shapes_by_ordinal_.find(ordinal);
+  return it == shapes_by_ordinal_.end() ? nullptr : it->second;
+}
+
+void Roster::each_lane(const std::function<void(const Lane&)>& visit) const {
+  for (const auto& [key, lane] : lanes_) visit(*lane);
 }
 
 ShapePtr Roster::shared(const ShapePtr& shape) const {

@@ -8,6 +8,7 @@
 // own class's backlog, and a new job only at the tops of its eligible classes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,6 +66,9 @@ class Roster {
   void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
   void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
 
+  // Whether its tenant may have a further job with a worker now.
+  bool admits(const Lane&) const { return true; }
+
   // What to keep in a head: the shape and the name that those already share who wait with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
   Namespace shared(const Namespace& ns) const;
@@ -75,6 +79,10 @@ class Roster {
   Lane* first_waiting(const LiveWorker& worker);
   bool fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
+
+  // By its ordinal; null when nobody waits with it any more.
+  const WaitingShape* shape(uint32_t ordinal) const;
+  void each_lane(const std::function<void(const Lane&)>& visit) const;
 
   size_t shapes() const { return shapes_.size() - idle_.size(); }   // that somebody waits with
 

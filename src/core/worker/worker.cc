@@ -18,6 +18,10 @@ std::string encode(const WorkerInfo& w) {
   out.u64(w.tolerations.size());
   for (const Toleration& t : w.tolerations) out.text(t.key).text(t.value);
   out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
+  // Records of older versions end here.
+  if (!w.made) return out.take();
+  const Made& m = *w.made;
+  out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
   return out.take();
 }
 
@@ -54,6 +58,15 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   w.provider = in.text();
   w.isolation = static_cast<Isolation>(in.u64());
   w.image = in.text();
+  if (in.done() || !in.ok()) return w;
+  Made made;
+  made.provider = in.text();
+  made.pool = in.text();
+  made.handle = in.text();
+  made.for_job = in.u64();
+  made.one_job = in.u64() != 0;
+  made.asked.us = in.i64();
+  w.made = std::move(made);
   return w;
 }
 

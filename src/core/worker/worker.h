@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,18 @@
 #include "src/core/worker/state.h"
 
 namespace hodei::core {
+
+// Of a worker that a provider made for us.
+struct Made {
+  std::string provider;
+  std::string pool;                        // empty: none
+  std::string handle;                      // the provider's own id of it; empty: not made yet
+  uint64_t for_job = 0;                    // has first claim on it; 0: nobody
+  bool one_job = false;                    // leaves after its first execution
+  WallTime asked;
+
+  bool operator==(const Made&) const = default;
+};
 
 struct WorkerInfo {
   WorkerId id;
@@ -32,6 +45,7 @@ struct WorkerInfo {
   std::string provider;                    // "manual" when started by hand
   Isolation isolation = Isolation::Process;
   std::string image;
+  std::optional<Made> made;                // nothing: somebody started it
 
   bool operator==(const WorkerInfo&) const = default;
 };

@@ -23,7 +23,9 @@ std::string_view name(WorkerPhase phase) {
 }
 
 Probe::Probe(const SuiteSetup& setup, std::string check, int number)
-    : setup_(setup), check_(std::move(check)), number_(number), provider_(make(setup.installation)) {}
+    : setup_(setup), check_(std::move(check)), number_(number) {
+  provider_ = make(setup.installation);
+}
 
 std::unique_ptr<Provider> Probe::make(const Installation& installation) {
   absl::StatusOr<std::unique_ptr<Provider>> made = setup_.make(installation);

@@ -146,7 +146,7 @@ void RandomHistory::move_a_job(Writes& out) {
 void RandomHistory::change_something_else(Writes& out) {
   const std::string ns = cat("ns", pick(2));
   const std::string id = cat("w", pick(5));
-  switch (pick(15)) {
+  switch (pick(17)) {
     case 0: out.push_back(PutWorker{a_worker(id)}); break;
     case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
     case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
@@ -166,6 +166,8 @@ void RandomHistory::change_something_else(Writes& out) {
     case 11: out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}}); break;
     case 12: out.push_back(ExpireAudit{WallTime{clock_us_ - 5000}}); break;
     case 13: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9))}}); break;
+    case 14: out.push_back(PutSetting{{SettingKind::Pool, some_text(), some_text()}}); break;
+    case 15: out.push_back(DeleteSetting{SettingKind::Pool, some_text()}); break;
     default: out.push_back(PutNextJob{next_job_});
   }
 }

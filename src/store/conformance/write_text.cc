@@ -63,6 +63,12 @@ struct Describe {
     return fmt::format("scheduler {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load, c.affinity,
                        c.zone, c.history, c.threshold);
   }
+  std::string operator()(const PutSetting& w) const {
+    return fmt::format("setting {}/{} {}", static_cast<int>(w.row.kind), quoted(w.row.name), quoted(w.row.bytes));
+  }
+  std::string operator()(const DeleteSetting& w) const {
+    return fmt::format("delete setting {}/{}", static_cast<int>(w.kind), quoted(w.name));
+  }
   std::string operator()(const PutSecret& w) const {
     return fmt::format("secret {}/{} revision={} updated={} {}", quoted(w.row.ns), quoted(w.row.name), w.row.revision,
                        w.row.updated.us, quoted(w.row.sealed));

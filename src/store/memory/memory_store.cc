@@ -53,6 +53,7 @@ absl::Status MemoryStore::load(const LoadVisitor& visit) {
   if (all.scheduler) visit(core::PutScheduler{*all.scheduler});
   if (all.next_job) visit(core::PutNextJob{*all.next_job});
   if (!all.audit.empty()) visit(core::PutAudit{all.audit.rbegin()->second});
+  for (const auto& [key, row] : all.settings) visit(core::PutSetting{row});
   for (const auto& [key, row] : all.secrets) visit(core::PutSecret{row});
   for (const auto& [key, row] : all.templates) visit(core::PutTemplate{row});
   for (const auto& [key, row] : all.key_limits) visit(core::PutKeyLimit{row});

@@ -39,6 +39,7 @@ struct MemoryTables {
   std::map<WorkerId, core::WorkerRecordPtr> workers;
   std::map<Hash128, core::OtpRow> otps;
   std::map<Name, core::TemplateRow> templates;
+  std::map<std::pair<core::SettingKind, std::string>, core::SettingRow> settings;
   std::map<Name, core::SecretRow> secrets;
   std::map<uint64_t, core::AuditRow> audit;
   std::map<Name, core::KeyLimitRow> key_limits;

@@ -24,6 +24,8 @@ struct Apply {
   void operator()(const DeleteOtp& w) const { t.otps.erase(w.token); }
   void operator()(const PutTemplate& w) const { t.templates[{w.row.ns, w.row.name}] = w.row; }
   void operator()(const DeleteTemplate& w) const { t.templates.erase({w.ns, w.name}); }
+  void operator()(const PutSetting& w) const { t.settings[{w.row.kind, w.row.name}] = w.row; }
+  void operator()(const DeleteSetting& w) const { t.settings.erase({w.kind, w.name}); }
   void operator()(const PutSecret& w) const { t.secrets[{w.row.ns, w.row.name}] = w.row; }
   void operator()(const DeleteSecret& w) const { t.secrets.erase({w.ns, w.name}); }
   void operator()(const PutAudit& w) const { t.audit[w.row.number] = w.row; }

@@ -50,6 +50,8 @@ absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
       {&out.delete_template_, delete_sql(kTemplate, kDialect)},
       {&out.put_key_limit_, upsert_sql(kKeyLimit, kDialect)},
       {&out.delete_key_limit_, delete_sql(kKeyLimit, kDialect)},
+      {&out.put_setting_, upsert_sql(kSetting, kDialect)},
+      {&out.delete_setting_, delete_sql(kSetting, kDialect)},
       {&out.put_secret_, upsert_sql(kSecret, kDialect)},
       {&out.delete_secret_, delete_sql(kSecret, kDialect)},
       {&out.put_audit_, insert_sql(kAudit, kDialect)},
@@ -137,6 +139,11 @@ absl::Status BatchWriter::write_other(const Write& write) {
     absl::Status operator()(const DeleteTemplate& p) const { return erase(w.delete_template_, {p.ns, p.name}); }
     absl::Status operator()(const PutKeyLimit& p) const { return put(w.put_key_limit_, p.row, write_key_limit); }
     absl::Status operator()(const DeleteKeyLimit& p) const { return erase(w.delete_key_limit_, {p.ns, p.key}); }
+    absl::Status operator()(const PutSetting& p) const { return put(w.put_setting_, p.row, write_setting); }
+    absl::Status operator()(const DeleteSetting& p) const {
+      w.delete_setting_.integer(static_cast<int64_t>(p.kind));
+      return erase(w.delete_setting_, {p.name});
+    }
     absl::Status operator()(const PutSecret& p) const { return put(w.put_secret_, p.row, write_secret); }
     absl::Status operator()(const DeleteSecret& p) const { return erase(w.delete_secret_, {p.ns, p.name}); }
     absl::Status operator()(const PutAudit& p) const { return put(w.put_audit_, p.row, write_audit); }

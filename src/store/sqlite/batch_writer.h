@@ -34,6 +34,8 @@ class BatchWriter {
   Statement delete_template_;
   Statement put_key_limit_;
   Statement delete_key_limit_;
+  Statement put_setting_;
+  Statement delete_setting_;
   Statement put_secret_;
   Statement delete_secret_;
   Statement put_audit_;

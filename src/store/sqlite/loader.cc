@@ -35,6 +35,7 @@ absl::Status load_everything(Connection& db, const LoadVisitor& visit) {
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(db));
   RETURN_IF_ERROR(load_meta(db, visit));
   RETURN_IF_ERROR(each(db, kAudit, "number DESC LIMIT 1", visit, [](RowIn& in) { return core::PutAudit{read_audit(in)}; }));
+  RETURN_IF_ERROR(each(db, kSetting, "kind, name", visit, [](RowIn& in) { return core::PutSetting{read_setting(in)}; }));
   RETURN_IF_ERROR(each(db, kSecret, "ns, name", visit, [](RowIn& in) { return core::PutSecret{read_secret(in)}; }));
   RETURN_IF_ERROR(
       each(db, kTemplate, "ns, name", visit, [](RowIn& in) { return core::PutTemplate{read_template(in)}; }));

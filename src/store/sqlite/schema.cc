@@ -17,6 +17,9 @@ const std::vector<Migration>& migrations() {
         "CREATE TABLE audit (number INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, ns TEXT NOT NULL, "
         "principal TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, "
         "CHECK (number > 0)) STRICT"}},
+      {3,
+       {"CREATE TABLE setting (kind INTEGER NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name), "
+        "CHECK (kind > 0)) STRICT, WITHOUT ROWID"}},
   };
   return list;
 }

@@ -1,0 +1,171 @@
+#include "src/core/provision/provision.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/codec.h"
+#include "src/base/ids.h"
+#include "src/base/status.h"
+
+namespace hodei::core {
+namespace {
+
+constexpr double kMillionth = 1e6;
+
+void put(Encoder& out, const Labels& labels) {
+  out.u64(labels.size());
+  for (const auto& [key, value] : labels) out.text(key).text(value);
+}
+
+Labels get_labels(Decoder& in) {
+  Labels out;
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
+    std::string key(in.text());
+    out[std::move(key)] = in.text();
+  }
+  return out;
+}
+
+absl::Status check_words(std::string_view field, const Labels& words) {
+  if (words.size() > 100) return bad_field(field, "at most 100 of them, not ", words.size());
+  for (const auto& [key, value] : words) {
+    if (key.empty() || key.size() > 200 || value.size() > 4096) {
+      return bad_field(field, "names have 1 to 200 characters, values at most 4096");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string encode(const ProviderRow& r) {
+  Encoder out;
+  out.text(r.name).text(r.type);
+  put(out, r.options);
+  out.u64(static_cast<uint64_t>(r.mode)).u64(r.max_workers).i64(r.preference).i64(std::llround(r.cost * kMillionth));
+  put(out, r.labels);
+  out.text(r.server_address).u64(r.built_in);
+  return out.take();
+}
+
+ProviderRow decode_provider(std::string_view bytes) {
+  Decoder in(bytes);
+  ProviderRow r;
+  r.name = in.text();
+  r.type = in.text();
+  r.options = get_labels(in);
+  r.mode = static_cast<ProviderMode>(in.u64());
+  r.max_workers = static_cast<uint32_t>(in.u64());
+  r.preference = in.i64();
+  r.cost = static_cast<double>(in.i64()) / kMillionth;
+  r.labels = get_labels(in);
+  r.server_address = in.text();
+  r.built_in = in.u64() != 0;
+  return r;
+}
+
+std::string encode(const PoolRow& r) {
+  Encoder out;
+  out.text(r.name).text(r.provider).text(r.image).u64(r.min).u64(r.max).u64(r.spare).i64(r.idle.count()).u64(r.one_job);
+  out.u64(r.slots).i64(r.size.cpu_milli).i64(r.size.memory_mb).i64(r.size.storage_mb).i64(r.size.gpus);
+  put(out, r.labels);
+  return out.take();
+}
+
+PoolRow decode_pool(std::string_view bytes) {
+  Decoder in(bytes);
+  PoolRow r;
+  r.name = in.text();
+  r.provider = in.text();
+  r.image = in.text();
+  r.min = static_cast<uint32_t>(in.u64());
+  r.max = static_cast<uint32_t>(in.u64());
+  r.spare = static_cast<uint32_t>(in.u64());
+  r.idle = Duration(in.i64());
+  r.one_job = in.u64() != 0;
+  r.slots = static_cast<uint32_t>(in.u64());
+  r.size = {in.i64(), in.i64(), in.i64(), in.i64()};
+  r.labels = get_labels(in);
+  return r;
+}
+
+absl::Status validate(const ProviderRow& r) {
+  RETURN_IF_ERROR(check_name("name", r.name));
+  RETURN_IF_ERROR(check_name("type", r.type));
+  RETURN_IF_ERROR(check_words("options", r.options));
+  RETURN_IF_ERROR(check_words("labels", r.labels));
+  if (r.max_workers > kMaxPoolWorkers) {
+    return bad_field("max_workers", "must be at most ", kMaxPoolWorkers, ", not ", r.max_workers);
+  }
+  if (!std::isfinite(r.cost) || r.cost < 0 || r.cost > 1e6) return bad_field("cost", "must be from 0 to 1000000");
+  return absl::OkStatus();
+}
+
+absl::Status validate(const PoolRow& r) {
+  RETURN_IF_ERROR(check_name("name", r.name));
+  if (!r.provider.empty()) RETURN_IF_ERROR(check_name("provider", r.provider));
+  RETURN_IF_ERROR(check_words("labels", r.labels));
+  for (const uint32_t count : {r.min, r.max, r.spare}) {
+    if (count > kMaxPoolWorkers) return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
+  }
+  if (r.max > 0 && r.min > r.max) return bad_field("min", "is ", r.min, ", more than max, which is ", r.max);
+  if (r.slots == 0 || r.slots > 10'000) return bad_field("slots", "must be between 1 and 10000, not ", r.slots);
+  if (r.one_job && r.slots != 1) return bad_field("slots", "must be 1 in a pool of one-job workers, not ", r.slots);
+  if (r.idle < Duration(0) || r.idle > std::chrono::hours(24 * 366)) return bad_field("idle_ms", "must be from 0 to a year");
+  const Amounts& a = r.size;
+  if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
+    return bad_field("size", "amounts must not be negative");
+  }
+  return absl::OkStatus();
+}
+
+std::string_view name(ProviderMode mode) {
+  switch (mode) {
+    case ProviderMode::Enabled: return "enabled";
+    case ProviderMode::Maintenance: return "maintenance";
+    case ProviderMode::Disabled: return "disabled";
+  }
+  return "?";
+}
+
+std::string_view name(HealthState state) {
+  switch (state) {
+    case HealthState::Unknown: return "unknown";
+    case HealthState::Healthy: return "healthy";
+    case HealthState::Degraded: return "degraded";
+    case HealthState::Unhealthy: return "unhealthy";
+  }
+  return "?";
+}
+
+std::string_view name(ProviderState state) {
+  switch (state) {
+    case ProviderState::Starting: return "Starting";
+    case ProviderState::Active: return "Active";
+    case ProviderState::Unhealthy: return "Unhealthy";
+    case ProviderState::Overloaded: return "Overloaded";
+    case ProviderState::Maintenance: return "Maintenance";
+    case ProviderState::Disabled: return "Disabled";
+  }
+  return "?";
+}
+
+uint32_t LiveProvider::room() const {
+  uint32_t most = UINT32_MAX;
+  if (facts.max_workers > 0) most = std::min(most, facts.max_workers);
+  if (row.max_workers > 0) most = std::min(most, row.max_workers);
+  return most == UINT32_MAX ? most : most - std::min(most, workers);
+}
+
+ProviderState LiveProvider::state() const {
+  if (row.mode == ProviderMode::Disabled) return ProviderState::Disabled;
+  if (row.mode == ProviderMode::Maintenance) return ProviderState::Maintenance;
+  if (!seen || health == HealthState::Unknown) return ProviderState::Starting;
+  if (unhealthy_in_a_row >= kUnhealthyAfter) return ProviderState::Unhealthy;
+  // One bad check of a provider that was never well is enough.
+  if (health == HealthState::Unhealthy && created == 0) return ProviderState::Unhealthy;
+  if (room() == 0) return ProviderState::Overloaded;
+  return ProviderState::Active;
+}
+
+}  // namespace hodei::core
