@@ -432,3 +432,25 @@ def test_another_pod_of_the_same_name_is_left_alone():
         same(api.pods(), ["hodei-w1"], "their pod, asked for by another UID")
         cluster.call("destroy", worker_id="w1", installation="theirs")
         same(api.left(), [], "what is left of it")
+
+
+def test_words_reach_the_worker_as_they_are():
+    with a_cluster() as (api, cluster):
+        words = "$(HOME) $$ $HOME 5$ \"ü\""
+        cluster.call("create", worker_id="w1", **{"env.WORDS": words})
+        cluster.runs("w1")
+        pid = next(iter(api.kubelet.processes.values())).first_pid()
+        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+        check(f"WORDS={words}" in environment, f"the worker's environment is {environment}")
+        cluster.call("destroy", worker_id="w1")
+
+
+def test_a_pod_whose_node_is_lost_is_removed_by_force():
+    with a_cluster() as (api, cluster):
+        with api.store.changed:
+            labels = {"hodei.installation": "ours", "hodei.provider": "kubernetes", "hodei.worker": "w1"}
+            pod = api.store.create_pod("hodei-workers", {"metadata": {"name": "hodei-w1", "labels": labels},
+                                                         "spec": {"nodeName": "lost", "containers": []}})
+            pod["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", deletionGracePeriodSeconds=10)
+        cluster.call("destroy", worker_id="w1")
+        same(api.left(), [], "what is left of it")

@@ -42,6 +42,11 @@ def make_image(folder):
     return folder
 
 
+def is_healthy(server):
+    words = server.cli("provider", "health", "kubernetes").out.lower()
+    return "healthy" in words and "unhealthy" not in words
+
+
 @contextlib.contextmanager
 def kubernetes_in_a_server(*flags, capacity=None):
     """A cluster with an image, and a server without workers that knows the cluster."""
@@ -53,7 +58,7 @@ def kubernetes_in_a_server(*flags, capacity=None):
             server.start(worker=False)
             server.cli("provider", "rm", "kubernetes")
             server.ok("provider", "add", "kubernetes", "--type", "kubernetes", "--option", f"kubeconfig={api.kubeconfig()}", *flags)
-            until(lambda: "healthy" in server.cli("provider", "health", "kubernetes").out.lower(),
+            until(lambda: is_healthy(server),
                   lambda: f"the provider to be healthy: {server.cli('provider', 'health', 'kubernetes')!r}")
             yield server, api
         same(api.problems, [], "requests that are not as the official description says")
