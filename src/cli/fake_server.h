@@ -125,8 +125,16 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status TaintWorker(grpc::ServerContext*, const v1::TaintWorkerRequest* request, v1::Worker* answer) override {
+    tainted.push_back(*request);
+    answer->mutable_info()->set_id(request->worker_id());
+    *answer->mutable_info()->mutable_taints() = request->taints();
+    return grpc::Status::OK;
+  }
+
   std::vector<std::string> ids;
   std::vector<std::string> drained;
+  std::vector<v1::TaintWorkerRequest> tainted;
 };
 
 class FakeScheduler final : public v1::SchedulerService::Service {
@@ -136,7 +144,15 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     *answer = decision;
     return grpc::Status::OK;
   }
+  grpc::Status ConfigureScheduler(grpc::ServerContext*, const v1::ConfigureSchedulerRequest* request,
+                                  v1::SchedulerConfig* answer) override {
+    if (request->ByteSizeLong() > 0) configured.push_back(*request);
+    *answer = config;
+    return grpc::Status::OK;
+  }
   v1::SchedulingDecision decision;
+  v1::SchedulerConfig config;
+  std::vector<v1::ConfigureSchedulerRequest> configured;
 };
 
 class FakeAdmin final : public v1::AdminService::Service {

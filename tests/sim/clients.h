@@ -13,10 +13,13 @@ class Clients {
 
   // Spreads this many submissions over the given time.
   void plan(int submissions, Duration over);
+  // In half of all worlds people change strategies, packing and preemption, and taint workers w0, w1, …
+  void plan_settings(uint64_t workers, Duration over);
 
  private:
   void submit(uint64_t key, int jobs);
   void cancel(JobId job);
+  void untaint(const WorkerId& worker, Duration when);
   core::NewJob make_job(uint64_t key);
 
   World& world_;

@@ -94,6 +94,7 @@ Outcome simulate(const Options& options) {
     world.after(world.between(Duration(0), 2s), [&worker] { worker->boot(); });
   }
   clients.plan(40, kTrouble);
+  clients.plan_settings(count, kTrouble);
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
