@@ -103,6 +103,7 @@ Outcome simulate(const Options& options) {
   }
   clients.plan(40, kTrouble);
   if (world.chance(0.5)) clients.plan_settings(static_cast<int>(1 + world.below(15)), kTrouble);
+  clients.plan_scheduling(count, kTrouble);
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
