@@ -46,7 +46,7 @@ class Chaos {
     Submit command;
     for (uint64_t n = below(3) + 1; n > 0; --n) {
       JobOrder order = a_job().in(cat("ns", below(3))).attempts(static_cast<int>(below(3)) + 1);
-      order.cores(static_cast<double>(below(3))).priority(static_cast<Priority>(below(4) + 1));
+      order.memory(static_cast<int64_t>(below(3) * 500)).cores(static_cast<double>(below(3))).priority(static_cast<Priority>(below(4) + 1));
       if (below(3) == 0) order.key(cat("key", below(3)), static_cast<int64_t>(below(4)));
       if (below(6) == 0) order.pool(below(2) == 0 ? "gpu" : "nowhere");
       if (below(6) == 0) order.timeout(std::chrono::seconds(below(60) + 1));
