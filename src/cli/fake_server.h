@@ -12,6 +12,7 @@
 #include "hodei/v1/admin_service.grpc.pb.h"
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/provider_service.grpc.pb.h"
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 
@@ -196,6 +197,63 @@ class FakeAdmin final : public v1::AdminService::Service {
   std::vector<v1::ListAuditRequest> audited;
 };
 
+class FakeProviders final : public v1::ProviderManagementService::Service {
+ public:
+  grpc::Status RegisterProvider(grpc::ServerContext*, const v1::RegisterProviderRequest* request, v1::Provider* answer) override {
+    registered.push_back(request->config());
+    *answer->mutable_config() = request->config();
+    return refuse;
+  }
+  grpc::Status UpdateProvider(grpc::ServerContext*, const v1::UpdateProviderRequest* request, v1::Provider* answer) override {
+    updated.push_back(*request);
+    answer->mutable_config()->set_name(request->name());
+    return refuse;
+  }
+  grpc::Status RemoveProvider(grpc::ServerContext*, const v1::RemoveProviderRequest* request, v1::RemoveProviderResponse*) override {
+    removed.push_back(request->name());
+    return refuse;
+  }
+  grpc::Status ListProviders(grpc::ServerContext*, const v1::ListProvidersRequest*, v1::ListProvidersResponse* answer) override {
+    for (const v1::Provider& one : providers) *answer->add_providers() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status GetProvider(grpc::ServerContext*, const v1::GetProviderRequest* request, v1::Provider* answer) override {
+    for (const v1::Provider& one : providers) {
+      if (one.config().name() == request->name()) return *answer = one, grpc::Status::OK;
+    }
+    return {grpc::NOT_FOUND, "provider '" + request->name() + "' is not there; see `hodei provider list`"};
+  }
+  grpc::Status GetProviderHealth(grpc::ServerContext*, const v1::GetProviderHealthRequest*, v1::ProviderHealth* answer) override {
+    *answer = health;
+    return grpc::Status::OK;
+  }
+  grpc::Status GetWorkerLogs(grpc::ServerContext*, const v1::GetWorkerLogsRequest* request, v1::GetWorkerLogsResponse* answer) override {
+    answer->set_text(request->worker_id() + " printed " + std::to_string(request->tail()));
+    return grpc::Status::OK;
+  }
+  grpc::Status SetPool(grpc::ServerContext*, const v1::SetPoolRequest* request, v1::Pool* answer) override {
+    pools.push_back(request->pool());
+    *answer = request->pool();
+    return grpc::Status::OK;
+  }
+  grpc::Status RemovePool(grpc::ServerContext*, const v1::RemovePoolRequest* request, v1::RemovePoolResponse*) override {
+    removed.push_back(request->name());
+    return grpc::Status::OK;
+  }
+  grpc::Status ListPools(grpc::ServerContext*, const v1::ListPoolsRequest*, v1::ListPoolsResponse* answer) override {
+    for (const v1::Pool& one : pools) *answer->add_pools() = one;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status refuse = grpc::Status::OK;
+  std::vector<v1::ProviderConfig> registered;
+  std::vector<v1::UpdateProviderRequest> updated;
+  std::vector<std::string> removed;
+  std::vector<v1::Provider> providers;
+  std::vector<v1::Pool> pools;
+  v1::ProviderHealth health;
+};
+
 class FakeServer {
  public:
   FakeServer() { start(); }
@@ -204,7 +262,7 @@ class FakeServer {
   void start() {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::InsecureServerCredentials(), &port_);
-    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin}) {
+    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();
@@ -223,6 +281,7 @@ class FakeServer {
   FakeWorkers workers;
   FakeScheduler scheduler;
   FakeAdmin admin;
+  FakeProviders providers;
 
  private:
   int port_ = 0;

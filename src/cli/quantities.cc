@@ -146,6 +146,13 @@ std::string human_duration(Duration d) {
   return fmt::format("{}d{}h", s / 86400, s % 86400 / 3600);
 }
 
+absl::StatusOr<std::optional<bool>> parse_switch(std::string_view text) {
+  if (text.empty()) return std::optional<bool>();
+  if (text == "1" || text == "true") return std::optional<bool>(true);
+  if (text == "0" || text == "false") return std::optional<bool>(false);
+  return absl::InvalidArgumentError(cat("'", text, "' is not one of 1, 0, true, false"));
+}
+
 std::string human_bytes(int64_t bytes) {
   constexpr std::string_view kNames[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return cat(bytes, " B");

@@ -101,6 +101,7 @@ struct Heartbeat {
 };
 
 struct DrainWorker { WorkerId worker; std::string reason; };
+struct TaintWorker { WorkerId worker; std::vector<Taint> taints; };   // all of them
 struct UnregisterWorker { WorkerId worker; std::string reason; };
 
 // ---- Tenants and keys. What is not given stays as it is.
@@ -153,6 +154,9 @@ struct Inventory {
 struct ConfigureScheduler {
   std::optional<Strategy> strategy;
   std::optional<double> capacity, load, affinity, zone, history, threshold;
+  std::optional<Packing> packing;
+  std::optional<bool> preemption;
+  std::optional<Duration> reserve_after;
 };
 
 struct Tick {};                            // look at what is due
@@ -176,7 +180,7 @@ using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWor
 
 using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, PutProvider, DropProvider,
+                             OpenStream, CloseStream, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
                              PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
                              SetTenant, SetLimit, DropLimit, ConfigureScheduler, Tick,
                              Stall, Question>;
@@ -198,6 +202,15 @@ struct Reported { std::vector<bool> accepted; };       // started, then progress
 struct OtpMade { WorkerId worker; WallTime expires; };
 struct Drained { uint32_t executions_left = 0; };
 
+// Of a waiting job: who could make a worker for it.
+struct ProviderCandidate {
+  std::string name;
+  bool fits = false;
+  bool chosen = false;
+  std::string reason;
+  Duration startup{0};
+};
+
 struct Explanation {
   JobId job{};
   JobState state{};
@@ -207,7 +220,10 @@ struct Explanation {
   std::vector<Candidate> candidates;                   // of a waiting job
   std::vector<RuleCount> rejected;
   std::string waiting_for;
+  std::string unblock;                                 // what would get it placed, in words
   int64_t jobs_ahead = 0;
+  std::vector<ProviderCandidate> providers;
+  std::string provisioning;                            // in words: the worker that is being made for it
 };
 
 struct QueueReport {

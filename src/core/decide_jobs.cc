@@ -2,6 +2,7 @@
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
+#include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -36,6 +37,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   head.created = now.wall;
   head.shape = state_.roster().shared(head.shape);
   head.ns = state_.roster().shared(head.ns);
+  head.labels = state_.roster().shared(head.labels);
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);
@@ -104,6 +106,9 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   }
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
+  }
+  if (const std::optional<std::string> no = rejects_company(*head.shape, *worker)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kCompanyRule, ")"));
   }
   if (!worker->free().covers(head.shape->needs)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " has not enough free capacity"));

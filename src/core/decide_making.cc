@@ -1,14 +1,165 @@
-// Making workers, and what providers tell of it.
+// What providers tell of the workers that they make.
+#include <algorithm>
+
+#include "src/base/status.h"
 #include "src/core/engine.h"
+#include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
+namespace {
 
-Engine::Answer Engine::on(const WorkerMade&, Now, Turn&) { return Done{}; }
-Engine::Answer Engine::on(const WorkerRuns&, Now, Turn&) { return Done{}; }
-Engine::Answer Engine::on(const WorkerFailed&, Now, Turn&) { return Done{}; }
-Engine::Answer Engine::on(const WorkerDestroyed&, Now, Turn&) { return Done{}; }
-Engine::Answer Engine::on(const Inventory&, Now, Turn&) { return Done{}; }
-void Engine::want(const Lane&) {}
-void Engine::provision(Now, Turn&) {}
+constexpr Duration kFirstBackOff = 1s;
+constexpr Duration kLongestBackOff = std::chrono::minutes(5);
+constexpr Duration kNoRoomPause = 2s;
+// A provider that cannot make such a worker is not asked for one again for this long.
+constexpr Duration kRefusalLife = std::chrono::minutes(2);
+// How much the newest start-up counts in the expected time.
+constexpr double kNewest = 0.3;
+
+bool is_made(const LiveWorker* worker) { return worker != nullptr && worker->record->info.made.has_value(); }
+
+bool on_its_way(const LiveWorker& worker) {
+  return worker.state == WorkerState::Creating || worker.state == WorkerState::Connecting;
+}
+
+}  // namespace
+
+Engine::Answer Engine::on(const WorkerMade& c, Now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (worker->record->info.made->handle == c.handle) return Done{};
+  auto record = std::make_shared<WorkerRecord>(*worker->record);
+  record->info.made->handle = c.handle;
+  write(PutWorker{record}, turn);
+  return Done{};
+}
+
+Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (worker->state != WorkerState::Creating) return Done{};
+  set_worker_state(*worker, WorkerEvent::Appear, turn);
+  making_.attempts[c.worker].deadline = now.mono + config_.registration_limit;
+  return Done{};
+}
+
+Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (worker->state == WorkerState::Terminating || worker->state == WorkerState::Terminated) return Done{};
+  give_up(*worker, c.kind, c.reason, now, turn);
+  return Done{};
+}
+
+Engine::Answer Engine::on(const WorkerDestroyed& c, Now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (!is_made(worker)) return Done{};
+  if (worker->connected) {
+    turn.effects.push_back(DropStream{worker->id(), worker->stream, "its provider has destroyed it"});
+    worker->connected = false;
+    state_.roster().refresh(worker);
+  }
+  if (worker->state != WorkerState::Terminating) set_worker_state(*worker, WorkerEvent::Leave, turn);
+  making_.attempts.erase(c.worker);
+  making_.idle_since.erase(c.worker);
+  making_.leaving.erase(c.worker);
+  // A provider may be wrong about what it ended. What ran there is given to others when the lease proves it dead.
+  making_.gone.insert(c.worker);
+  forget_gone(turn);
+  return Done{};
+}
+
+void Engine::forget_gone(Turn& turn) {
+  std::vector<WorkerId> empty;
+  for (const WorkerId& id : making_.gone) {
+    const LiveWorker* worker = state_.worker(id);
+    if (worker == nullptr || worker->executions.empty()) empty.push_back(id);
+  }
+  for (const WorkerId& id : empty) {
+    making_.gone.erase(id);
+    if (state_.worker(id) == nullptr) continue;
+    revoke_otps(id, turn);
+    write(DeleteWorker{id}, turn);
+    making_.look_again();
+  }
+}
+
+Engine::Answer Engine::on(const Inventory& c, Now, Turn& turn) {
+  if (!state_.providers().contains(c.provider)) return Done{};
+  for (const Inventory::One& one : c.workers) {
+    const LiveWorker* worker = state_.worker(one.worker);
+    const bool ours = is_made(worker) && worker->record->info.made->provider == c.provider;
+    if (!ours) turn.effects.push_back(DestroyWorker{c.provider, one.worker, one.handle});
+  }
+  return Done{};
+}
+
+void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
+  const auto attempt = making_.attempts.find(worker.id());
+  if (attempt == making_.attempts.end()) return;
+  const auto known = state_.providers().find(worker.record->info.made->provider);
+  if (known != state_.providers().end()) {
+    LiveProvider& provider = known->second;
+    const Duration took = now.mono - attempt->second.asked;
+    const bool first = provider.startup == Duration(0);
+    provider.startup = first ? took : Duration(static_cast<int64_t>((1 - kNewest) * static_cast<double>(provider.startup.count()) +
+                                                                    kNewest * static_cast<double>(took.count())));
+    ++provider.created;
+    provider.failures_in_a_row = 0;
+    provider.not_before = MonoTime{0};
+  }
+  making_.attempts.erase(attempt);
+  making_.look_again();
+  // The job that it was made for goes first, if it still waits.
+  const JobId job{worker.record->info.made->for_job};
+  const LiveJob* live = state_.job(job);
+  if (live == nullptr || live->where != LiveJob::Where::InLane || !worker.available()) return;
+  Lane* lane = live->lane;
+  const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
+  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane, fit, worker)) return;
+  if (key_is_full(*live->head, now) || !state_.roster().admits(*lane)) return;
+  Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
+  state_.roster().served(lane);
+  assign(job, worker, std::move(decision), now, turn);
+}
+
+void Engine::back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now) {
+  ++provider.failed;
+  provider.last_failure = reason;
+  switch (kind) {
+    case MakingFailure::Shape: break;
+    case MakingFailure::Room: provider.not_before = now.mono + kNoRoomPause; break;
+    case MakingFailure::Trouble: {
+      const uint32_t doublings = std::min<uint32_t>(provider.failures_in_a_row++, 16);
+      provider.not_before = now.mono + std::min<Duration>(kFirstBackOff * (int64_t{1} << doublings), kLongestBackOff);
+      break;
+    }
+  }
+}
+
+void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn) {
+  const std::string provider = worker.record->info.made->provider;
+  const auto attempt = making_.attempts.find(worker.id());
+  if (on_its_way(worker)) {
+    if (const auto known = state_.providers().find(provider); known != state_.providers().end()) {
+      back_off(known->second, kind, reason, now);
+    }
+    const bool other_provider = kind != MakingFailure::Room;
+    if (other_provider && attempt != making_.attempts.end() && !attempt->second.shape.empty() &&
+        making_.refusals.size() < kMaxRefusals) {
+      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, reason};
+    }
+  }
+  if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);
+  set_worker_state(worker, on_its_way(worker) ? WorkerEvent::Expire : WorkerEvent::Leave, turn);
+  destroy(worker, turn);
+  making_.look_again();
+}
+
+void Engine::destroy(LiveWorker& worker, Turn& turn) {
+  const Made& made = *worker.record->info.made;
+  making_.leaving.erase(worker.id());
+  turn.effects.push_back(DestroyWorker{made.provider, worker.id(), made.handle});
+}
 
 }  // namespace hodei::core

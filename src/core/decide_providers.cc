@@ -30,6 +30,7 @@ Engine::Answer Engine::on(const PutProvider& c, Now, Turn& turn) {
   if (known == state_.providers().end() || known->second.row != c.row) {
     write(PutSetting{{SettingKind::Provider, c.row.name, encode(c.row)}}, turn);
     turn.effects.push_back(ProvidersChanged{});
+    making_.look_again();
   }
   return answer(DescribeProviders{c.row.name}, Now{});
 }
@@ -62,6 +63,7 @@ Engine::Answer Engine::on(const PutPool& c, Now, Turn& turn) {
   }
   if (known == state_.pools().end() || known->second != c.row) {
     write(PutSetting{{SettingKind::Pool, c.row.name, encode(c.row)}}, turn);
+    making_.look_again();
   }
   return Done{};
 }
@@ -84,6 +86,7 @@ Engine::Answer Engine::on(const ProviderSeen& c, Now now, Turn&) {
   provider.health_reason = c.reason;
   provider.unhealthy_in_a_row = c.health == HealthState::Unhealthy ? provider.unhealthy_in_a_row + 1 : 0;
   provider.checked = now.wall;
+  making_.look_again();
   return Done{};
 }
 

@@ -11,6 +11,7 @@ constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
 }  // namespace
 
 MonoTime Engine::next_wakeup() const {
+  if (!making_.resumed) return MonoTime{0};
   MonoTime at = next_sweep_;
   if (!due_.empty()) at = std::min(at, due_.begin()->first);
   if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
@@ -32,8 +33,10 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
   if (now.mono >= next_sweep_) {
     next_sweep_ = now.mono + config_.sweep;
     sweep_workers(now, turn);
+    sweep_waiting(now, turn);
     sweep_expired(now, turn);
     sweep_audit(now, turn);
+    sweep_making(now, turn);
   }
   return Done{};
 }
@@ -49,7 +52,7 @@ void Engine::sweep_timeouts(Now now, Turn& turn) {
     timeouts_.erase(timeouts_.begin());
     const LiveJob* live = state_.job(execution.job);
     if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
-    if (live->head->timeout_requested || live->head->cancel_requested) continue;
+    if (is_ending(*live->head)) continue;
     Draft draft(*live->head);
     draft.head.timeout_requested = true;
     draft.past.reason = "over its time-out, waiting for the worker to end it";
@@ -67,6 +70,8 @@ void Engine::sweep_workers(Now now, Turn& turn) {
   std::vector<LiveWorker*> forgotten;
   for (const auto& [id, worker] : state_.workers()) {
     const Duration silent = now.mono - worker->last_seen;
+    const bool made = worker->record->info.made.has_value();
+    if (made && (worker->state == WorkerState::Creating || worker->state == WorkerState::Connecting)) continue;
     if (worker->state == WorkerState::Terminated) {
       if (silent >= kForgetTerminatedAfter) forgotten.push_back(worker.get());
       continue;
@@ -76,7 +81,7 @@ void Engine::sweep_workers(Now now, Turn& turn) {
       state_.roster().refresh(worker.get());
     }
     if (silent >= config_.lost_after && !worker->executions.empty()) gone.push_back(worker.get());
-    if (silent >= config_.forget_worker_after && worker->executions.empty()) forgotten.push_back(worker.get());
+    if (silent >= config_.forget_worker_after && worker->executions.empty() && !made) forgotten.push_back(worker.get());
   }
   for (LiveWorker* worker : gone) {
     const std::vector<ExecutionId> executions(worker->executions.begin(), worker->executions.end());

@@ -35,8 +35,14 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   LiveWorker* known = state_.worker(c.info.id);
   auto record = std::make_shared<WorkerRecord>();
   record->info = c.info;
+  if (known != nullptr && known->record->info.taints_set) {
+    record->info.taints = known->record->info.taints;
+    record->info.taints_set = true;
+  }
   record->incarnation = c.incarnation;
   record->registered = now.wall;
+  if (known != nullptr) record->info.made = known->record->info.made;
+  if (record->info.made && known->state == WorkerState::Terminating) return refused();
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
@@ -73,6 +79,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   LiveWorker& worker = *state_.worker(c.info.id);
   worker.last_seen = now.mono;
   worker.last_seen_wall = now.wall;
+  evict(worker, turn);
   return Registered{c.info.id};
 }
 
@@ -109,7 +116,8 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
     turn.effects.push_back(TellDrain{worker->id(), worker->stream, "draining"});
   }
-  leave_if_drained(*worker, turn);
+  leave_if_drained(*worker, now, turn);
+  if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
   return StreamOpened{worker->id()};
 }
@@ -134,9 +142,9 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     }
     if (it->second->started) on_started(worker.id(), {execution, {}}, now, turn);
     const JobHead* job = current(worker.id(), execution);
-    if (job != nullptr && (job->cancel_requested || job->timeout_requested)) {
-      turn.effects.push_back(
-          CancelExecution{worker.id(), hello.stream, execution, !job->cancel_requested, job->grace});
+    if (job != nullptr && is_ending(*job)) {
+      const bool timed_out = job->timeout_requested && !job->cancel_requested;
+      turn.effects.push_back(CancelExecution{worker.id(), hello.stream, execution, timed_out, job->grace});
     }
   }
 }
@@ -146,7 +154,13 @@ Engine::Answer Engine::on(const CloseStream& c, Now, Turn& turn) {
   if (worker == nullptr || worker->stream != c.stream) return Done{};
   worker->connected = false;
   state_.roster().refresh(worker);
-  if (worker->state == WorkerState::Terminating) set_worker_state(*worker, WorkerEvent::Gone, turn);
+  if (worker->state != WorkerState::Terminating) return Done{};
+  // One that was made is gone when its provider says so.
+  if (worker->record->info.made) {
+    destroy(*worker, turn);
+  } else {
+    set_worker_state(*worker, WorkerEvent::Gone, turn);
+  }
   return Done{};
 }
 
@@ -167,17 +181,22 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   return Done{};
 }
 
-void Engine::leave_if_drained(LiveWorker& worker, Turn& turn) {
+void Engine::leave_if_drained(LiveWorker& worker, Now now, Turn& turn) {
   if (worker.state != WorkerState::Draining || !worker.executions.empty()) return;
   set_worker_state(worker, WorkerEvent::Leave, turn);
+  left(worker, now, turn);
   if (worker.connected) turn.effects.push_back(TellDrain{worker.id(), worker.stream, "drained"});
 }
 
-Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
-  const auto left = static_cast<uint32_t>(worker->executions.size());
-  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{left};
+  const auto remaining = static_cast<uint32_t>(worker->executions.size());
+  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{remaining};
+  if (worker->state == WorkerState::Creating) {
+    give_up(*worker, MakingFailure::Room, "drained before it came", now, turn);
+    return Drained{0};
+  }
   if (!next(worker->state, WorkerEvent::Drain)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
                                              " and cannot become Draining"));
@@ -186,8 +205,8 @@ Engine::Answer Engine::on(const DrainWorker& c, Now, Turn& turn) {
   if (worker->connected) {
     turn.effects.push_back(TellDrain{worker->id(), worker->stream, c.reason.empty() ? "draining" : c.reason});
   }
-  leave_if_drained(*worker, turn);
-  return Drained{left};
+  leave_if_drained(*worker, now, turn);
+  return Drained{remaining};
 }
 
 void Engine::revoke_otps(const WorkerId& worker, Turn& turn) {
@@ -217,6 +236,10 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   }
   worker->connected = false;
   revoke_otps(c.worker, turn);
+  if (worker->record->info.made) {
+    give_up(*worker, MakingFailure::Room, "unregistered", now, turn);
+    return Done{};
+  }
   set_worker_state(*worker, WorkerEvent::Leave, turn);
   set_worker_state(*worker, WorkerEvent::Gone, turn);
   worker->last_seen = now.mono;

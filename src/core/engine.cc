@@ -35,6 +35,7 @@ void Engine::await_timeout(const JobHead& job, Now now) {
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
   Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  settle(now, turn);
   provision(now, turn);
   return answer;
 }
@@ -68,7 +69,8 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   if (job->state == JobState::Pending) woken.push_back(job->id);
   LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
-    leave_if_drained(*worker, turn);
+    leave_if_drained(*worker, now, turn);
+    retire_if_used(*worker, now, turn);
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);

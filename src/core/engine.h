@@ -6,6 +6,8 @@
 #include "absl/status/statusor.h"
 #include "src/core/commands.h"
 #include "src/core/effects.h"
+#include "src/core/provision/making.h"
+#include "src/core/placement/reserve.h"
 #include "src/core/state.h"
 
 namespace hodei::core {
@@ -25,6 +27,10 @@ struct EngineConfig {
   size_t max_workers = 100'000;
   size_t max_templates = 10'000;
   size_t max_secrets = 1'000;          // of one namespace
+  Duration registration_limit = 60s;   // of a made worker, from when it runs
+  Duration making_limit = std::chrono::minutes(11);        // until it runs: an image may have to be fetched
+  Duration leaving_limit = 30s;        // for a worker that was told to go and still has output to send
+  Duration idle_limit = 10s;           // of a made worker without work; a pool may say otherwise
   Duration audit_life = std::chrono::hours(365 * 24);
 };
 
@@ -78,6 +84,24 @@ class Engine {
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
+  // put_back.cc
+  Answer on(const TaintWorker& c, Now now, Turn& turn);
+  static bool is_ending(const JobHead& job);                      // its execution's end was asked for
+  void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
+  void return_to_queue(Draft& draft, Now now);
+  void end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn);
+  void evict(LiveWorker& worker, Turn& turn);
+
+  // make_room.cc
+  void settle(Now now, Turn& turn);                               // what a decision may have set free
+  void check_reservations(Now now, bool thoroughly);
+  void sweep_waiting(Now now, Turn& turn);
+  bool may_make_room_for(const Lane& lane, Now now);
+  bool one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const;
+  void reserve(const Lane& lane, Now now);
+  bool preempt(const Lane& lane, Now now, Turn& turn);
+  void preempt_waiting(Now now, Turn& turn);
+
   // decide_workers.cc
   Answer on(const MakeOtp& c, Now now, Turn& turn);
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
@@ -87,7 +111,7 @@ class Engine {
   Answer on(const DrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
-  void leave_if_drained(LiveWorker& worker, Turn& turn);
+  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void revoke_otps(const WorkerId& worker, Turn& turn);
@@ -122,16 +146,42 @@ class Engine {
   void await_rate(const ConcurrencyKeys::Name& name, KeyState& key, Now now);
   void wake_due_keys(Now now, Turn& turn);
 
-  // decide_making.cc
+  // decide_making.cc: what providers tell of the workers that they make
   Answer on(const WorkerMade& c, Now now, Turn& turn);
   Answer on(const WorkerRuns& c, Now now, Turn& turn);
   Answer on(const WorkerFailed& c, Now now, Turn& turn);
   Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
   Answer on(const Inventory& c, Now now, Turn& turn);
+  void has_come(LiveWorker& worker, Now now, Turn& turn);                 // it registered and opened its stream
+  void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
+  void destroy(LiveWorker& worker, Turn& turn);
+  void forget_gone(Turn& turn);
+  void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
 
-  // provision.cc: workers for what waits and fits nowhere, and the end of those that nobody needs
+  // provision.cc: workers for what waits and fits nowhere
   void want(const Lane& lane);
   void provision(Now now, Turn& turn);
+  void resume_making(Now now, Turn& turn);
+  void make_for(const WaitingShape& shape, Now now, Turn& turn);
+  int64_t startable(const Lane& lane, Now now) const;
+  LiveProvider* choose_provider(const Shape& shape, Now now);
+  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
+  const PoolRow* pool_of(const Shape& shape) const;
+  bool waits_for_standing_worker(const WaitingShape& shape) const;
+  uint32_t coming_for(const Shape& shape) const;                          // slots of workers on their way
+  uint32_t starting(const std::string& provider) const;
+  uint32_t pool_workers(const std::string& pool) const;
+  JobId unclaimed(const WaitingShape& shape) const;
+  void explain_providers(const Shape& shape, JobId job, Now now, Explanation& out) const;   // explain_providers.cc
+
+  // scale_down.cc: the end of workers that nobody needs, and those that pools keep
+  void sweep_making(Now now, Turn& turn);
+  void sweep_deadlines(Now now, Turn& turn);
+  void sweep_idle(Now now, Turn& turn);
+  void sweep_pools(Now now, Turn& turn);
+  bool pool_can_spare(const LiveWorker& worker) const;
+  void retire_if_used(LiveWorker& worker, Now now, Turn& turn);
+  void left(LiveWorker& worker, Now now, Turn& turn);                     // its record says Terminating from now on
 
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);
@@ -157,7 +207,8 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
-  Explanation explain_shape(const Shape& shape);
+  Explanation explain_shape(const Shape& shape, Priority priority, const LaneKey& lane);
+  std::string making_room_for(const LaneKey& lane, Now now) const;
 
   // The wall time at the start plus what has passed since on the clock that nobody can set.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
@@ -176,6 +227,11 @@ class Engine {
   std::set<std::pair<MonoTime, ExecutionId>> timeouts_;
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
+  Making making_;
+  Reservations reservations_;
+  LaneKey starving_from_;                // where the next look at waiting lanes begins
+  std::vector<WorkerId> touched_;        // by this decision: something that waits may fit there now
+  bool preempt_due_ = false;
   // When the buckets of keys with waiting jobs have filled again. Entries of keys that changed meanwhile are harmless.
   std::set<std::pair<MonoTime, ConcurrencyKeys::Name>> key_timers_;
   MonoTime next_sweep_{0};

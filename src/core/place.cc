@@ -10,6 +10,11 @@ namespace hodei::core {
 
 void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Turn& turn) {
   Lane* lane = state_.job(id)->lane;
+  const bool was_kept = worker.reserved.priority != 0 && lane != nullptr && worker.reserved == lane->key();
+  if (was_kept) reservations_.release(worker);
+  if (was_kept || state_.roster().company_wanted()) touched_.push_back(worker.id());
+  preempt_due_ |= was_kept;
+  state_.roster().took_turn(worker);
   Draft draft(*state_.job(id)->head);
   JobHead& head = draft.head;
   ++head.executions;
@@ -56,8 +61,11 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
       continue;
     }
     if (!state_.roster().admits(*lane)) return;
-    Choice choice = state_.roster().best(*lane->shape);
-    if (choice.worker == nullptr) return want(*lane);
+    Choice choice = state_.roster().best(*lane);
+    if (choice.worker == nullptr) {
+      if (!preempt(*lane, now, turn)) want(*lane);
+      return;
+    }
     const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
     state_.roster().served(lane);
     assign(id, *choice.worker, std::move(choice.decision), now, turn);
@@ -105,8 +113,22 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
     into = *wanted;
     return absl::OkStatus();
   };
-  if (c.strategy && *c.strategy != Strategy::Smart) {
-    return bad_field("strategy", "only 'smart' is available in this version");
+  if (c.strategy) {
+    if (*c.strategy < Strategy::Smart || *c.strategy > Strategy::Affinity) {
+      return bad_field("strategy", "must be one of smart, round_robin, least_connections, resource_priority, affinity");
+    }
+    config.strategy = *c.strategy;
+  }
+  if (c.packing) {
+    if (*c.packing != Packing::Spread && *c.packing != Packing::Pack) return bad_field("packing", "must be spread or pack");
+    config.packing = *c.packing;
+  }
+  if (c.preemption) config.preemption = *c.preemption;
+  if (c.reserve_after) {
+    if (*c.reserve_after < Duration(0) || *c.reserve_after > kMaxReserveAfter) {
+      return bad_field("reserve_after_ms", "must be between 0 (never) and ", kMaxReserveAfter.count() / 1000);
+    }
+    config.reserve_after = *c.reserve_after;
   }
   RETURN_IF_ERROR(weight(c.capacity, "weight_capacity", config.capacity));
   RETURN_IF_ERROR(weight(c.load, "weight_load", config.load));
@@ -116,6 +138,8 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(weight(c.threshold, "threshold", config.threshold));
   if (config != state_.scheduler()) {
     write(PutScheduler{config}, turn);
+    check_reservations(now, true);
+    preempt_due_ = config.preemption;
     fill_all(now, turn);
   }
   return config;

@@ -180,11 +180,15 @@ void State::occupy(const JobHead& head, int sign) {
     tenant.used += head.shape->needs;
     w->executions.insert(head.current());
     w->used += head.shape->needs;
+    if (head.labels != nullptr) w->company.emplace(head.current(), head.labels);
+    ++w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Ready) w->state = *next(w->state, WorkerEvent::Occupy);
   } else {
     tenant.used -= head.shape->needs;
     w->executions.erase(head.current());
     w->used -= head.shape->needs;
+    if (head.labels != nullptr) w->company.erase(head.current());
+    --w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Busy && w->executions.empty()) w->state = *next(w->state, WorkerEvent::Empty);
   }
   roster_.refresh(w);
@@ -205,23 +209,36 @@ void State::put_worker(const WorkerRecordPtr& record) {
   const bool known = slot != nullptr;
   if (!known) slot = std::make_unique<LiveWorker>();
   LiveWorker* worker = slot.get();
-  if (known) sessions_.erase(worker->record->session);
-  sessions_[record->session] = record->info.id;
+  if (known) {
+    sessions_.erase(worker->record->session);
+    count_made(*worker->record, -1);
+  }
+  // One that is still being made has none.
+  if (record->session != Hash128{}) sessions_[record->session] = record->info.id;
+  count_made(*record, +1);
   const bool busy = record->state == WorkerState::Ready && !worker->executions.empty();
   worker->state = busy ? WorkerState::Busy : record->state;
-  if (known) {
+  if (worker->kind != nullptr) {
     roster_.change(worker, record);
-  } else {
-    worker->record = record;
-    roster_.add(worker);
+    return;
   }
+  worker->record = record;
+  // Nothing can be placed on it before it has said what it is.
+  if (record->state != WorkerState::Creating) roster_.add(worker);
+}
+
+void State::count_made(const WorkerRecord& record, int sign) {
+  if (!record.info.made || record.state == WorkerState::Terminated) return;
+  const auto provider = providers_.find(record.info.made->provider);
+  if (provider != providers_.end()) provider->second.workers += static_cast<uint32_t>(sign);
 }
 
 void State::delete_worker(const WorkerId& id) {
   const auto it = workers_.find(id);
   if (it == workers_.end()) return;
   HODEI_CHECK(it->second->executions.empty());
-  roster_.remove(it->second.get());
+  if (it->second->kind != nullptr) roster_.remove(it->second.get());
+  count_made(*it->second->record, -1);
   sessions_.erase(it->second->record->session);
   workers_.erase(it);
 }

@@ -85,6 +85,7 @@ class State {
   void forget_key_job(const JobHead& head);
   void occupy(const JobHead& head, int sign);
   void put_worker(const WorkerRecordPtr& record);
+  void count_made(const WorkerRecord& record, int sign);
   void delete_worker(const WorkerId& id);
 
   void put_setting(const SettingRow& row);

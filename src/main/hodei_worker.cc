@@ -7,8 +7,10 @@
 
 #include "src/base/version.h"
 #include "src/cli/cli.h"
+#include "src/main/self_install.h"
 #include "src/main/worker_start.h"
 #include "src/worker/first_process.h"
+#include "src/worker/guest.h"
 
 namespace {
 
@@ -27,9 +29,17 @@ int main(int argc, char** argv) {
   hodei::quiet_libraries();
   int exit_code = 0;
   if (hodei::was_attached_agent(argc, argv, exit_code)) return exit_code;
-  if (getpid() == 1) hodei::worker::mount_what_is_missing();
+  if (hodei::was_self_install(argc, argv, exit_code)) return exit_code;
+  const bool guest = hodei::worker::is_guest();
+  if (guest) {
+    hodei::worker::bring_guest_up();
+  } else if (getpid() == 1) {
+    hodei::worker::mount_what_is_missing();
+  }
   hodei::cli::LocalCommands local;
   local.version = hodei::kVersion;
   hodei::add_worker_commands(local, "hodei-worker");
-  return hodei::cli::run_worker_cli(argc, argv, local);
+  exit_code = hodei::cli::run_worker_cli(argc, argv, local);
+  if (guest) hodei::worker::switch_guest_off();
+  return exit_code;
 }

@@ -58,6 +58,15 @@ void hold_standard_streams() {
   }
 }
 
+void hold_console() {
+  const int console = open("/dev/console", O_RDWR | O_NOCTTY);
+  if (console < 0) return;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fd != console) dup2(console, fd);
+  }
+  if (console > STDERR_FILENO) close(console);
+}
+
 void mount_what_is_missing() {
   for (const Mount& each : kMounts) {
     if (is_taken(each)) continue;

@@ -8,6 +8,10 @@ namespace hodei::worker {
 // Makes sure that descriptors 0, 1 and 2 are taken: otherwise the first files opened would be, and jobs would get them.
 void hold_standard_streams();
 
+// For the first process of a machine: 0, 1 and 2 become its console, once /dev is there. The kernel opens it only for
+// programs of a root file system that has /dev/console.
+void hold_console();
+
 // For the first process only: /proc, /sys, /dev, /run, /tmp and cgroups, where they are empty. What cannot be mounted is
 // left out: the worker does without.
 void mount_what_is_missing();

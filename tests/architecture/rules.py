@@ -68,7 +68,8 @@ FOLDERS = {
 # may use these besides, and the test helpers
 # and fakes of the folders that it may use.
 TEST_LIBRARIES = {"gtest", "system"}
-TEST_FOLDERS = {"src/store": ["src/store/conformance", "src/store/memory"], "src/server": ["src/store/conformance"]}
+TEST_FOLDERS = {"src/store": ["src/store/conformance", "src/store/memory"], "src/server": ["src/store/conformance"],
+                "src/providers": ["src/providers/conformance"]}
 
 # How an include is recognised: the start of its path → the library it belongs to. The first match counts; a header
 # that nothing here matches is a system header (<unistd.h>), or std when it has no dot (<vector>).

@@ -54,8 +54,17 @@ void Checker::check_outbox(const core::JobHead& job) {
   }
 }
 
+void Checker::check_room() {
+  if (made_.size() > room_) world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));
+}
+
 void Checker::committed(const core::Writes& writes) {
   for (const core::Write& w : writes) {
+    if (const auto* worker = std::get_if<core::PutWorker>(&w); worker != nullptr && worker->worker->info.made) {
+      made_.insert(worker->worker->info.id);
+      check_room();
+    }
+    if (const auto* gone = std::get_if<core::DeleteWorker>(&w)) made_.erase(gone->worker);
     shares_.committed(w);
     if (const auto* put = std::get_if<core::PutJob>(&w)) {
       if (finished_.contains(put->job->id)) world_.broken(cat("I1: ", short_id(put->job->id), " changed after its end"));

@@ -25,6 +25,9 @@ class Checker {
   void remembered(const WorkerId& worker, ExecutionId execution) { remembered_[worker].insert(execution); }
   void supervisor_died(const WorkerId& worker) { remembered_.erase(worker); }
 
+  // At most so many workers of the provider at once.
+  void set_room(uint32_t room) { room_ = room; }
+
   // Commits that were applied.
   void committed(const core::Writes& writes);
 
@@ -42,6 +45,7 @@ class Checker {
  private:
   void check_key_limits(const core::JobHead& job);
   void check_outbox(const core::JobHead& job);
+  void check_room();
 
   World& world_;
   Shares shares_;
@@ -54,6 +58,8 @@ class Checker {
   std::map<std::string, int64_t> key_limits_;
   std::set<JobId> acknowledged_;
   std::set<JobId> cancelled_;
+  std::set<WorkerId> made_;
+  uint32_t room_ = 0;
 };
 
 }  // namespace hodei::sim

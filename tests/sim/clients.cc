@@ -57,6 +57,7 @@ core::NewJob Clients::make_job(uint64_t key) {
     spec.concurrency_key = cat("key", draw(3));
     spec.concurrency_limit = static_cast<int64_t>(draw(2)) + 1;
   }
+  if (!provider_.empty() && draw(3) == 0) spec.shape.provider = provider_;
   core::NewJob job;
   job.head = core::head_of(spec);
   job.head.ns = Namespace(draw(3) == 0 ? "other" : "default");

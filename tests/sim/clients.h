@@ -11,6 +11,9 @@ class Clients {
  public:
   Clients(World& world, Checker& checker, ServerNode& server) : world_(world), checker_(checker), server_(server) {}
 
+  // Some jobs want a worker that this provider makes.
+  void use_provider(std::string name) { provider_ = std::move(name); }
+
   // Spreads this many submissions over the given time.
   void plan(int submissions, Duration over);
   // Somebody changes shares, quotas and limits this often. None of them keeps a job waiting for ever.
@@ -25,6 +28,7 @@ class Clients {
   World& world_;
   Checker& checker_;
   ServerNode& server_;
+  std::string provider_;
 };
 
 }  // namespace hodei::sim

@@ -1,42 +1,41 @@
 #include "src/api/grpc/host.h"
 
+#include <map>
+#include <mutex>
+
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
-#include "grpcpp/resource_quota.h"
 #include "src/api/grpc/artifact_service.h"
+#include "src/api/grpc/edge_limits.h"
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/metrics_service.h"
+#include "src/api/grpc/provider_service.h"
 #include "src/api/grpc/scheduler_service.h"
+#include "src/api/grpc/worker_door.h"
 #include "src/api/grpc/worker_service.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
-namespace {
-
-// Limits at the edge; named in docs/limits.md.
-constexpr int kMaxMessageBytes = 4 << 20;
-constexpr int kMaxMetadataBytes = 16 << 10;
-constexpr int kMaxStreamsPerConnection = 10'000;
-constexpr int kStreamWindow = 4 << 20;
-constexpr size_t kMaxBufferBytes = size_t{512} << 20;
-
-}  // namespace
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), admin(s, address, std::move(local_worker)) {}
+      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), providers(s), admin(s, address, std::move(local_worker)) {}
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
   LogService logs;
   MetricsService metrics;
   ArtifactService artifacts;
+  ProviderService providers;
   AdminService admin;
   int port = 0;
+  bool everywhere = false;               // it listens on all addresses of this machine already
   std::unique_ptr<grpc::Server> server;
+  std::mutex mutex;                      // guards the doors
+  std::map<std::string, std::unique_ptr<WorkerDoor>> doors;
 };
 
 absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server, const std::string& address,
@@ -48,33 +47,17 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   }();
   (void)once;
   auto parts = std::make_unique<Parts>(server, address, std::move(local_worker));
+  parts->everywhere = address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &parts->port);
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // A compressed message may unpack to anything, and its size is looked at only afterwards: 1 MB becomes 1 GB.
-  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
-  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  // Two servers must never share a port and split the callers between them.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
-  // Measuring the line costs pings that outnumber the calls; a window that fits a fast one is given at once instead.
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindow);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
-  grpc::ResourceQuota quota("hodei");
-  quota.Resize(kMaxBufferBytes);
-  builder.SetResourceQuota(quota);
+  set_edge_limits(builder);
   builder.RegisterService(&parts->jobs);
   builder.RegisterService(&parts->workers);
   builder.RegisterService(&parts->scheduler);
   builder.RegisterService(&parts->logs);
   builder.RegisterService(&parts->metrics);
   builder.RegisterService(&parts->artifacts);
+  builder.RegisterService(&parts->providers);
   builder.RegisterService(&parts->admin);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {
@@ -89,7 +72,18 @@ GrpcHost::GrpcHost(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 GrpcHost::~GrpcHost() { stop(); }
 
+absl::Status GrpcHost::open_worker_door(const std::string& host) {
+  const std::lock_guard lock(parts_->mutex);
+  if (parts_->everywhere || parts_->server == nullptr || parts_->doors.contains(host)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(parts_->doors[host], WorkerDoor::open(cat(host, ":", parts_->port), parts_->workers, parts_->artifacts));
+  return absl::OkStatus();
+}
+
 void GrpcHost::stop() {
+  {
+    const std::lock_guard lock(parts_->mutex);
+    parts_->doors.clear();
+  }
   if (parts_->server == nullptr) return;
   parts_->server->Shutdown(deadline_in(2s));
   parts_->server->Wait();

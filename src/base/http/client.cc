@@ -57,6 +57,9 @@ absl::StatusOr<Response> call(const Request& original, const Options& options) {
       request.headers.erase("Authorization");
       request.headers.erase("Cookie");
     }
+    if (!options.unix_socket.empty() && !same_origin(url, next)) {
+      return absl::UnavailableError(cat(url.text(), ": redirects to ", next.text(), ", away from its unix socket"));
+    }
     url = next;
   }
 }

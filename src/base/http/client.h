@@ -1,5 +1,5 @@
 // A client for HTTP/1.1 and https: one call, one connection, on the caller's thread, always with deadlines. Bodies stream
-// through callbacks, so that size costs no memory.
+// through callbacks, so that size costs no memory. A server may also listen on a unix socket.
 #pragma once
 
 #include <cstdint>
@@ -41,18 +41,29 @@ struct Request {
   std::function<absl::Status(std::string_view piece)> on_body;
 };
 
+// Whom to trust and who we are, when files are not the way: all PEM, empty means none.
+struct Tls {
+  std::string ca_pem;                             // instead of `ca_file` and the system's
+  std::string certificate_pem;                    // the client's own, for servers that ask for one; with its chain
+  std::string key_pem;                            // of that certificate
+  std::string server_name;                        // expected in the server's certificate; empty: the URL's host
+};
+
 struct Options {
+  Tls tls;
   Duration connect_timeout = 10s;                 // names, connection and TLS
   Duration idle_timeout = 30s;                    // without a byte
   Duration total_timeout{0};                      // 0: none
   int64_t max_body = 1 << 20;                     // of an answer; larger is RESOURCE_EXHAUSTED
   int max_redirects = 5;
   std::string ca_file;                            // PEM; empty: $SSL_CERT_FILE, else the system's
+  std::string unix_socket;                        // connect to this path; the URL's host is then only a word, and http
   std::stop_token stop;                           // ends the call with CANCELLED
 };
 
 // An answer of any status is a Response. Errors are UNAVAILABLE (the connection: trying again may help),
-// DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the URL) or FAILED_PRECONDITION (the certificate).
+// DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the URL), FAILED_PRECONDITION (the certificate) or
+// PERMISSION_DENIED (of the unix socket).
 absl::StatusOr<Response> call(const Request& request, const Options& options = {});
 
 // "404 Not Found: <the beginning of the body>", for people.

@@ -2,6 +2,7 @@
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -19,6 +20,7 @@ namespace beast = boost::beast;
 namespace message = boost::beast::http;
 using boost::system::error_code;
 using Socket = asio::ip::tcp::socket;
+using LocalSocket = asio::local::stream_protocol::socket;
 
 constexpr size_t kPiece = 64 << 10;
 constexpr size_t kLargestHead = 64 << 10;
@@ -28,14 +30,19 @@ constexpr std::string_view kUserAgent = "hodei";
 class Exchange {
  public:
   Exchange(const Url& url, const Request& request, const Options& options, MonoTime end)
-      : url_(url), request_(request), options_(options), waiter_(options.stop, end), socket_(waiter_.io()) {}
+      : url_(url), request_(request), options_(options), waiter_(options.stop, end), socket_(waiter_.io()),
+        local_(waiter_.io()) {}
 
   absl::StatusOr<Response> run() {
+    if (!options_.unix_socket.empty()) {
+      RETURN_IF_ERROR(connect_locally());
+      return talk(local_);
+    }
     RETURN_IF_ERROR(connect());
     if (!url_.secure) return talk(socket_);
-    ASSIGN_OR_RETURN(const std::unique_ptr<asio::ssl::context> context, tls_context(options_.ca_file));
+    ASSIGN_OR_RETURN(const std::unique_ptr<asio::ssl::context> context, tls_context(options_));
     TlsStream stream(socket_, *context);
-    RETURN_IF_ERROR(expect_host(stream, url_.host));
+    RETURN_IF_ERROR(expect_host(stream, options_.tls.server_name.empty() ? url_.host : options_.tls.server_name));
     const error_code error = wait(options_.connect_timeout, [&](auto done) {
       stream.async_handshake(asio::ssl::stream_base::client, done);
     });
@@ -51,6 +58,21 @@ class Exchange {
   void close() {
     error_code ignored;
     socket_.close(ignored);
+    local_.close(ignored);
+  }
+
+  absl::Status connect_locally() {
+    if (url_.secure) return absl::InvalidArgumentError(cat(url_.text(), ": over a unix socket only http is spoken"));
+    sockaddr_un address;
+    if (options_.unix_socket.size() >= sizeof(address.sun_path)) {
+      return absl::InvalidArgumentError(cat("unix_socket: '", options_.unix_socket, "' is too long for a socket's path"));
+    }
+    const asio::local::stream_protocol::endpoint there(options_.unix_socket);
+    const error_code error = wait(options_.connect_timeout, [&](auto done) { local_.async_connect(there, done); });
+    if (error == asio::error::access_denied) {
+      return absl::PermissionDeniedError(cat(options_.unix_socket, ": ", error.message()));
+    }
+    return error ? failure(cat("cannot connect to ", options_.unix_socket), error) : absl::OkStatus();
   }
 
   absl::Status connect() {
@@ -197,6 +219,7 @@ class Exchange {
   const Options& options_;
   Waiter waiter_;
   Socket socket_;
+  LocalSocket local_;              // instead of it, when the server is on a unix socket
 };
 
 }  // namespace

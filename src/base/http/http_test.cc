@@ -1,8 +1,10 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "gtest/gtest.h"
@@ -24,6 +26,14 @@ class ScriptedServer {
     EXPECT_EQ(listen(listener_, 8), 0);
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { serve(); });
+  }
+  ScriptedServer(const std::string& path, std::vector<std::string> answers) : answers_(std::move(answers)) {
+    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(listener_, 8), 0);
     thread_ = std::thread([this] { serve(); });
   }
   ~ScriptedServer() {
@@ -187,6 +197,44 @@ TEST(Client, SaysThatNobodyListens) {
   }
   const auto response = call({.url = cat("http://127.0.0.1:", port, "/")});
   EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
+}
+
+class UnixSocket : public testing::Test {
+ protected:
+  void SetUp() override { folder_ = mkdtemp(name_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  char name_[32] = "/tmp/hodei-http-XXXXXX";
+  std::string folder_;
+};
+
+TEST_F(UnixSocket, IsSpokenToAsAnyServer) {
+  const std::string path = folder_ + "/socket";
+  ScriptedServer server(path, {answer("302 Found", "", "Location: /next\r\n"), answer("200 OK", "there"),
+                               answer("302 Found", "", "Location: http://elsewhere/\r\n")});
+  const auto response = call({.url = "http://engine/first"}, {.unix_socket = path});
+  ASSERT_TRUE(response.ok()) << response.status();
+  EXPECT_EQ(response->body, "there");
+  EXPECT_TRUE(server.asked[0].starts_with("GET /first HTTP/1.1\r\nHost: engine\r\n")) << server.asked[0];
+  EXPECT_TRUE(server.asked[1].starts_with("GET /next ")) << server.asked[1];
+  EXPECT_TRUE(absl::IsUnavailable(call({.url = "http://engine/"}, {.unix_socket = path}).status()));
+}
+
+TEST_F(UnixSocket, EndsWhenTheServerNeverAnswers) {
+  const std::string path = folder_ + "/socket";
+  ScriptedServer server(path, {"silence"});
+  const auto late = call({.url = "http://engine/"}, {.idle_timeout = 100ms, .unix_socket = path});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late.status())) << late.status();
+}
+
+TEST_F(UnixSocket, IsNamedWhenItCannotBeReached) {
+  const auto missing = call({.url = "http://engine/"}, {.unix_socket = folder_ + "/none"});
+  EXPECT_TRUE(absl::IsUnavailable(missing.status())) << missing.status();
+  EXPECT_NE(missing.status().message().find(folder_ + "/none: No such file"), std::string::npos) << missing.status();
+  const auto secure = call({.url = "https://engine/"}, {.unix_socket = folder_ + "/none"});
+  EXPECT_TRUE(absl::IsInvalidArgument(secure.status())) << secure.status();
+  const auto endless = call({.url = "http://engine/"}, {.unix_socket = std::string(200, 'x')});
+  EXPECT_TRUE(absl::IsInvalidArgument(endless.status())) << endless.status();
 }
 
 }  // namespace

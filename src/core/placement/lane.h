@@ -13,6 +13,7 @@
 #include "absl/container/btree_set.h"
 #include "src/base/ids.h"
 #include "src/core/job/job.h"
+#include "src/core/placement/lane_key.h"
 #include "src/core/placement/score.h"
 #include "src/core/placement/tenant.h"
 
@@ -35,7 +36,7 @@ struct WaitingShape {
   uint32_t ordinal = 0;
   std::vector<Eligible> eligible;
   std::vector<Rejected> rejected;
-  uint32_t lanes = 0;
+  std::vector<Lane*> lanes;
   uint64_t idle_since = 0;   // a number that grows; 0: lanes use it
 };
 
@@ -48,7 +49,12 @@ struct Lane {
   JobId indexed{};           // the first job under which backlogs know this lane; 0: none
   bool stale = false;        // backlogs do not know its first job yet
 
+  // For reservations: the first job when time was last taken, and since when it is.
+  JobId watched{};
+  MonoTime watched_since{0};
+
   JobId first() const { return jobs.empty() ? JobId{} : *jobs.begin(); }
+  LaneKey key() const { return {static_cast<uint8_t>(priority), tenant->ordinal, shape->ordinal}; }
 };
 
 // The lanes that wait for one kind of worker, in the order they are to be served.

@@ -106,6 +106,8 @@ struct LiveProvider {
 
 // After so many bad checks in a row a provider gets no new workers.
 inline constexpr uint32_t kUnhealthyAfter = 2;
+// Workers of one provider that are being made at once.
+inline constexpr uint32_t kMaxStartingWorkers = 20;
 inline constexpr uint32_t kMaxProviders = 100;
 inline constexpr uint32_t kMaxPools = 1'000;
 inline constexpr uint32_t kMaxPoolWorkers = 10'000;

@@ -1,0 +1,86 @@
+#include "src/api/grpc/worker_door.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "hodei/v1/artifact_service.grpc.pb.h"
+#include "hodei/v1/job_service.grpc.pb.h"
+#include "hodei/v1/worker_service.grpc.pb.h"
+#include "src/api/grpc/host.h"
+#include "src/base/pause.h"
+#include "src/base/text.h"
+
+namespace hodei::api {
+namespace {
+
+// A server on loopback with a door on another address of loopback.
+class WorkerDoors : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/hodei-door-test-XXXXXX";
+    server::ServerOptions options;
+    options.data_dir = folder_ = mkdtemp(folder);
+    server_ = server::Server::open(options).value();
+    ASSERT_TRUE(server_->start().ok());
+    host_ = GrpcHost::open(*server_, "127.0.0.1:0", [] { return LocalWorker{}; }).value();
+  }
+  void TearDown() override {
+    host_->stop();
+    server_->stop();
+    host_ = nullptr;
+    server_ = nullptr;
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::shared_ptr<grpc::Channel> at(const std::string& address) const {
+    return grpc::CreateChannel(cat(address, ":", host_->port()), grpc::InsecureChannelCredentials());
+  }
+
+  template <class Stub, class Method, class Request, class Response>
+  static grpc::StatusCode answer(Stub& stub, Method method, const Request& request, Response response) {
+    grpc::ClientContext context;
+    context.set_deadline(deadline_in(30s));
+    return (stub.*method)(&context, request, &response).error_code();
+  }
+
+  std::string folder_;
+  std::unique_ptr<server::Server> server_;
+  std::unique_ptr<GrpcHost> host_;
+};
+
+TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
+  ASSERT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+  const auto channel = at("127.0.0.2");
+  const auto workers = v1::WorkerAgentService::NewStub(channel);
+  using Workers = v1::WorkerAgentService::Stub;
+  // It has looked at the token: the call has come through.
+  EXPECT_EQ(answer(*workers, &Workers::Register, v1::RegisterRequest(), v1::RegisterResponse()),
+            answer(*v1::WorkerAgentService::NewStub(at("127.0.0.1")), &Workers::Register, v1::RegisterRequest(), v1::RegisterResponse()));
+  EXPECT_EQ(answer(*workers, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()),
+            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(answer(*workers, &Workers::CreateOtp, v1::CreateOtpRequest(), v1::CreateOtpResponse()),
+            grpc::StatusCode::UNIMPLEMENTED);
+  const auto jobs = v1::JobExecutionService::NewStub(channel);
+  EXPECT_EQ(answer(*jobs, &v1::JobExecutionService::Stub::ListJobs, v1::ListJobsRequest(), v1::ListJobsResponse()),
+            grpc::StatusCode::UNIMPLEMENTED);
+  const auto artifacts = v1::ArtifactService::NewStub(channel);
+  EXPECT_EQ(answer(*artifacts, &v1::ArtifactService::Stub::List, v1::ListArtifactsRequest(), v1::ListArtifactsResponse()),
+            grpc::StatusCode::UNIMPLEMENTED);
+  // The same calls at the server's own address.
+  const auto own = v1::WorkerAgentService::NewStub(at("127.0.0.1"));
+  EXPECT_EQ(answer(*own, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()), grpc::StatusCode::OK);
+}
+
+TEST_F(WorkerDoors, OpenOnceAndSayWhenTheyCannot) {
+  EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+  EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+  const absl::Status refused = host_->open_worker_door("192.0.2.77");   // of nobody
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(refused.message().find("192.0.2.77"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hodei::api

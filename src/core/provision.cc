@@ -1,0 +1,217 @@
+// Workers for what waits and fits nowhere.
+//
+// A lane that finds no worker is wanted. At the end of every decision the wanted shapes are looked at: as many workers
+// are asked for as there are jobs that neither a standing worker nor one on its way will take. Nothing here costs
+// anything where there are no providers.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+#include "src/core/placement/rules/rule.h"
+#include "src/core/provision/prospect.h"
+
+namespace hodei::core {
+namespace {
+
+bool on_its_way(const LiveWorker& worker) {
+  return worker.record->info.made && (worker.state == WorkerState::Creating || worker.state == WorkerState::Connecting);
+}
+
+}  // namespace
+
+void Engine::want(const Lane& lane) {
+  if (state_.providers().empty()) return;
+  making_.wanted.insert(lane.shape->ordinal);
+  if (!making_.content.contains(lane.shape->ordinal)) making_.due = true;
+}
+
+void Engine::provision(Now now, Turn& turn) {
+  if (!making_.resumed) resume_making(now, turn);
+  if (!making_.due) return;
+  making_.due = false;
+  auto at = making_.wanted.lower_bound(making_.next_shape);
+  const size_t most = std::min(kShapesPerLook, making_.wanted.size());
+  for (size_t looked = 0; looked < most; ++looked) {
+    if (at == making_.wanted.end()) at = making_.wanted.begin();
+    const WaitingShape* shape = state_.roster().shape(*at);
+    if (shape == nullptr || shape->lanes.empty()) {
+      at = making_.wanted.erase(at);
+      continue;
+    }
+    if (!making_.content.contains(*at)) make_for(*shape, now, turn);
+    ++at;
+  }
+  making_.next_shape = at == making_.wanted.end() ? 0 : *at;
+}
+
+void Engine::resume_making(Now now, Turn& turn) {
+  making_.resumed = true;
+  for (const auto& [id, worker] : state_.workers()) {
+    if (!worker->record->info.made) continue;
+    switch (worker->state) {
+      case WorkerState::Creating:
+        // Whether it was ever begun, nobody knows: whatever there is goes, and who still needs one gets another.
+        set_worker_state(*worker, WorkerEvent::Expire, turn);
+        destroy(*worker, turn);
+        break;
+      case WorkerState::Connecting: making_.attempts[id] = {now.mono, now.mono + config_.registration_limit, {}}; break;
+      case WorkerState::Terminating: destroy(*worker, turn); break;
+      default: break;
+    }
+  }
+  state_.roster().each_lane([this](const Lane& lane) { want(lane); });
+}
+
+const PoolRow* Engine::pool_of(const Shape& shape) const {
+  const auto it = state_.pools().find(shape.pool);
+  return it == state_.pools().end() ? nullptr : &it->second;
+}
+
+// A worker that somebody started and that could take such a job when it has room: then nothing is made, unless the job
+// names who is to make its worker.
+bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
+  if (!shape.shape->provider.empty() || pool_of(*shape.shape) != nullptr) return false;
+  for (const WaitingShape::Eligible& e : shape.eligible) {
+    for (const LiveWorker* worker : e.kind->members) {
+      // Away for a moment is not gone.
+      const bool stands = !worker->record->info.made && takes_work(worker->state) && !worker->unhealthy;
+      if (stands && worker->record->info.capacity.covers(shape.shape->needs)) return true;
+    }
+  }
+  return false;
+}
+
+uint32_t Engine::coming_for(const Shape& shape) const {
+  uint32_t slots = 0;
+  for (const auto& [id, attempt] : making_.attempts) {
+    const auto worker = state_.workers().find(id);
+    if (worker == state_.workers().end() || !on_its_way(*worker->second)) continue;
+    const WorkerInfo& info = worker->second->record->info;
+    if (!first_rejection(shape, info)) slots += info.slots;
+  }
+  return slots;
+}
+
+uint32_t Engine::starting(const std::string& provider) const {
+  uint32_t count = 0;
+  for (const auto& [id, attempt] : making_.attempts) {
+    const auto worker = state_.workers().find(id);
+    count += worker != state_.workers().end() && worker->second->record->info.made->provider == provider;
+  }
+  return count;
+}
+
+uint32_t Engine::pool_workers(const std::string& pool) const {
+  uint32_t count = 0;
+  for (const auto& [id, worker] : state_.workers()) {
+    const std::optional<Made>& made = worker->record->info.made;
+    count += made && made->pool == pool && worker->state != WorkerState::Terminated;
+  }
+  return count;
+}
+
+// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit.
+int64_t Engine::startable(const Lane& lane, Now now) const {
+  const Tenant& tenant = *lane.tenant;
+  const int64_t most = tenant.has_quota() ? tenant.room(lane.shape->shape->needs) : INT64_MAX;
+  std::map<std::string, int64_t> keys;
+  int64_t jobs = 0;
+  size_t looked = 0;
+  for (const JobId job : lane.jobs) {
+    if (jobs >= most || looked == kJobsPerLook) break;
+    ++looked;
+    const JobHead& head = *state_.job(job)->head;
+    if (!head.concurrency_key.empty()) {
+      const KeyState* key = state_.keys().find(head.ns.str(), head.concurrency_key);
+      int64_t& left = keys.try_emplace(head.concurrency_key, key == nullptr ? 1 : key->room(now.mono)).first->second;
+      if (left-- <= 0) continue;
+    }
+    ++jobs;
+  }
+  return std::min(most, jobs);
+}
+
+void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
+  const Shape& shape = *waiting.shape;
+  int64_t jobs = 0;
+  for (const Lane* lane : waiting.lanes) jobs += startable(*lane, now);
+  if (jobs > 0 && waits_for_standing_worker(waiting)) {
+    making_.content.insert(waiting.ordinal);
+    return;
+  }
+  jobs -= coming_for(shape);
+  while (jobs > 0) {
+    LiveProvider* provider = choose_provider(shape, now);
+    if (provider == nullptr) {
+      making_.content.insert(waiting.ordinal);
+      return;
+    }
+    const PoolRow* pool = pool_of(shape);
+    jobs -= pool != nullptr ? pool->slots : 1;
+    make_worker(shape, *provider, unclaimed(waiting), now, turn);
+  }
+}
+
+LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
+  const PoolRow* pool = pool_of(shape);
+  if (pool != nullptr && pool->max > 0 && pool_workers(pool->name) >= pool->max) return nullptr;
+  LiveProvider* best = nullptr;
+  for (auto& [name, provider] : state_.providers()) {
+    if (best != nullptr && !asked_before(shape, provider, *best)) continue;
+    if (against(shape, provider, pool) || not_now(provider, starting(name), now.mono)) continue;
+    const auto refusal = making_.refusals.find({name, shape.encoded});
+    if (refusal != making_.refusals.end() && now.mono < refusal->second.until) continue;
+    best = &provider;
+  }
+  return best;
+}
+
+// The first job of this shape that no worker on its way is for.
+JobId Engine::unclaimed(const WaitingShape& waiting) const {
+  std::set<JobId> claimed;
+  for (const auto& [id, attempt] : making_.attempts) {
+    const auto worker = state_.workers().find(id);
+    if (worker != state_.workers().end()) claimed.insert(JobId{worker->second->record->info.made->for_job});
+  }
+  JobId first{};
+  for (const Lane* lane : waiting.lanes) {
+    if (!state_.roster().admits(*lane)) continue;
+    for (const JobId job : lane->jobs) {
+      if (claimed.contains(job)) continue;
+      if (first == JobId{} || job < first) first = job;
+      break;
+    }
+  }
+  return first;
+}
+
+void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn) {
+  const PoolRow* pool = pool_of(shape);
+  const uint64_t number = state_.next_job();
+  write(PutNextJob{number + 1}, turn);
+  auto record = std::make_shared<WorkerRecord>();
+  record->info = prospect(shape, provider, pool);
+  record->info.id = WorkerId(cat(provider.row.name, "-", short_id(JobId{number}).substr(1)));
+  record->info.name = record->info.id.str();
+  record->state = WorkerState::Creating;
+  record->registered = now.wall;
+  Made made;
+  made.provider = provider.row.name;
+  made.pool = pool != nullptr ? pool->name : "";
+  made.for_job = hodei::number(job);
+  made.one_job = pool != nullptr && pool->one_job;
+  made.asked = now.wall;
+  record->info.made = std::move(made);
+  write(PutWorker{record}, turn);
+  LiveWorker& worker = *state_.worker(record->info.id);
+  worker.last_seen = now.mono;
+  worker.last_seen_wall = now.wall;
+  making_.attempts[record->info.id] = {now.mono, now.mono + config_.making_limit, job == JobId{} ? "" : shape.encoded};
+  turn.effects.push_back(CreateWorker{record});
+  if (job == JobId{}) return;
+  Draft draft(*state_.job(job)->head);
+  draft.head.not_before = {};   // its back-off is over, or it would not be in a lane
+  draft.past.reason = cat("provisioning: provider ", provider.row.name, " makes worker ", record->info.id.str());
+  write(PutJob{draft.finish()}, turn);
+}
+
+}  // namespace hodei::core

@@ -1,0 +1,127 @@
+#include "src/core/provision/prospect.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "src/base/text.h"
+#include "src/core/placement/rules/rule.h"
+
+namespace hodei::core {
+namespace {
+
+// What a worker has when nobody says: more than any job asks for. The real figures come when it registers.
+constexpr Amounts kPlenty{int64_t{1} << 40, int64_t{1} << 40, int64_t{1} << 40, 0};
+
+Amounts size_of(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
+  const Amounts from_pool = pool != nullptr ? pool->size : Amounts();
+  const Amounts& largest = provider.facts.largest;
+  const auto pick = [](int64_t in_pool, int64_t needed, int64_t most, int64_t plenty) {
+    if (in_pool > 0) return in_pool;
+    if (needed > 0) return needed;
+    return most > 0 ? most : plenty;
+  };
+  return {pick(from_pool.cpu_milli, shape.needs.cpu_milli, largest.cpu_milli, kPlenty.cpu_milli),
+          pick(from_pool.memory_mb, shape.needs.memory_mb, largest.memory_mb, kPlenty.memory_mb),
+          pick(from_pool.storage_mb, shape.needs.storage_mb, largest.storage_mb, kPlenty.storage_mb),
+          std::max(from_pool.gpus, shape.needs.gpus)};
+}
+
+std::string architecture_of(const Shape& shape, const ProviderFacts& facts) {
+  if (!shape.architecture.empty() || facts.architectures.empty()) return shape.architecture;
+  return facts.architectures.front();
+}
+
+std::optional<std::string> too_large(const Amounts& size, const ProviderFacts& facts) {
+  const Amounts& most = facts.largest;
+  if (most.cpu_milli > 0 && size.cpu_milli > most.cpu_milli) {
+    return cat("makes workers of at most ", most.cpu_milli / 1000.0, " cores, ", size.cpu_milli / 1000.0, " are needed");
+  }
+  if (most.memory_mb > 0 && size.memory_mb > most.memory_mb) {
+    return cat("makes workers of at most ", most.memory_mb, " MB of memory, ", size.memory_mb, " are needed");
+  }
+  if (size.gpus > 0 && !facts.gpu) return std::string("has no gpus");
+  return std::nullopt;
+}
+
+// How much more it isolates than is asked for: an image asks for a container.
+int excess(const Shape& shape, const LiveProvider& provider) {
+  const Isolation least = shape.image.empty() ? Isolation::Process : Isolation::Container;
+  return static_cast<int>(provider.facts.isolation) - static_cast<int>(std::max(least, shape.isolation));
+}
+
+}  // namespace
+
+WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
+  WorkerInfo info;
+  info.provider = provider.row.name;
+  info.isolation = provider.facts.isolation;
+  info.image = !shape.image.empty() || pool == nullptr ? shape.image : pool->image;
+  info.architecture = architecture_of(shape, provider.facts);
+  info.capacity = size_of(shape, provider, pool);
+  info.slots = pool != nullptr ? pool->slots : 1;
+  info.capabilities = {"script", "shell"};
+  info.labels = provider.row.labels;
+  if (pool != nullptr) {
+    for (const auto& [key, value] : pool->labels) info.labels[key] = value;
+    info.labels["pool"] = pool->name;
+  }
+  return info;
+}
+
+std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
+  if (!provider.seen) return std::string("is not known yet: it has not been checked since the server started");
+  if (pool == nullptr && !shape.pool.empty()) {
+    return cat("there is no pool '", shape.pool, "' to make workers for; set it up with `hodei pool set ", shape.pool, "`");
+  }
+  if (pool != nullptr && !pool->provider.empty() && pool->provider != provider.row.name) {
+    return cat("pool '", pool->name, "' takes its workers from '", pool->provider, "'");
+  }
+  if (pool != nullptr && !pool->image.empty() && !shape.image.empty() && pool->image != shape.image) {
+    return cat("pool '", pool->name, "' is made from image ", pool->image, ", the job needs ", shape.image);
+  }
+  const WorkerInfo would = prospect(shape, provider, pool);
+  if (!would.image.empty() && !provider.facts.images) return std::string("makes no workers from images");
+  const std::vector<std::string>& known = provider.facts.architectures;
+  if (!shape.architecture.empty() && !known.empty() && std::find(known.begin(), known.end(), shape.architecture) == known.end()) {
+    return cat("makes no workers of architecture ", shape.architecture);
+  }
+  if (std::optional<std::string> large = too_large(would.capacity, provider.facts)) return large;
+  const bool joins = std::any_of(shape.company.begin(), shape.company.end(), [](const CompanyRule& c) { return c.required && !c.away; });
+  if (joins) return std::string("its worker would be new: the job must run beside another that runs already");
+  if (const std::optional<Rejection> no = first_rejection(shape, would)) return cat("its worker ", no->reason);
+  return std::nullopt;
+}
+
+std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starting, MonoTime now) {
+  switch (provider.state()) {
+    case ProviderState::Active: break;
+    case ProviderState::Unhealthy: return cat("is Unhealthy: ", provider.health_reason);
+    case ProviderState::Overloaded: return cat("has as many workers as it may, ", provider.workers);
+    default: return cat("is ", name(provider.state()));
+  }
+  if (now < provider.not_before) {
+    return cat("waits ", (provider.not_before - now).count() / 1'000'000 + 1, " s after a failure: ", provider.last_failure);
+  }
+  if (starting >= kMaxStartingWorkers) return cat("is making ", starting, " workers already");
+  return std::nullopt;
+}
+
+bool asked_before(const Shape& shape, const LiveProvider& a, const LiveProvider& b) {
+  const auto order = [&shape](const LiveProvider& p) {
+    const bool preferred = !shape.preferred_provider.empty() && shape.preferred_provider == p.row.name;
+    return std::tuple(!preferred, -p.row.preference, excess(shape, p), p.row.cost, p.expected_startup(), p.row.name);
+  };
+  return order(a) < order(b);
+}
+
+Shape shape_of(const PoolRow& pool) {
+  Shape shape;
+  shape.pool = pool.name;
+  shape.image = pool.image;
+  shape.provider = pool.provider;
+  shape.needs = pool.size;
+  shape.encoded = encode(shape);
+  return shape;
+}
+
+}  // namespace hodei::core

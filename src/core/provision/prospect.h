@@ -1,0 +1,28 @@
+// Which provider could make a worker for a shape, what that worker would be, and who is to be asked first. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/core/provision/provision.h"
+#include "src/core/worker/worker.h"
+
+namespace hodei::core {
+
+// The worker that this provider would make for this shape, in this pool (null: none). Its id and times are not set.
+WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const PoolRow* pool);
+
+// Why this provider cannot make a worker for this shape, ever or as it is set up now; nothing: it can.
+std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool);
+
+// Why it gets none right now although it could.
+std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starting, MonoTime now);
+
+// Whether `a` is to be asked before `b`: the preferred one, then by preference, by not isolating more than needed, by
+// cost, by start-up time, by name.
+bool asked_before(const Shape& shape, const LiveProvider& a, const LiveProvider& b);
+
+// A shape that stands for an idle worker of a pool.
+Shape shape_of(const PoolRow& pool);
+
+}  // namespace hodei::core

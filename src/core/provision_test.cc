@@ -1,0 +1,271 @@
+// Workers on demand: when one is made, by whom, for whom, and what happens when it does not come.
+#include "src/core/provision_harness.h"
+
+namespace hodei::core {
+namespace {
+
+TEST(Provision, MakesAWorkerForAJobThatFitsNowhereAndGivesItTheJob) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("debian"));
+  const std::string id = only_asked(bench);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId(id))->info.image, "debian");
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  EXPECT_NE(bench.job(job).past->reason.find("provisioning"), std::string::npos);
+  EXPECT_NE(bench.explain(job).provisioning.find(id), std::string::npos);
+  arrives(bench, id).takes(job).finishes(job);
+  EXPECT_EQ(bench.state(job), JobState::Succeeded);
+}
+
+TEST(Provision, MakesNothingWhereAStandingWorkerWillHaveRoom) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.worker("w1").joins(1);
+  const JobId running = bench.submit(a_job());
+  const JobId waiting = bench.submit(a_job());
+  EXPECT_EQ(bench.state(waiting), JobState::Pending);
+  bench.advance(5s);
+  EXPECT_TRUE(asked(bench).empty());
+  bench.worker("w1").takes(running).goes_silent();
+  bench.advance(40s);   // unhealthy: nobody knows when it will have room
+  EXPECT_EQ(asked(bench).size(), 1u);
+}
+
+TEST(Provision, AJobThatNamesItsProviderDoesNotWaitForAStandingWorker) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.worker("w1").joins(1);
+  JobOrder order = a_job();
+  order.spec.shape.provider = "docker";
+  bench.submit(order);
+  EXPECT_EQ(asked(bench).size(), 1u);
+}
+
+TEST(Provision, MakesAsManyAsThereAreJobsAndNeverMoreThanTheProviderMayHave) {
+  Bench bench;
+  add(bench, a_docker().most(3));
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 10; ++i) jobs.push_back(bench.submit(a_job().image("x")));
+  EXPECT_EQ(asked(bench).size(), 3u);
+  std::set<std::string> names;
+  for (const WorkerRecordPtr& record : asked(bench)) names.insert(record->info.id.str());
+  for (const std::string& id : names) arrives(bench, id);
+  for (int round = 0; round < 4; ++round) {
+    for (const std::string& id : names) {
+      const auto executions = bench.worker(id).live().executions;
+      if (!executions.empty()) bench.worker(id).takes(executions.begin()->job).finishes(executions.begin()->job);
+    }
+  }
+  for (const JobId job : jobs) EXPECT_EQ(bench.state(job), JobState::Succeeded);
+  EXPECT_EQ(bench.told<CreateWorker>().size(), 3u);
+}
+
+TEST(Provision, MakesNoMoreThanKeysAndQuotasLetStart) {
+  Bench bench;
+  add(bench, a_docker());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("x").key("k", 2));
+  EXPECT_EQ(asked(bench).size(), 2u);
+  SetTenant quota;
+  quota.ns = "small";
+  quota.max_running = 1;
+  ASSERT_TRUE(bench.decide(quota).ok());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("y").in("small"));
+  EXPECT_EQ(asked(bench).size(), 3u);
+}
+
+TEST(Provision, TheJobItWasMadeForHasTheFirstClaim) {
+  Bench bench;
+  add(bench, a_docker().most(1));
+  const JobId first = bench.submit(a_job().image("x"));
+  const JobId urgent = bench.submit(a_job().image("x").priority(Priority::Critical));
+  arrives(bench, only_asked(bench)).takes(first);
+  EXPECT_EQ(bench.state(urgent), JobState::Pending);
+}
+
+TEST(Provision, AWorkerThatDoesNotRegisterIsDestroyedAndAnotherProviderIsTried) {
+  Bench bench;
+  add(bench, a_docker().preferred(1));
+  add(bench, a_provider("other").images().isolating(Isolation::Container));
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string first = only_asked(bench);
+  EXPECT_TRUE(first.starts_with("docker-"));
+  bench.ask<Done>(WorkerMade{WorkerId(first), "h"});
+  bench.ask<Done>(WorkerRuns{WorkerId(first)});
+  bench.advance(59s);
+  EXPECT_TRUE(destroyed(bench).empty());
+  bench.advance(3s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{first});
+  const std::string second = only_asked(bench);
+  EXPECT_TRUE(second.starts_with("other-")) << second;
+  bench.ask<Done>(WorkerDestroyed{WorkerId(first)});
+  EXPECT_FALSE(exists(bench, first));
+  arrives(bench, second).takes(job);
+}
+
+TEST(Provision, AProviderThatRefusesAShapeIsPassedOverForItAndSaysWhy) {
+  Bench bench;
+  add(bench, a_docker().preferred(1));
+  add(bench, a_provider("other").images().isolating(Isolation::Container));
+  const JobId job = bench.submit(a_job().image("none"));
+  const std::string first = only_asked(bench);
+  bench.ask<Done>(WorkerFailed{WorkerId(first), MakingFailure::Shape, "no such image"});
+  EXPECT_TRUE(only_asked(bench).starts_with("other-"));
+  const Explanation why = bench.explain(job);
+  ASSERT_EQ(why.providers.size(), 2u);
+  EXPECT_NE(why.providers[0].reason.find("no such image"), std::string::npos);
+  // Other shapes are none of its refusal's business.
+  bench.submit(a_job().image("good"));
+  EXPECT_TRUE(asked(bench).back()->info.id.str().starts_with("docker-"));
+}
+
+TEST(Provision, AFailingProviderIsLeftAloneForLongerAndLonger) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  std::vector<Duration> gaps;
+  MonoTime last = bench.now.mono;
+  for (int i = 0; i < 5; ++i) {
+    // The shape itself is refused for a while too; another one tells what the provider's back-off does.
+    bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Trouble, "engine is down"});
+    bench.submit(a_job().image(cat("x", i)));
+    last = bench.now.mono;
+    for (int s = 0; s < 400 && asked(bench).empty(); ++s) bench.advance(1s);
+    gaps.push_back(bench.now.mono - last);
+    while (asked(bench).size() > 1) bench.ask<Done>(WorkerDestroyed{asked(bench).back()->info.id});
+  }
+  for (size_t i = 1; i < gaps.size(); ++i) EXPECT_GT(gaps[i], gaps[i - 1]) << i;
+}
+
+TEST(Provision, AfterARestartWhatWasBeingMadeIsDestroyedAndMadeAgain) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string lost = only_asked(bench);
+  bench.restart();
+  bench.advance(1s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{lost});
+  EXPECT_TRUE(asked(bench).empty()) << "its provider has not been seen yet";
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Healthy, ""});
+  const std::string fresh = only_asked(bench);
+  EXPECT_NE(fresh, lost);
+  // The old one may not come any more, should it exist after all.
+  bench.ask<OtpMade>(MakeOtp{hash128("late"), WorkerId(lost)});
+  WorkerOrder order = a_worker();
+  order.info.id = WorkerId(lost);
+  EXPECT_EQ(bench.refused(RegisterWorker{hash128("late"), {}, hash128("s"), order.info, "i"}).code(),
+            absl::StatusCode::kUnauthenticated);
+  arrives(bench, fresh).takes(job);
+}
+
+TEST(Provision, AfterARestartAWorkerThatRunsMayStillRegister) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  bench.ask<Done>(WorkerMade{WorkerId(id), "h"});
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.restart();
+  bench.advance(2s);
+  WorkerOrder order;
+  order.info = bench.rows.workers.at(WorkerId(id))->info;
+  bench.worker(id).joins(order).takes(job);
+  EXPECT_TRUE(destroyed(bench).empty());
+}
+
+TEST(Provision, OrphansAreDestroyedAndKnownWorkersAreNot) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  const std::string known = only_asked(bench);
+  bench.ask<Done>(Inventory{"docker", {{WorkerId(known), "h1"}, {WorkerId("docker-zz"), "h2"}}});
+  ASSERT_EQ(destroyed(bench), std::vector<std::string>{"docker-zz"});
+  EXPECT_EQ(bench.told<DestroyWorker>()[0].handle, "h2");
+}
+
+TEST(Provision, JobsOfADestroyedWorkerAreRequeuedWhenItsLeaseProvesThemDead) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x").attempts(2));
+  const std::string id = only_asked(bench);
+  arrives(bench, id).takes(job);
+  bench.ask<Done>(WorkerFailed{WorkerId(id), MakingFailure::Trouble, "ended"});
+  EXPECT_EQ(bench.state(job), JobState::Running) << "nothing proves yet that it is dead";
+  bench.ask<Done>(WorkerDestroyed{WorkerId(id)});
+  bench.worker(id).goes_silent();
+  EXPECT_EQ(bench.state(job), JobState::Running) << "a provider may be wrong";
+  bench.advance(50s);
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  EXPECT_FALSE(exists(bench, id));
+}
+
+TEST(Provision, ProvidersThatAreDisabledUnhealthyOrInMaintenanceGetNoNewWorkers) {
+  for (const ProviderMode mode : {ProviderMode::Maintenance, ProviderMode::Disabled}) {
+    Bench bench;
+    ProviderOrder order = a_docker();
+    add(bench, order);
+    order.row.mode = mode;
+    bench.ask<ProviderViews>(PutProvider{order.row});
+    bench.submit(a_job().image("x"));
+    EXPECT_TRUE(asked(bench).empty());
+  }
+  Bench bench;
+  add(bench, a_docker());
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Unhealthy, "down"});
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Unhealthy, "down"});
+  const JobId job = bench.submit(a_job().image("x"));
+  EXPECT_TRUE(asked(bench).empty());
+  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "is Unhealthy: down");
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Healthy, ""});
+  EXPECT_EQ(asked(bench).size(), 1u);
+}
+
+struct Chosen {
+  const char* why;
+  JobOrder order;
+  std::string provider;
+};
+
+TEST(Provision, ChoosesTheProviderThatSuitsTheJob) {
+  JobOrder hardware = a_job(), gpu = a_job(), named = a_job();
+  hardware.spec.shape.isolation = Isolation::Hardware;
+  gpu.spec.shape.needs.gpus = 1;
+  named.spec.shape.provider = "vm";
+  const Chosen cases[] = {
+      {"hardware isolation", hardware, "vm"},
+      {"an image, and no more isolation than it needs", a_job().image("x"), "docker"},
+      {"a gpu", gpu, "gpus"},
+      {"neither: the least isolation", a_job(), "process"},
+      {"what it names", named, "vm"},
+      {"what it prefers", a_job().likes_provider("docker"), "docker"},
+  };
+  for (const Chosen& c : cases) {
+    Bench bench;
+    add(bench, a_docker());
+    add(bench, a_vm());
+    add(bench, a_provider("process"));
+    add(bench, a_provider("gpus").gpu().isolating(Isolation::Container).starting_in(10s));
+    bench.submit(c.order);
+    EXPECT_TRUE(only_asked(bench).starts_with(c.provider + "-")) << c.why << ": " << only_asked(bench);
+  }
+}
+
+TEST(Provision, ALargerJobThanAnyProviderMakesIsExplained) {
+  Bench bench;
+  ProviderOrder small = a_docker();
+  small.facts.largest = {2000, 1024, 0, 0};
+  add(bench, small);
+  const JobId job = bench.submit(a_job().cores(4));
+  EXPECT_TRUE(asked(bench).empty());
+  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "makes workers of at most 2 cores, 4 are needed");
+}
+
+TEST(Provision, AProviderWithWorkersCannotBeRemoved) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  EXPECT_EQ(bench.refused(DropProvider{"docker"}).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(bench.refused(DropProvider{"none"}).code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace hodei::core

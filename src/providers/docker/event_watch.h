@@ -1,0 +1,37 @@
+// Listens to the engine's events on a thread of its own, and tells whose container they are about. When the connection
+// was lost every worker may have changed meanwhile: all that are known are told then.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "src/providers/docker/engine.h"
+
+namespace hodei::providers::docker {
+
+class EventWatch {
+ public:
+  using Changed = std::function<void(const std::string& worker_id)>;
+
+  EventWatch(Engine& engine, Words labels) : engine_(engine), labels_(std::move(labels)) {}
+  ~EventWatch() { stop(); }
+
+  void start(Changed changed);
+  // Returns when no call is under way.
+  void stop();
+
+ private:
+  void run(const std::stop_token& stop);
+  void tell_all();
+
+  Engine& engine_;
+  Words labels_;
+  Changed changed_;
+  std::set<std::string> known_;    // of the thread
+  std::jthread thread_;
+};
+
+}  // namespace hodei::providers::docker

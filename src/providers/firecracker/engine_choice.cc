@@ -1,0 +1,156 @@
+#include "src/providers/firecracker/engine_choice.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "src/base/hash.h"
+#include "src/base/journal.h"
+#include "src/base/pause.h"
+#include "src/base/random.h"
+#include "src/base/status.h"
+#include "src/providers/firecracker/boot_files.h"
+#include "src/providers/firecracker/firecracker_engine.h"
+#include "src/providers/firecracker/qemu_engine.h"
+#include "src/providers/firecracker/vm_process.h"
+
+namespace hodei::providers::firecracker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kProbePatience = 15s;
+constexpr Duration kBetweenLooks = 10ms;
+constexpr int64_t kProbeMemoryMb = 256;
+constexpr const char* kProbePrefix = ".probe-";
+constexpr const char* kBooted = "a guest has booted";   // as src/worker/guest.cc says it
+constexpr const char* kWorks = "works";
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+absl::Status not_there(const std::string& program) {
+  return absl::FailedPreconditionError(cat("engine: there is no program ", program, "; install it or give its path"));
+}
+
+}  // namespace
+
+EngineChooser::EngineChooser(const Settings& settings, std::string folder, std::string worker)
+    : settings_(settings), folder_(std::move(folder)), worker_(std::move(worker)) {}
+
+Engine* EngineChooser::chosen() {
+  const std::lock_guard lock(mutex_);
+  return engine_.get();
+}
+
+absl::StatusOr<Engine*> EngineChooser::get() {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) {
+    sweep_probes();
+    ASSIGN_OR_RETURN(engine_, choose());
+    journal(Level::Info, "firecracker", "microVMs are booted by ", engine_->name());
+  }
+  return engine_.get();
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::choose() {
+  if (settings_.engine == EngineChoice::Firecracker) return try_firecracker();
+  if (settings_.engine == EngineChoice::Qemu) return try_qemu();
+  absl::StatusOr<std::unique_ptr<Engine>> first = try_firecracker();
+  if (first.ok()) return first;
+  absl::StatusOr<std::unique_ptr<Engine>> second = try_qemu();
+  if (second.ok()) return second;
+  return absl::FailedPreconditionError(
+      cat(std::string(first.status().message()), "; ", std::string(second.status().message())));
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_firecracker() {
+  FirecrackerOptions options{.program = firecracker_program(settings_), .jail = {}};
+  if (options.program.empty()) return not_there(settings_.firecracker_binary);
+  if (settings_.jailer) {
+    options.jail = {.jailer = find_program(settings_.jailer_binary), .uid = settings_.uid, .gid = settings_.gid};
+    if (options.jail.jailer.empty()) return not_there(settings_.jailer_binary);
+  }
+  std::unique_ptr<Engine> engine = make_firecracker_engine(std::move(options));
+  if (const absl::Status up = boots(*engine); !up.ok()) {
+    return absl::FailedPreconditionError(cat("engine: firecracker needs a working KVM: ", std::string(up.message())));
+  }
+  return engine;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_qemu() {
+  QemuOptions options{.program = find_program(settings_.qemu_binary), .kvm = true, .uid = settings_.uid, .gid = settings_.gid};
+  if (options.program.empty()) return not_there(settings_.qemu_binary);
+  std::unique_ptr<Engine> with_kvm = make_qemu_engine(options);
+  const absl::Status up = boots(*with_kvm);
+  if (up.ok()) return with_kvm;
+  journal(Level::Info, "firecracker", "qemu goes without KVM: ", std::string(up.message()));
+  options.kvm = false;
+  return make_qemu_engine(options);
+}
+
+absl::Status EngineChooser::boots(Engine& engine) {
+  std::error_code none;
+  const std::string program = engine.program();
+  const auto changed = fs::last_write_time(program, none).time_since_epoch().count();
+  const std::string key = cat(content("/proc/sys/kernel/random/boot_id"), engine.name(), " ", program, " ", changed, " ",
+                              settings_.kernel, "\n");
+  const std::string note = fmt::format("{}/.booted-{:016x}", folder_, hash64(cat(engine.name(), program)));
+  const std::string noted = content(note);
+  if (noted.starts_with(key)) {
+    const std::string verdict = noted.substr(key.size());
+    return verdict == kWorks ? absl::OkStatus() : absl::UnavailableError(verdict);
+  }
+  const absl::Status up = boot_a_guest(engine);
+  // What has nothing to do with KVM may be put right without starting the host again.
+  if (up.ok() || absl::IsUnavailable(up)) {
+    std::ofstream(note, std::ios::trunc) << key << (up.ok() ? std::string(kWorks) : std::string(up.message()));
+  }
+  return up;
+}
+
+absl::Status EngineChooser::boot_a_guest(Engine& engine) {
+  ASSIGN_OR_RETURN(const std::string initramfs, initramfs_for(settings_.kernel, worker_, folder_));
+  const std::string id = cat("probe-", random_uuid());
+  const Machine machine{.id = id,
+                        .folder = cat(folder_, "/", kProbePrefix, id),
+                        .memory_mb = kProbeMemoryMb,
+                        .kernel = settings_.kernel,
+                        .initramfs = initramfs,
+                        .boot_arguments = "quiet HODEI_VM=probe",
+                        .drives = {},
+                        .tap = {},
+                        .mac = {}};
+  std::error_code error;
+  fs::create_directories(machine.folder, error);
+  absl::Status up = engine.start(machine);
+  const SystemClock clock;
+  const MonoTime end = clock.now().mono + kProbePatience;
+  const std::string record = record_of(machine.folder), console = console_of(machine.folder);
+  while (up.ok()) {
+    const bool runs = process_state(record) == ProcessState::Running;
+    if (content(console).find(kBooted) != std::string::npos) break;
+    if (!runs) up = absl::UnavailableError(cat(engine.name(), " ended before a guest had booted"));
+    if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), " has booted no guest in 15 seconds"));
+    if (up.ok()) pause_for(kBetweenLooks);
+  }
+  const std::string said = content(console);
+  end_process(record).IgnoreError();
+  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), id).IgnoreError();
+  fs::remove_all(machine.folder, error);
+  if (up.ok() || said.empty()) return up;
+  return absl::Status(up.code(), cat(std::string(up.message()), "; it said: ", said.substr(0, said.find('\n'))));
+}
+
+void EngineChooser::sweep_probes() {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder_, none)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kProbePrefix)) continue;
+    end_process(record_of(entry.path())).IgnoreError();
+    fs::remove_all(entry.path(), none);
+  }
+}
+
+}  // namespace hodei::providers::firecracker

@@ -1,0 +1,36 @@
+// What is there of the machines: one folder for each, whose name is the worker's. It is made first and removed last, so
+// that whatever there is of a machine is found by it, whenever the server ended.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/providers/provider.h"
+
+namespace hodei::providers::firecracker {
+
+class MachineFiles {
+ public:
+  explicit MachineFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  const std::string& folder() const { return folder_; }
+  std::string folder_of(const std::string& worker) const { return folder_ + "/" + worker; }
+  bool has(const std::string& worker) const;
+  std::vector<std::string> workers() const;
+  absl::Status make(const std::string& worker) const;
+  absl::Status remove(const std::string& worker) const;
+
+  // Ended, Starting or Running, by its process and by what is on its console.
+  WorkerStatus status(const std::string& worker) const;
+  std::string log(const std::string& worker, size_t tail) const;
+
+ private:
+  std::string folder_;
+};
+
+// Only one call at a time works on one worker.
+bool is_worker_id(const std::string& worker);
+
+}  // namespace hodei::providers::firecracker

@@ -1,0 +1,17 @@
+// The three wishes about network devices for which the kernel has no simpler call.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace hodei::providers::firecracker {
+
+absl::Status add_address(unsigned device, const std::string& address);   // alone, without a network around it
+
+// ALREADY_EXISTS: somebody else's device leads there.
+absl::Status add_route(unsigned device, const std::string& to, const std::string& from);
+
+absl::Status remove_link(unsigned device);
+
+}  // namespace hodei::providers::firecracker
