@@ -97,6 +97,7 @@ std::string Engine::held_by_key(const JobHead& head, Now now) {
 
 void Engine::park(JobId id, Now now) {
   state_.park(id);
+  if (state_.keys().set_by_people().empty()) return;
   const JobHead& head = *state_.job(id)->head;
   const ConcurrencyKeys::Name name(head.ns.str(), head.concurrency_key);
   await_rate(name, state_.keys().at(name.first, name.second), now);
@@ -119,7 +120,7 @@ std::vector<JobId> Engine::wake_key(const std::string& ns, const std::string& ke
   KeyState& found = state_.keys().at(ns, key);
   const std::vector<JobId> woken = state_.keys().wakeable(found, now.mono);
   for (const JobId job : woken) state_.queue(job);
-  await_rate({ns, key}, found, now);
+  if (found.has_rate()) await_rate({ns, key}, found, now);
   return woken;
 }
 

@@ -84,7 +84,7 @@ absl::Status Engine::check_pending(const Submit& c) const {
 
 void Engine::wake_tenant(const Namespace& ns, Now now, Turn& turn) {
   const Tenant* tenant = state_.roster().find_tenant(ns);
-  if (tenant == nullptr || !tenant->has_quota()) return;
+  if (tenant == nullptr) return;
   while (Lane* lane = state_.roster().first_waiting_of(*tenant)) {
     const JobId first = lane->first();
     place_lane(lane, now, turn);

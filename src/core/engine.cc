@@ -74,7 +74,7 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);
-  if (had_slot) wake_tenant(job->ns, now, turn);
+  if (had_slot && state_.roster().tenant(job->ns)->has_quota()) wake_tenant(job->ns, now, turn);
 }
 
 const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {

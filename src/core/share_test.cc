@@ -32,7 +32,7 @@ TEST(Share, RotatesOverTenantsOfTheSameWeight) {
   submit(bench, "a", 4);
   submit(bench, "b", 2);
   submit(bench, "c", 2);
-  EXPECT_EQ(served(bench, "w1", 8), "aabcabca") << "the first took the idle worker; then they take turns";
+  EXPECT_EQ(served(bench, "w1", 8), "abcabcaa");
 }
 
 TEST(Share, GivesATenantOfThreeTimesTheWeightThreeTurns) {
@@ -42,8 +42,7 @@ TEST(Share, GivesATenantOfThreeTimesTheWeightThreeTurns) {
   submit(bench, "b", 12);
   submit(bench, "a", 12);
   const std::string order = served(bench, "w1", 17).substr(1);
-  EXPECT_EQ(std::count(order.begin(), order.end(), 'a'), 12) << order;
-  EXPECT_EQ(std::count(order.begin(), order.begin() + 8, 'a'), 6) << order;
+  EXPECT_EQ(order.substr(0, 12), "aaaabaaabaaa") << "b has had one turn before";
 }
 
 TEST(Share, GivesNoCreditForIdleTime) {
