@@ -17,8 +17,9 @@ build_packages=(
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 sqlite3 faketime prometheus openssl
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml sqlite3 faketime prometheus openssl
   docker.io  # real containers; the tests start an engine of their own
+  openssh-server  # workers over ssh; the tests start a daemon of their own
 )
 
 # What microVMs and scripts/firecracker/build-rootfs need. The kernel is only downloaded, never installed.

@@ -25,8 +25,12 @@ void build(CLI::App& root, Session& session) {
   add_template_commands(root, session);
   add_artifact_commands(root, session);
   add_worker_commands(root, session);
+  add_provider_commands(root, session);
+  add_pool_commands(root, session);
   add_secret_commands(root, session);
+  add_share_commands(root, session);
   add_system_commands(root, session);
+  add_scheduler_commands(root, session);
   add_top_command(root, session);
   add_config_commands(root, session);
   add_local_commands(root, session);

@@ -10,6 +10,7 @@
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/log_service.grpc.pb.h"
 #include "hodei/v1/metrics_service.grpc.pb.h"
+#include "hodei/v1/provider_service.grpc.pb.h"
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/base/hash.h"
@@ -36,7 +37,8 @@ struct Stubs {
         scheduler(v1::SchedulerService::NewStub(channel)),
         workers(v1::WorkerAgentService::NewStub(channel)),
         admin(v1::AdminService::NewStub(channel)),
-        metrics(v1::MetricsService::NewStub(channel)) {}
+        metrics(v1::MetricsService::NewStub(channel)),
+        providers(v1::ProviderManagementService::NewStub(channel)) {}
 
   std::unique_ptr<v1::JobExecutionService::Stub> jobs;
   std::unique_ptr<v1::LogStreamService::Stub> logs;
@@ -44,6 +46,7 @@ struct Stubs {
   std::unique_ptr<v1::WorkerAgentService::Stub> workers;
   std::unique_ptr<v1::AdminService::Stub> admin;
   std::unique_ptr<v1::MetricsService::Stub> metrics;
+  std::unique_ptr<v1::ProviderManagementService::Stub> providers;
 };
 
 std::unique_ptr<Stubs> connect(const Address& address) {
@@ -206,6 +209,14 @@ using Jobs = v1::JobExecutionService::Stub;
 using Scheduler = v1::SchedulerService::Stub;
 using Workers = v1::WorkerAgentService::Stub;
 using Admin = v1::AdminService::Stub;
+using Providers = v1::ProviderManagementService::Stub;
+
+template <class Request>
+static Request named(const std::string& name) {
+  Request request;
+  request.set_name(name);
+  return request;
+}
 
 absl::StatusOr<v1::QueueJobResponse> Client::queue_job(const v1::QueueJobRequest& request) {
   const bool keyed = !request.spec().idempotency_key().empty();
@@ -261,6 +272,26 @@ absl::StatusOr<v1::QueueStatus> Client::queue_status() {
   return wire_->call(&Stubs::scheduler, &Scheduler::GetQueueStatus, v1::GetQueueStatusRequest());
 }
 
+absl::StatusOr<v1::ListTenantsResponse> Client::list_tenants() {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ListTenants, v1::ListTenantsRequest());
+}
+
+absl::StatusOr<v1::Tenant> Client::set_tenant(const v1::SetTenantRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::SetTenant, request);
+}
+
+absl::StatusOr<v1::ListLimitsResponse> Client::list_limits(const v1::ListLimitsRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ListLimits, request);
+}
+
+absl::StatusOr<v1::Limit> Client::set_limit(const v1::SetLimitRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::SetLimit, request);
+}
+
+absl::Status Client::remove_limit(const v1::RemoveLimitRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::RemoveLimit, request, Retry::Never).status();
+}
+
 absl::StatusOr<v1::ListWorkersResponse> Client::list_workers(const v1::ListWorkersRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::ListWorkers, request);
 }
@@ -275,12 +306,58 @@ absl::StatusOr<v1::DrainWorkerResponse> Client::drain_worker(const v1::DrainWork
   return wire_->call(&Stubs::workers, &Workers::DrainWorker, request);
 }
 
+absl::StatusOr<v1::Worker> Client::taint_worker(const v1::TaintWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::TaintWorker, request);
+}
+
 absl::Status Client::unregister_worker(const v1::UnregisterWorkerRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::UnregisterWorker, request).status();
 }
 
 absl::StatusOr<v1::CreateOtpResponse> Client::create_otp(const v1::CreateOtpRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::CreateOtp, request);
+}
+
+absl::StatusOr<v1::Provider> Client::register_provider(const v1::RegisterProviderRequest& request) {
+  return wire_->call(&Stubs::providers, &Providers::RegisterProvider, request, Retry::Never);
+}
+
+absl::StatusOr<v1::Provider> Client::update_provider(const v1::UpdateProviderRequest& request) {
+  return wire_->call(&Stubs::providers, &Providers::UpdateProvider, request);
+}
+
+absl::Status Client::remove_provider(const std::string& name) {
+  return wire_->call(&Stubs::providers, &Providers::RemoveProvider, named<v1::RemoveProviderRequest>(name), Retry::Never).status();
+}
+
+absl::StatusOr<v1::ListProvidersResponse> Client::list_providers() {
+  return wire_->call(&Stubs::providers, &Providers::ListProviders, v1::ListProvidersRequest());
+}
+
+absl::StatusOr<v1::Provider> Client::get_provider(const std::string& name) {
+  return wire_->call(&Stubs::providers, &Providers::GetProvider, named<v1::GetProviderRequest>(name));
+}
+
+absl::StatusOr<v1::ProviderHealth> Client::provider_health(const std::string& name) {
+  return wire_->call(&Stubs::providers, &Providers::GetProviderHealth, named<v1::GetProviderHealthRequest>(name));
+}
+
+absl::StatusOr<v1::GetWorkerLogsResponse> Client::worker_logs(const v1::GetWorkerLogsRequest& request) {
+  return wire_->call(&Stubs::providers, &Providers::GetWorkerLogs, request);
+}
+
+absl::StatusOr<v1::Pool> Client::set_pool(const v1::Pool& pool) {
+  v1::SetPoolRequest request;
+  *request.mutable_pool() = pool;
+  return wire_->call(&Stubs::providers, &Providers::SetPool, request);
+}
+
+absl::Status Client::remove_pool(const std::string& name) {
+  return wire_->call(&Stubs::providers, &Providers::RemovePool, named<v1::RemovePoolRequest>(name), Retry::Never).status();
+}
+
+absl::StatusOr<v1::ListPoolsResponse> Client::list_pools() {
+  return wire_->call(&Stubs::providers, &Providers::ListPools, v1::ListPoolsRequest());
 }
 
 absl::StatusOr<v1::SystemStatus> Client::system_status() {

@@ -14,6 +14,7 @@
 #include "hodei/v1/job_service.pb.h"
 #include "hodei/v1/log_service.pb.h"
 #include "hodei/v1/metrics_service.pb.h"
+#include "hodei/v1/provider_service.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
 #include "src/base/time.h"
@@ -65,12 +66,29 @@ class Client {
   absl::StatusOr<v1::SchedulingDecision> scheduling_decision(const std::string& job_id);
   absl::StatusOr<v1::SchedulerConfig> configure_scheduler(const v1::ConfigureSchedulerRequest& request);
   absl::StatusOr<v1::QueueStatus> queue_status();
+  absl::StatusOr<v1::ListTenantsResponse> list_tenants();
+  absl::StatusOr<v1::Tenant> set_tenant(const v1::SetTenantRequest& request);
+  absl::StatusOr<v1::ListLimitsResponse> list_limits(const v1::ListLimitsRequest& request);
+  absl::StatusOr<v1::Limit> set_limit(const v1::SetLimitRequest& request);
+  absl::Status remove_limit(const v1::RemoveLimitRequest& request);
 
   absl::StatusOr<v1::ListWorkersResponse> list_workers(const v1::ListWorkersRequest& request);
   absl::StatusOr<v1::Worker> get_worker(const std::string& id);
   absl::StatusOr<v1::DrainWorkerResponse> drain_worker(const v1::DrainWorkerRequest& request);
+  absl::StatusOr<v1::Worker> taint_worker(const v1::TaintWorkerRequest& request);
   absl::Status unregister_worker(const v1::UnregisterWorkerRequest& request);
   absl::StatusOr<v1::CreateOtpResponse> create_otp(const v1::CreateOtpRequest& request);
+
+  absl::StatusOr<v1::Provider> register_provider(const v1::RegisterProviderRequest& request);
+  absl::StatusOr<v1::Provider> update_provider(const v1::UpdateProviderRequest& request);
+  absl::Status remove_provider(const std::string& name);
+  absl::StatusOr<v1::ListProvidersResponse> list_providers();
+  absl::StatusOr<v1::Provider> get_provider(const std::string& name);
+  absl::StatusOr<v1::ProviderHealth> provider_health(const std::string& name);
+  absl::StatusOr<v1::GetWorkerLogsResponse> worker_logs(const v1::GetWorkerLogsRequest& request);
+  absl::StatusOr<v1::Pool> set_pool(const v1::Pool& pool);
+  absl::Status remove_pool(const std::string& name);
+  absl::StatusOr<v1::ListPoolsResponse> list_pools();
 
   absl::StatusOr<v1::SystemStatus> system_status();
   absl::StatusOr<v1::StoredSecret> put_secret(const v1::PutSecretRequest& request);

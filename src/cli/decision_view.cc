@@ -2,6 +2,7 @@
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_view.h"
+#include "src/cli/quantities.h"
 #include "src/cli/table.h"
 
 namespace hodei::cli {
@@ -37,6 +38,27 @@ std::string candidates(const v1::SchedulingDecision& decision, const ViewOptions
   return cat("\n", table.text(options.colours, 2));
 }
 
+std::string providers(const v1::SchedulingDecision& decision, const ViewOptions& options) {
+  if (decision.providers().empty()) return {};
+  Table table({"PROVIDER", "CAN", "REASON", "START-UP"});
+  for (const v1::ProviderCandidate& p : decision.providers()) {
+    const std::string can = p.chosen() ? "yes, first" : p.fits() ? "yes" : "no";
+    table.add({p.name(),
+               {can, p.fits() ? Colour::Green : Colour::Red},
+               p.reason().empty() ? std::string("-") : printable(p.reason()),
+               human_duration(std::chrono::milliseconds(p.startup_ms()))});
+  }
+  return cat("\n", table.text(options.colours, 2));
+}
+
+// What a waiting job could hope for.
+std::string outlook(const v1::SchedulingDecision& decision) {
+  if (!decision.provisioning().empty()) return cat("  ", printable(decision.provisioning()), "\n");
+  if (decision.considered() > 0) return cat("  ", workers(decision.considered()), " looked at\n");
+  if (!decision.providers().empty()) return "  no worker is connected\n";
+  return "  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n";
+}
+
 }  // namespace
 
 std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, const ViewOptions& options) {
@@ -50,14 +72,13 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else if (!has_ended(job.state())) {
     out += cat("It waits", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
+    if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
     if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
-    out += d.considered() == 0
-               ? std::string("  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n")
-               : cat("  ", workers(d.considered()), " looked at\n");
+    out += outlook(d);
   } else {
     out += "It was never placed.\n";
   }
-  return out + rejections(d) + candidates(d, options);
+  return out + rejections(d) + candidates(d, options) + providers(d, options);
 }
 
 }  // namespace hodei::cli

@@ -12,6 +12,7 @@
 #include "hodei/v1/admin_service.grpc.pb.h"
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/provider_service.grpc.pb.h"
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 
@@ -125,8 +126,16 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status TaintWorker(grpc::ServerContext*, const v1::TaintWorkerRequest* request, v1::Worker* answer) override {
+    tainted.push_back(*request);
+    answer->mutable_info()->set_id(request->worker_id());
+    *answer->mutable_info()->mutable_taints() = request->taints();
+    return grpc::Status::OK;
+  }
+
   std::vector<std::string> ids;
   std::vector<std::string> drained;
+  std::vector<v1::TaintWorkerRequest> tainted;
 };
 
 class FakeScheduler final : public v1::SchedulerService::Service {
@@ -136,7 +145,42 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     *answer = decision;
     return grpc::Status::OK;
   }
+  grpc::Status ListTenants(grpc::ServerContext*, const v1::ListTenantsRequest*, v1::ListTenantsResponse* answer) override {
+    for (const v1::Tenant& one : tenants) *answer->add_tenants() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status SetTenant(grpc::ServerContext*, const v1::SetTenantRequest* request, v1::Tenant* answer) override {
+    tenants_set.push_back(*request);
+    if (!tenants.empty()) *answer = tenants[0];
+    return grpc::Status::OK;
+  }
+  grpc::Status ListLimits(grpc::ServerContext*, const v1::ListLimitsRequest*, v1::ListLimitsResponse* answer) override {
+    for (const v1::Limit& one : limits) *answer->add_limits() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status SetLimit(grpc::ServerContext*, const v1::SetLimitRequest* request, v1::Limit* answer) override {
+    limits_set.push_back(*request);
+    if (!limits.empty()) *answer = limits[0];
+    return grpc::Status::OK;
+  }
+  grpc::Status RemoveLimit(grpc::ServerContext*, const v1::RemoveLimitRequest* request, v1::RemoveLimitResponse*) override {
+    limits_removed.push_back(request->key());
+    return grpc::Status::OK;
+  }
   v1::SchedulingDecision decision;
+  std::vector<v1::Tenant> tenants;
+  std::vector<v1::Limit> limits;
+  std::vector<v1::SetTenantRequest> tenants_set;
+  std::vector<v1::SetLimitRequest> limits_set;
+  std::vector<std::string> limits_removed;
+  grpc::Status ConfigureScheduler(grpc::ServerContext*, const v1::ConfigureSchedulerRequest* request,
+                                  v1::SchedulerConfig* answer) override {
+    if (request->ByteSizeLong() > 0) configured.push_back(*request);
+    *answer = config;
+    return grpc::Status::OK;
+  }
+  v1::SchedulerConfig config;
+  std::vector<v1::ConfigureSchedulerRequest> configured;
 };
 
 class FakeAdmin final : public v1::AdminService::Service {
@@ -169,6 +213,63 @@ class FakeAdmin final : public v1::AdminService::Service {
   std::vector<v1::ListAuditRequest> audited;
 };
 
+class FakeProviders final : public v1::ProviderManagementService::Service {
+ public:
+  grpc::Status RegisterProvider(grpc::ServerContext*, const v1::RegisterProviderRequest* request, v1::Provider* answer) override {
+    registered.push_back(request->config());
+    *answer->mutable_config() = request->config();
+    return refuse;
+  }
+  grpc::Status UpdateProvider(grpc::ServerContext*, const v1::UpdateProviderRequest* request, v1::Provider* answer) override {
+    updated.push_back(*request);
+    answer->mutable_config()->set_name(request->name());
+    return refuse;
+  }
+  grpc::Status RemoveProvider(grpc::ServerContext*, const v1::RemoveProviderRequest* request, v1::RemoveProviderResponse*) override {
+    removed.push_back(request->name());
+    return refuse;
+  }
+  grpc::Status ListProviders(grpc::ServerContext*, const v1::ListProvidersRequest*, v1::ListProvidersResponse* answer) override {
+    for (const v1::Provider& one : providers) *answer->add_providers() = one;
+    return grpc::Status::OK;
+  }
+  grpc::Status GetProvider(grpc::ServerContext*, const v1::GetProviderRequest* request, v1::Provider* answer) override {
+    for (const v1::Provider& one : providers) {
+      if (one.config().name() == request->name()) return *answer = one, grpc::Status::OK;
+    }
+    return {grpc::NOT_FOUND, "provider '" + request->name() + "' is not there; see `hodei provider list`"};
+  }
+  grpc::Status GetProviderHealth(grpc::ServerContext*, const v1::GetProviderHealthRequest*, v1::ProviderHealth* answer) override {
+    *answer = health;
+    return grpc::Status::OK;
+  }
+  grpc::Status GetWorkerLogs(grpc::ServerContext*, const v1::GetWorkerLogsRequest* request, v1::GetWorkerLogsResponse* answer) override {
+    answer->set_text(request->worker_id() + " printed " + std::to_string(request->tail()));
+    return grpc::Status::OK;
+  }
+  grpc::Status SetPool(grpc::ServerContext*, const v1::SetPoolRequest* request, v1::Pool* answer) override {
+    pools.push_back(request->pool());
+    *answer = request->pool();
+    return grpc::Status::OK;
+  }
+  grpc::Status RemovePool(grpc::ServerContext*, const v1::RemovePoolRequest* request, v1::RemovePoolResponse*) override {
+    removed.push_back(request->name());
+    return grpc::Status::OK;
+  }
+  grpc::Status ListPools(grpc::ServerContext*, const v1::ListPoolsRequest*, v1::ListPoolsResponse* answer) override {
+    for (const v1::Pool& one : pools) *answer->add_pools() = one;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status refuse = grpc::Status::OK;
+  std::vector<v1::ProviderConfig> registered;
+  std::vector<v1::UpdateProviderRequest> updated;
+  std::vector<std::string> removed;
+  std::vector<v1::Provider> providers;
+  std::vector<v1::Pool> pools;
+  v1::ProviderHealth health;
+};
+
 class FakeServer {
  public:
   FakeServer() { start(); }
@@ -177,7 +278,7 @@ class FakeServer {
   void start() {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::InsecureServerCredentials(), &port_);
-    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin}) {
+    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();
@@ -196,6 +297,7 @@ class FakeServer {
   FakeWorkers workers;
   FakeScheduler scheduler;
   FakeAdmin admin;
+  FakeProviders providers;
 
  private:
   int port_ = 0;

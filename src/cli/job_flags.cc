@@ -81,6 +81,7 @@ absl::Status set_placement(const JobFlags& flags, v1::JobSpec& spec) {
     toleration.set_key(text.substr(0, equals));
     if (equals != std::string::npos) toleration.set_value(text.substr(equals + 1));
   }
+  RETURN_IF_ERROR(set_placement_flags(flags.placement, spec));
   if (!flags.pool.empty()) spec.mutable_constraints()->set_pool(flags.pool);
   if (!flags.provider.empty()) spec.mutable_constraints()->set_provider(flags.provider);
   if (!flags.zone.empty()) spec.mutable_preferences()->set_preferred_zone(flags.zone);
@@ -161,6 +162,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   repeatable(command, "--capability", f.capabilities, "what the worker must be able to do")->type_name("NAME");
   repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")
       ->type_name("KEY[=VALUE]");
+  add_placement_flags(command, f.placement);
   add_limit_flags(command, f.limits);
   command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
   command.add_flag("--gpu", f.gpu, "needs a GPU");

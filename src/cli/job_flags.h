@@ -9,6 +9,7 @@
 #include "src/cli/artifact_flags.h"
 #include "src/cli/limit_flags.h"
 #include "src/cli/output_flags.h"
+#include "src/cli/placement_flags.h"
 #include "src/cli/secret_flags.h"
 #include "src/cli/surroundings.h"
 
@@ -23,6 +24,7 @@ struct JobFlags {
   std::string idempotency_key, file, template_name, concurrency_key, concurrency_limit, architecture;
   std::string zone, region;
   LimitFlags limits;
+  PlacementFlags placement;
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   ArtifactFlags artifacts;
   bool detach = false;

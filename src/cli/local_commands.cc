@@ -60,6 +60,11 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.http_was_chosen = settings.get("http_listen").origin != "default";
   out.metrics_retention_age = settings.duration("metrics_retention_age");
   out.otlp_endpoint = settings.text("otlp_endpoint");
+  out.advertise = settings.text("advertise");
+  out.process_enabled = settings.on_or_off("process_enabled");
+  out.docker_enabled = settings.on_or_off("docker_enabled");
+  out.k8s_enabled = settings.on_or_off("k8s_enabled");
+  out.fc_enabled = settings.on_or_off("fc_enabled");
   return out;
 }
 

@@ -36,6 +36,9 @@ struct ServerOptions {
   bool http_was_chosen = false;        // not the default: it must work
   Duration metrics_retention_age{};
   std::string otlp_endpoint;  // empty: none
+  std::string advertise;      // where made workers find the server; empty: where it listens
+  // Providers that are there without having been added; nothing: where they can work, in `dev`.
+  std::optional<bool> process_enabled, docker_enabled, k8s_enabled, fc_enabled;
 };
 
 struct WorkerTaint {

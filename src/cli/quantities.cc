@@ -115,6 +115,27 @@ absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t 
   return value;
 }
 
+absl::StatusOr<double> parse_number(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<double> value = take_number(rest);
+  if (!value || !rest.empty()) return absl::InvalidArgumentError(cat("'", text, "' is not a number; write 0.5 or 2"));
+  return *value;
+}
+
+absl::StatusOr<double> parse_rate(std::string_view text) {
+  std::string_view rest = text;
+  const auto bad = [&] {
+    return absl::InvalidArgumentError(cat("'", text, "' is not a rate; write 5/s, 100/m, 30/h or 1/d, and 0 for none"));
+  };
+  const std::optional<double> count = take_number(rest);
+  if (!count) return bad();
+  if (rest.empty()) return *count;
+  if (rest.substr(0, 1) != "/") return bad();
+  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == rest.substr(1); });
+  if (unit == std::end(kUnits) || unit->us < kSecond) return bad();
+  return *count * static_cast<double>(kSecond) / static_cast<double>(unit->us);
+}
+
 std::string human_duration(Duration d) {
   const int64_t us = std::max<int64_t>(d.count(), 0);
   const int64_t s = us / kSecond;
@@ -123,6 +144,13 @@ std::string human_duration(Duration d) {
   if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
   if (s < 24 * 3600) return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
   return fmt::format("{}d{}h", s / 86400, s % 86400 / 3600);
+}
+
+absl::StatusOr<std::optional<bool>> parse_switch(std::string_view text) {
+  if (text.empty()) return std::optional<bool>();
+  if (text == "1" || text == "true") return std::optional<bool>(true);
+  if (text == "0" || text == "false") return std::optional<bool>(false);
+  return absl::InvalidArgumentError(cat("'", text, "' is not one of 1, 0, true, false"));
 }
 
 std::string human_bytes(int64_t bytes) {

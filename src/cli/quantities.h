@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,15 @@ absl::StatusOr<int64_t> parse_megabytes(std::string_view text);
 // 0.5, 2: as thousandths of a core.
 absl::StatusOr<int64_t> parse_cores(std::string_view text);
 absl::StatusOr<int64_t> parse_count(std::string_view text, int64_t low, int64_t high);
+
+// 1, true, 0, false; empty: nothing was said.
+absl::StatusOr<std::optional<bool>> parse_switch(std::string_view text);
+
+// 0.5, 2, 1000: no sign, no unit.
+absl::StatusOr<double> parse_number(std::string_view text);
+
+// "5/s", "100/m", "30/h", "1/d"; a bare number is per second: starts a second.
+absl::StatusOr<double> parse_rate(std::string_view text);
 
 std::string human_duration(Duration d);  // 340ms, 12.4s, 3m05s, 2h10m, 5d3h
 std::string human_bytes(int64_t bytes);  // 512 B, 1.5 KiB

@@ -10,7 +10,21 @@ namespace {
 
 constexpr Duration kPatience = 2s;
 
+// "provisioning: provider docker makes worker docker-1" → "a docker worker is being made"; empty: it waits for something else.
+std::string what_is_made(const std::string& reason) {
+  constexpr std::string_view kSign = "provisioning: provider ";
+  if (!reason.starts_with(kSign)) return reason.starts_with("provisioning") ? std::string("a worker is being made") : std::string();
+  const std::string provider = reason.substr(kSign.size(), reason.find(' ', kSign.size()) - kSign.size());
+  return cat("a ", provider, " worker is being made");
+}
+
 }  // namespace
+
+std::string waiting_note(const std::string& job_id, const std::string& reason) {
+  if (const std::string made = what_is_made(reason); !made.empty()) return cat("waiting: ", made);
+  return cat(job_id, " is waiting", reason.empty() ? "" : ": ", reason, " (`hodei job explain ", job_id,
+             "` says more; Ctrl-C cancels it)");
+}
 
 RunNotes::RunNotes(Client& client, std::string job_id, std::function<void(const std::string&)> note)
     : client_(client), job_id_(std::move(job_id)), note_(std::move(note)) {}
@@ -31,8 +45,7 @@ void RunNotes::start() {
 void RunNotes::say_why_it_waits() {
   const absl::StatusOr<v1::Job> job = client_.get_job(job_id_);
   if (!job.ok() || job->state() != v1::Job::Pending) return;
-  note_(cat(job_id_, " is waiting", job->reason().empty() ? "" : ": ", job->reason(), " (`hodei job explain ", job_id_,
-            "` says more; Ctrl-C cancels it)"));
+  note_(waiting_note(job_id_, job->reason()));
 }
 
 // One stream, not renewed: progress is a courtesy.

@@ -10,6 +10,9 @@
 
 namespace hodei::cli {
 
+// Why a job still waits, in words.
+std::string waiting_note(const std::string& job_id, const std::string& reason);
+
 class RunNotes {
  public:
   RunNotes(Client& client, std::string job_id, std::function<void(const std::string&)> note);

@@ -67,8 +67,12 @@ struct Session {
 void add_run_command(CLI::App& root, Session& session);
 void add_job_commands(CLI::App& root, Session& session);
 void add_worker_commands(CLI::App& root, Session& session);
+void add_provider_commands(CLI::App& root, Session& session);
+void add_pool_commands(CLI::App& root, Session& session);
+void add_scheduler_commands(CLI::App& root, Session& session);
 void add_template_commands(CLI::App& root, Session& session);
 void add_secret_commands(CLI::App& root, Session& session);  // secret, audit
+void add_share_commands(CLI::App& root, Session& session);   // tenant, limit
 void add_top_command(CLI::App& root, Session& session);
 void add_system_commands(CLI::App& root, Session& session);  // queue, status, otp, scheduler, version
 void add_config_commands(CLI::App& root, Session& session);

@@ -21,6 +21,8 @@ constexpr Duration kLongestLease = std::chrono::hours(1);
 absl::Status check_servers(const std::string& v) { return parse_addresses(v).status(); }
 absl::Status check_listen(const std::string& v) { return parse_address(v).status(); }
 absl::Status check_listen_or_off(const std::string& v) { return parse_listen(v).status(); }
+absl::Status check_listen_or_empty(const std::string& v) { return v.empty() ? absl::OkStatus() : check_listen(v); }
+absl::Status check_switch(const std::string& v) { return parse_switch(v).status(); }
 absl::Status check_duration(const std::string& v) { return parse_duration(v).status(); }
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
@@ -110,6 +112,15 @@ constexpr Setting kSettings[] = {
      "how much the server's store of artifacts may hold, all together"},
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
      "how long a worker runs its jobs without hearing from the server; they are given to others half as long later"},
+    {"advertise", "--advertise", "HODEI_ADVERTISE", "", "", kServer, check_listen_or_empty,
+     "host:port where the workers that providers make find this server (empty: where it listens)"},
+    {"process_enabled", "", "HODEI_PROCESS_ENABLED", "", "", kServer, check_switch,
+     "1: there is a provider `process` that starts workers on this machine (empty: only in `hodei dev`)"},
+    {"docker_enabled", "", "HODEI_DOCKER_ENABLED", "", "", kServer, check_switch,
+     "1: there is a provider `docker` (empty: in `hodei dev` when its socket is there)"},
+    {"k8s_enabled", "", "HODEI_K8S_ENABLED", "", "", kServer, check_switch, "1: there is a provider `kubernetes`"},
+    {"fc_enabled", "", "HODEI_FC_ENABLED", "", "", kServer, check_switch,
+     "1: there is a provider `firecracker` (empty: in `hodei dev` when an engine and a kernel are there)"},
     {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
      "trace, debug, info, warn, error or off"},
     {"slots", "--slots", "HODEI_SLOTS", "", "0", kAgent, check_slots,
@@ -229,6 +240,7 @@ std::string Settings::text(std::string_view name) const {
 
 Duration Settings::duration(std::string_view name) const { return parse_duration(text(name)).value(); }
 int64_t Settings::count(std::string_view name) const { return parse_count(text(name), INT64_MIN, INT64_MAX).value(); }
+std::optional<bool> Settings::on_or_off(std::string_view name) const { return parse_switch(text(name)).value(); }
 int64_t Settings::bytes(std::string_view name) const { return parse_bytes(text(name)).value(); }
 
 }  // namespace hodei::cli

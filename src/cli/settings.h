@@ -65,6 +65,7 @@ class Settings {
   const std::vector<std::string>& list(std::string_view name) const { return get(name).values; }
   Duration duration(std::string_view name) const;  // values were checked by resolve()
   int64_t count(std::string_view name) const;
+  std::optional<bool> on_or_off(std::string_view name) const;  // nothing: not set
   int64_t bytes(std::string_view name) const;
   const std::string& config_path() const { return config_path_; }
 

@@ -3,6 +3,8 @@
 
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/local_commands.h"
+#include "src/cli/quantities.h"
 #include "src/cli/session.h"
 #include "src/cli/worker_view.h"
 
@@ -66,6 +68,43 @@ absl::StatusOr<std::string> unregister_text(Session& session, v1::UnregisterWork
   return session.form() == OutputForm::Name ? id + "\n" : id + " is unregistered; what it still held is queued again\n";
 }
 
+struct TaintFlags {
+  std::string id;
+  std::vector<std::string> taints;
+  bool clear = false;
+};
+
+absl::StatusOr<v1::TaintWorkerRequest> taint_request(const TaintFlags& flags) {
+  if (flags.taints.empty() == !flags.clear) {
+    return bad_field("taint", "give the taints that the worker shall have, like gpu=only:NoSchedule, or --clear for none");
+  }
+  v1::TaintWorkerRequest request;
+  for (const std::string& typed : flags.taints) {
+    ASSIGN_OR_RETURN(const WorkerTaint parsed, parse_taint(typed));
+    v1::Taint& taint = *request.add_taints();
+    taint.set_key(parsed.key);
+    taint.set_value(parsed.value);
+    v1::Taint::Effect effect{};
+    v1::Taint::Effect_Parse(parsed.effect, &effect);
+    taint.set_effect(effect);
+  }
+  return request;
+}
+
+absl::StatusOr<std::string> taint_text(Session& session, const TaintFlags& flags) {
+  ASSIGN_OR_RETURN(v1::TaintWorkerRequest request, taint_request(flags));
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, flags.id));
+  request.set_worker_id(id);
+  ASSIGN_OR_RETURN(const v1::Worker worker, session.client().taint_worker(request));
+  if (const auto data = session.data_text(worker)) return *data;
+  if (session.form() == OutputForm::Name) return id + "\n";
+  std::string taints;
+  for (const v1::Taint& t : worker.info().taints()) {
+    taints += cat(taints.empty() ? "" : ", ", t.key(), "=", t.value(), ":", v1::Taint::Effect_Name(t.effect()));
+  }
+  return cat(id, taints.empty() ? " has no taints" : cat(" is tainted ", taints), "\n");
+}
+
 absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker_id) {
   v1::CreateOtpRequest request;
   request.set_worker_id(worker_id);
@@ -119,6 +158,46 @@ void add_drain(CLI::App& group, Session& session) {
   });
 }
 
+absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest request) {
+  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  request.set_worker_id(id);
+  ASSIGN_OR_RETURN(const v1::GetWorkerLogsResponse answer, session.client().worker_logs(request));
+  if (const auto data = session.data_text(answer)) return *data;
+  const bool whole = answer.text().empty() || answer.text().back() == '\n';
+  return answer.text() + (whole ? "" : "\n");
+}
+
+void add_logs(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("logs", "what a worker that a provider made has printed itself");
+  auto id = std::make_shared<std::string>();
+  auto tail = std::make_shared<std::string>("100");
+  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("--tail", *tail, "the last so many lines (100)")->type_name("N");
+  command->callback([&session, id, tail] {
+    session.action = [&session, id, tail] {
+      const absl::StatusOr<int64_t> lines = parse_count(*tail, 1, 10'000);
+      if (!lines.ok()) return session.fail(bad_field("--tail", std::string(lines.status().message())));
+      v1::GetWorkerLogsRequest request;
+      request.set_worker_id(*id);
+      request.set_tail(static_cast<int32_t>(*lines));
+      return session.show(logs_text(session, request));
+    };
+  });
+}
+
+void add_taint(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("taint", "keep jobs away from a worker that do not tolerate it");
+  auto flags = std::make_shared<TaintFlags>();
+  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("taint", flags->taints,
+                      "all that it shall have: NoSchedule, PreferNoSchedule, or NoExecute, which also puts back what runs")
+      ->type_name("KEY[=VALUE][:EFFECT]...");
+  command->add_flag("--clear", flags->clear, "it shall have none");
+  command->callback([&session, flags] {
+    session.action = [&session, flags] { return session.show(taint_text(session, *flags)); };
+  });
+}
+
 void add_unregister(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("unregister", "send a worker away for good");
   auto flags = std::make_shared<LeaveFlags>();
@@ -141,7 +220,9 @@ void add_worker_commands(CLI::App& root, Session& session) {
   group->require_subcommand(1);
   add_list(*group, session);
   add_get(*group, session);
+  add_logs(*group, session);
   add_drain(*group, session);
+  add_taint(*group, session);
   add_unregister(*group, session);
 
   CLI::App* otp = root.add_subcommand("otp", "one-time tokens that let a worker in");

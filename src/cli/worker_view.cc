@@ -49,9 +49,9 @@ std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(
 }  // namespace
 
 std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
-  std::vector<std::string> headers = {"ID", "NAME", "STATE", "SLOTS", "LOAD", "DONE", "FAILED", "SEEN", "LABELS"};
+  std::vector<std::string> headers = {"ID", "NAME", "STATE", "PROVIDER", "POOL", "SLOTS", "LOAD", "DONE", "FAILED", "SEEN", "LABELS"};
   if (options.wide) {
-    for (const char* more : {"HOST", "CPU", "MEMORY", "PROVIDER", "VERSION", "CAPABILITIES"})
+    for (const char* more : {"HOST", "CPU", "MEMORY", "IMAGE", "VERSION", "CAPABILITIES"})
       headers.emplace_back(more);
   }
   Table table(headers);
@@ -60,17 +60,19 @@ std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptio
     std::vector<Table::Cell> row = {info.id(),
                                     dash(info.name()),
                                     {condition(worker), condition_colour(worker)},
+                                    dash(info.provider()),
+                                    dash(worker.pool()),
                                     usage(worker),
                                     fmt::format("{:.0f} %", worker.cpu_load() * 100),
                                     cat(worker.succeeded()),
                                     cat(worker.failed()),
-                                    age(worker.last_seen_at(), options.now),
+                                    wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
                                     dash(labels(info))};
     if (options.wide) {
       row.emplace_back(dash(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));
       row.emplace_back(human_bytes(info.capacity().memory_mb() << 20));
-      row.emplace_back(dash(info.provider()));
+      row.emplace_back(dash(printable(info.image())));
       row.emplace_back(dash(info.version()));
       row.emplace_back(dash(joined(info.capabilities())));
     }
@@ -97,12 +99,15 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Capabilities", joined(info.capabilities()));
   fields.add("Host", cat(info.hostname(), info.ip().empty() ? "" : " ", info.ip()));
   fields.add("System", cat(info.os(), " ", info.architecture()));
-  fields.add("Provider", info.provider());
+  fields.add("Provider", cat(info.provider(), worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));
+  fields.add("Pool", worker.pool());
+  fields.add("Made for", worker.made_for());
   fields.add("Image", info.image());
   fields.add("Version", info.version());
-  fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
-  fields.add("Seen",
-             cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
+  if (wall_time(worker.registered_at()).is_set()) fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
+  if (wall_time(worker.last_seen_at()).is_set()) {
+    fields.add("Seen", cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
+  }
   return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
 }
 

@@ -11,6 +11,7 @@
 #include "src/core/job/job.h"
 #include "src/core/placement/config.h"
 #include "src/core/placement/decision.h"
+#include "src/core/placement/tenant.h"
 #include "src/core/provision/provision.h"
 #include "src/core/writes.h"
 
@@ -100,7 +101,24 @@ struct Heartbeat {
 };
 
 struct DrainWorker { WorkerId worker; std::string reason; };
+struct TaintWorker { WorkerId worker; std::vector<Taint> taints; };   // all of them
 struct UnregisterWorker { WorkerId worker; std::string reason; };
+
+// ---- Tenants and keys. What is not given stays as it is.
+
+struct SetTenant {
+  std::string ns;
+  std::optional<double> weight;
+  std::optional<int64_t> max_running, max_cpu_milli, max_memory_mb, max_pending;
+};
+
+struct SetLimit {
+  std::string ns, key;
+  std::optional<int64_t> limit;
+  std::optional<double> rate;
+  std::optional<int64_t> burst;
+};
+struct DropLimit { std::string ns, key; };
 
 // ---- Providers, pools, and what becomes of the workers that they make
 
@@ -136,6 +154,9 @@ struct Inventory {
 struct ConfigureScheduler {
   std::optional<Strategy> strategy;
   std::optional<double> capacity, load, affinity, zone, history, threshold;
+  std::optional<Packing> packing;
+  std::optional<bool> preemption;
+  std::optional<Duration> reserve_after;
 };
 
 struct Tick {};                            // look at what is due
@@ -151,15 +172,17 @@ struct FindSession { Hash128 session; };   // whose it is
 struct DescribeSystem {};
 struct DescribeProviders { std::string name; };         // empty: all
 struct DescribePools {};
+struct DescribeTenants { std::string ns; };             // empty: all
+struct DescribeLimits { std::string ns, key; };         // empty: all
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
-                              DescribeProviders, DescribePools>;
+                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
 
 using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, Heartbeat, DrainWorker, UnregisterWorker, PutProvider, DropProvider,
+                             OpenStream, CloseStream, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
                              PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
-                             ConfigureScheduler, Tick,
+                             SetTenant, SetLimit, DropLimit, ConfigureScheduler, Tick,
                              Stall, Question>;
 
 // ---- Answers
@@ -197,6 +220,7 @@ struct Explanation {
   std::vector<Candidate> candidates;                   // of a waiting job
   std::vector<RuleCount> rejected;
   std::string waiting_for;
+  std::string unblock;                                 // what would get it placed, in words
   int64_t jobs_ahead = 0;
   std::vector<ProviderCandidate> providers;
   std::string provisioning;                            // in words: the worker that is being made for it
@@ -243,7 +267,25 @@ struct PoolView {
 };
 struct PoolViews { std::vector<PoolView> pools; };
 
+struct TenantView {
+  TenantRow row;
+  int64_t running = 0, pending = 0;
+  Amounts used;                                        // by what runs
+};
+struct TenantViews { std::vector<TenantView> tenants; };
+
+struct LimitView {
+  std::string ns, key;
+  int64_t limit = 0;                                   // in force; 0: none
+  double rate = 0;
+  int64_t burst = 0;
+  int64_t held = 0, waiting = 0;
+  bool is_set = false;                                 // by a person
+};
+struct LimitViews { std::vector<LimitView> limits; };
+
 using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, SecretPut, Registered, StreamOpened, Reported, OtpMade,
-                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews>;
+                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews,
+                           TenantViews, LimitViews>;
 
 }  // namespace hodei::core

@@ -2,6 +2,7 @@
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
+#include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -11,7 +12,7 @@ absl::Status Engine::check_room(const Submit& c) const {
     return absl::ResourceExhaustedError(cat("the queue is full: ", config_.max_live_jobs,
                                             " unfinished jobs is the limit; try again when some have ended"));
   }
-  return absl::OkStatus();
+  return check_pending(c);
 }
 
 Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
@@ -36,6 +37,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   head.created = now.wall;
   head.shape = state_.roster().shared(head.shape);
   head.ns = state_.roster().shared(head.ns);
+  head.labels = state_.roster().shared(head.labels);
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);
@@ -52,7 +54,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   const auto stored = std::make_shared<const JobHead>(std::move(head));
   write(PutJob{stored}, turn);
   turn.effects.push_back(JobMoved{stored, 0});
-  if (limit_raised) place_woken(wake_key(ns, stored->concurrency_key), now, turn);
+  if (limit_raised) place_woken(wake_key(ns, stored->concurrency_key, now), now, turn);
   place_job(id, now, turn);
   return {id, false};
 }
@@ -105,16 +107,25 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
   }
+  if (const std::optional<std::string> no = rejects_company(*head.shape, *worker)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kCompanyRule, ")"));
+  }
   if (!worker->free().covers(head.shape->needs)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " has not enough free capacity"));
   }
-  if (key_is_full(head)) {
-    return absl::FailedPreconditionError(cat("concurrency key '", head.concurrency_key, "' is at its limit"));
+  if (key_is_full(head, now)) {
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " has to wait: ", held_by_key(head, now)));
+  }
+  if (!state_.roster().admits(*live->lane)) {
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " has to wait: ", held_by_quota(*live->lane)));
   }
   Decision decision;
   decision.score = score_of(*worker, fit_of(*head.shape, worker->record->info), state_.scheduler());
   decision.considered = 1;
+  const std::string key = head.concurrency_key;
+  const std::string ns = head.ns.str();
   assign(c.job, *worker, std::move(decision), now, turn);
+  if (!key.empty()) place_woken(wake_key(ns, key, now), now, turn);
   return Assigned{state_.job(c.job)->head->current()};
 }
 

@@ -51,7 +51,7 @@ Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
   return Done{};
 }
 
-Engine::Answer Engine::on(const WorkerDestroyed& c, Now now, Turn& turn) {
+Engine::Answer Engine::on(const WorkerDestroyed& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker)) return Done{};
   if (worker->connected) {
@@ -59,17 +59,29 @@ Engine::Answer Engine::on(const WorkerDestroyed& c, Now now, Turn& turn) {
     worker->connected = false;
     state_.roster().refresh(worker);
   }
-  const std::vector<ExecutionId> executions(worker->executions.begin(), worker->executions.end());
-  for (const ExecutionId& execution : executions) {
-    lose(execution, cat("worker ", c.worker.str(), " is gone"), now, turn);
-  }
-  revoke_otps(c.worker, turn);
+  if (worker->state != WorkerState::Terminating) set_worker_state(*worker, WorkerEvent::Leave, turn);
   making_.attempts.erase(c.worker);
   making_.idle_since.erase(c.worker);
   making_.leaving.erase(c.worker);
-  write(DeleteWorker{c.worker}, turn);
-  making_.look_again();
+  // A provider may be wrong about what it ended. What ran there is given to others when the lease proves it dead.
+  making_.gone.insert(c.worker);
+  forget_gone(turn);
   return Done{};
+}
+
+void Engine::forget_gone(Turn& turn) {
+  std::vector<WorkerId> empty;
+  for (const WorkerId& id : making_.gone) {
+    const LiveWorker* worker = state_.worker(id);
+    if (worker == nullptr || worker->executions.empty()) empty.push_back(id);
+  }
+  for (const WorkerId& id : empty) {
+    making_.gone.erase(id);
+    if (state_.worker(id) == nullptr) continue;
+    revoke_otps(id, turn);
+    write(DeleteWorker{id}, turn);
+    making_.look_again();
+  }
 }
 
 Engine::Answer Engine::on(const Inventory& c, Now, Turn& turn) {
@@ -104,8 +116,8 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
   if (live == nullptr || live->where != LiveJob::Where::InLane || !worker.available()) return;
   Lane* lane = live->lane;
   const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
-  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane->shape->shape, fit, worker)) return;
-  if (key_is_full(*live->head) || !state_.roster().admits(*lane)) return;
+  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane, fit, worker)) return;
+  if (key_is_full(*live->head, now) || !state_.roster().admits(*lane)) return;
   Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
   state_.roster().served(lane);
   assign(job, worker, std::move(decision), now, turn);

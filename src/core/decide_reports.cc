@@ -78,6 +78,12 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
   const JobHead* job = current(worker, r.execution);
   if (job == nullptr) return false;
   const bool asked = job->cancel_requested || job->timeout_requested;
+  if (job->requeue != Requeue::No && !asked && (r.outcome == Outcome::Cancelled || r.outcome == Outcome::Failed)) {
+    // Also one that fails as it is told to end: it was not let finish.
+    if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
+    end_put_back(r.execution, r, now, turn);
+    return true;
+  }
   if (r.outcome == Outcome::Lost || (r.outcome == Outcome::Cancelled && !asked)) {
     // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
     if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
@@ -120,6 +126,7 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
   draft.move(event, now.wall, reason);
   draft.execution().state = draft.head.state;
   draft.head.timeout_requested = false;
+  draft.head.requeue = Requeue::No;
   if (event == JobEvent::Fail || event == JobEvent::TimeOut) retry_if_allowed(draft, reason, now);
   store(draft, now, turn);
 }
@@ -147,13 +154,15 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   turn.effects.push_back(ExecutionLost{execution});
   const bool timed_out = std::exchange(head.timeout_requested, false);
   const bool ran = head.state == JobState::Running;
-  if (!ran) ++head.lost_dispatches;
+  if (!ran && head.requeue == Requeue::No) ++head.lost_dispatches;
   if (head.cancel_requested) {
     draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its execution was lost: ", why));
   } else if (ran && timed_out) {
     // Its end was asked for and is now proven: that is the time-out, not a lost execution.
     draft.past.failure = "worker_lost";
     draft.move(JobEvent::TimeOut, now.wall, cat("ran longer than its time-out; then ", why));
+  } else if (head.requeue != Requeue::No) {
+    return_to_queue(draft, now);
   } else if (ran && !may_retry(head)) {
     draft.past.failure = "worker_lost";
     const std::string again = head.allow_retry ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
@@ -167,6 +176,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     head.worker = WorkerId();
   }
   e.state = head.state;
+  head.requeue = Requeue::No;
   if (head.state == JobState::Timeout) retry_if_allowed(draft, why, now);
   store(draft, now, turn);
 }

@@ -15,6 +15,7 @@ MonoTime Engine::next_wakeup() const {
   MonoTime at = next_sweep_;
   if (!due_.empty()) at = std::min(at, due_.begin()->first);
   if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
+  if (!key_timers_.empty()) at = std::min(at, key_timers_.begin()->first);
   return at;
 }
 
@@ -27,10 +28,12 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
     state_.queue(job);
     place_job(job, now, turn);
   }
+  wake_due_keys(now, turn);
   sweep_timeouts(now, turn);
   if (now.mono >= next_sweep_) {
     next_sweep_ = now.mono + config_.sweep;
     sweep_workers(now, turn);
+    sweep_waiting(now, turn);
     sweep_expired(now, turn);
     sweep_audit(now, turn);
     sweep_making(now, turn);
@@ -49,7 +52,7 @@ void Engine::sweep_timeouts(Now now, Turn& turn) {
     timeouts_.erase(timeouts_.begin());
     const LiveJob* live = state_.job(execution.job);
     if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
-    if (live->head->timeout_requested || live->head->cancel_requested) continue;
+    if (is_ending(*live->head)) continue;
     Draft draft(*live->head);
     draft.head.timeout_requested = true;
     draft.past.reason = "over its time-out, waiting for the worker to end it";

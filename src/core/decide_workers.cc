@@ -35,6 +35,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   LiveWorker* known = state_.worker(c.info.id);
   auto record = std::make_shared<WorkerRecord>();
   record->info = c.info;
+  if (known != nullptr && known->record->info.taints_set) {
+    record->info.taints = known->record->info.taints;
+    record->info.taints_set = true;
+  }
   record->incarnation = c.incarnation;
   record->registered = now.wall;
   if (known != nullptr) record->info.made = known->record->info.made;
@@ -75,6 +79,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   LiveWorker& worker = *state_.worker(c.info.id);
   worker.last_seen = now.mono;
   worker.last_seen_wall = now.wall;
+  evict(worker, turn);
   return Registered{c.info.id};
 }
 
@@ -137,9 +142,9 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     }
     if (it->second->started) on_started(worker.id(), {execution, {}}, now, turn);
     const JobHead* job = current(worker.id(), execution);
-    if (job != nullptr && (job->cancel_requested || job->timeout_requested)) {
-      turn.effects.push_back(
-          CancelExecution{worker.id(), hello.stream, execution, !job->cancel_requested, job->grace});
+    if (job != nullptr && is_ending(*job)) {
+      const bool timed_out = job->timeout_requested && !job->cancel_requested;
+      turn.effects.push_back(CancelExecution{worker.id(), hello.stream, execution, timed_out, job->grace});
     }
   }
 }

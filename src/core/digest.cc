@@ -7,11 +7,14 @@ namespace {
 
 void add_to(Encoder& out, const JobHead& j) {
   out.u64(number(j.id)).text(j.ns.str()).u64(static_cast<uint64_t>(j.state)).u64(static_cast<uint64_t>(j.priority));
-  out.u64(j.allow_retry).u64(j.cancel_requested).u64(j.timeout_requested);
+  out.u64(j.allow_retry).u64(j.cancel_requested).u64(j.timeout_requested).u64(static_cast<uint64_t>(j.requeue));
   out.u64(j.executions).u64(j.attempts).u64(j.max_attempts).u64(j.lost_dispatches);
   out.i64(j.timeout.count()).i64(j.grace.count()).i64(j.backoff.initial.count()).i64(j.backoff.max.count());
   out.i64(static_cast<int64_t>(j.backoff.factor * 1000)).i64(j.created.us).i64(j.not_before.us);
   out.text(j.concurrency_key).text(j.worker.str()).text(j.shape->encoded);
+  if (j.labels != nullptr) {
+    for (const auto& [key, value] : *j.labels) out.text(key).text(value);
+  }
   if (j.secrets != nullptr) out.text(*j.secrets);
   if (j.past != nullptr) out.text(encode(*j.past));
 }
@@ -67,6 +70,12 @@ uint64_t State::digest() const {
     out.text(name.first).text(name.second).i64(key.limit).i64(key.jobs).i64(key.held);
     add(out);
   }
+  for (const auto& [ns, tenant] : roster_.tenants()) {
+    if (tenant->running == 0) continue;
+    Encoder out;
+    out.text(ns.str()).i64(tenant->running).i64(tenant->used.cpu_milli).i64(tenant->used.memory_mb);
+    add(out);
+  }
   for (const auto& [key, row] : idempotency_) {
     Encoder out;
     out.u64(key.high).u64(key.low).u64(number(row.first)).i64(row.second.us);
@@ -74,7 +83,8 @@ uint64_t State::digest() const {
   }
   Encoder out;
   const SchedulerConfig& s = scheduler_;
-  out.u64(static_cast<uint64_t>(s.strategy));
+  out.u64(static_cast<uint64_t>(s.strategy)).u64(static_cast<uint64_t>(s.packing)).u64(s.preemption);
+  out.i64(s.reserve_after.count());
   for (double v : {s.capacity, s.load, s.affinity, s.zone, s.history, s.threshold}) out.i64(static_cast<int64_t>(v * 1000));
   add(out);
   return sum;

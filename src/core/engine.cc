@@ -14,6 +14,11 @@ void Engine::restored(Now now) {
   for (const auto& [id, live] : state_.jobs()) {
     if (live.head->state == JobState::Running) await_timeout(*live.head, now);
   }
+  // Nobody knows how much of a burst was used before: it has to be earned again.
+  for (const auto& [name, key] : state_.keys().set_by_people()) {
+    key->setting->bucket.set(key->setting->rule.rate, key->setting->rule.burst, now.mono);
+    key->setting->bucket.empty(now.mono);
+  }
   next_sweep_ = now.mono + config_.sweep;
   next_audit_sweep_ = now.mono + kAuditSweep;
 }
@@ -30,6 +35,7 @@ void Engine::await_timeout(const JobHead& job, Now now) {
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
   Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
+  settle(now, turn);
   provision(now, turn);
   return answer;
 }
@@ -59,7 +65,7 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
 
   // Woken jobs are only put into their lanes at first: the freed worker takes the most urgent of all that wait.
   std::vector<JobId> woken;
-  if (!job->concurrency_key.empty()) woken = wake_key(job->ns.str(), job->concurrency_key);
+  if (!job->concurrency_key.empty()) woken = wake_key(job->ns.str(), job->concurrency_key, now);
   if (job->state == JobState::Pending) woken.push_back(job->id);
   LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
   if (worker != nullptr) {
@@ -68,6 +74,7 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);
+  if (had_slot && state_.roster().tenant(job->ns)->has_quota()) wake_tenant(job->ns, now, turn);
 }
 
 const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {

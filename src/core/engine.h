@@ -7,6 +7,7 @@
 #include "src/core/commands.h"
 #include "src/core/effects.h"
 #include "src/core/provision/making.h"
+#include "src/core/placement/reserve.h"
 #include "src/core/state.h"
 
 namespace hodei::core {
@@ -83,6 +84,24 @@ class Engine {
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
+  // put_back.cc
+  Answer on(const TaintWorker& c, Now now, Turn& turn);
+  static bool is_ending(const JobHead& job);                      // its execution's end was asked for
+  void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
+  void return_to_queue(Draft& draft, Now now);
+  void end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn);
+  void evict(LiveWorker& worker, Turn& turn);
+
+  // make_room.cc
+  void settle(Now now, Turn& turn);                               // what a decision may have set free
+  void check_reservations(Now now, bool thoroughly);
+  void sweep_waiting(Now now, Turn& turn);
+  bool may_make_room_for(const Lane& lane, Now now);
+  bool one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const;
+  bool reserve(const Lane& lane, Now now);
+  bool preempt(const Lane& lane, Now now, Turn& turn);
+  void preempt_waiting(Now now, Turn& turn);
+
   // decide_workers.cc
   Answer on(const MakeOtp& c, Now now, Turn& turn);
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
@@ -106,6 +125,27 @@ class Engine {
   Answer answer(const DescribeProviders& q, Now now);
   Answer answer(const DescribePools& q, Now now);
 
+  // decide_tenants.cc
+  Answer on(const SetTenant& c, Now now, Turn& turn);
+  Answer answer(const DescribeTenants& q, Now now);
+  absl::Status check_pending(const Submit& c) const;
+  // One of its executions has ended, or its quotas were raised: what it waits with may fit on any worker.
+  void wake_tenant(const Namespace& ns, Now now, Turn& turn);
+  std::string held_by_quota(const Lane& lane) const;             // in words; empty: it is not
+
+  // decide_limits.cc
+  Answer on(const SetLimit& c, Now now, Turn& turn);
+  Answer on(const DropLimit& c, Now now, Turn& turn);
+  Answer answer(const DescribeLimits& q, Now now);
+  bool key_is_full(const JobHead& head, Now now);
+  std::string held_by_key(const JobHead& head, Now now);         // in words; empty: it is not
+  void park(JobId job, Now now);
+  void count_start(const JobHead& head, Lane* lane, Now now);
+  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
+  std::vector<JobId> wake_key(const std::string& ns, const std::string& key, Now now);
+  void await_rate(const ConcurrencyKeys::Name& name, KeyState& key, Now now);
+  void wake_due_keys(Now now, Turn& turn);
+
   // decide_making.cc: what providers tell of the workers that they make
   Answer on(const WorkerMade& c, Now now, Turn& turn);
   Answer on(const WorkerRuns& c, Now now, Turn& turn);
@@ -115,6 +155,7 @@ class Engine {
   void has_come(LiveWorker& worker, Now now, Turn& turn);                 // it registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
+  void forget_gone(Turn& turn);
   void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
 
   // provision.cc: workers for what waits and fits nowhere
@@ -122,6 +163,7 @@ class Engine {
   void provision(Now now, Turn& turn);
   void resume_making(Now now, Turn& turn);
   void make_for(const WaitingShape& shape, Now now, Turn& turn);
+  int64_t startable(const Lane& lane, Now now) const;
   LiveProvider* choose_provider(const Shape& shape, Now now);
   void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;
@@ -153,10 +195,7 @@ class Engine {
   void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
   void place_lane(Lane* lane, Now now, Turn& turn);              // the first jobs of a lane; it may be gone afterwards
   void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
-  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
-  std::vector<JobId> wake_key(const std::string& ns, const std::string& key);
   void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
-  bool key_is_full(const JobHead& head);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
 
@@ -168,7 +207,8 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
-  Explanation explain_shape(const Shape& shape);
+  Explanation explain_shape(const Shape& shape, Priority priority, const LaneKey& lane);
+  std::string making_room_for(const LaneKey& lane, Now now) const;
 
   // The wall time at the start plus what has passed since on the clock that nobody can set.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
@@ -188,6 +228,12 @@ class Engine {
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
   Making making_;
+  Reservations reservations_;
+  LaneKey starving_from_;                // where the next look at waiting lanes begins
+  std::vector<WorkerId> touched_;        // by this decision: something that waits may fit there now
+  bool preempt_due_ = false;
+  // When the buckets of keys with waiting jobs have filled again. Entries of keys that changed meanwhile are harmless.
+  std::set<std::pair<MonoTime, ConcurrencyKeys::Name>> key_timers_;
   MonoTime next_sweep_{0};
   MonoTime next_audit_sweep_{0};
   Now loaded_{};

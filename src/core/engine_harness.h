@@ -1,7 +1,8 @@
 // For the tests of the engine: a bench on which jobs, workers and time are moved by hand.
 //
 // After every decision it checks what must hold always: an engine loaded from the stored rows has the same digest, no
-// worker has more than it can take or what a rule forbids, and nothing waits that could run.
+// worker has more than it can take or what a rule forbids, no quota is exceeded that was not lowered, and nothing waits
+// that could run.
 #pragma once
 
 #include <map>
@@ -13,7 +14,10 @@
 #include "src/base/text.h"
 #include "src/core/engine.h"
 #include "src/core/engine_orders.h"
+#include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
+#include "src/core/placement/rules/taints.h"
+#include "src/core/watch_harness.h"
 
 namespace hodei {
 
@@ -134,6 +138,7 @@ class Bench {
     for (const Effect& effect : last.effects) effects.push_back(effect);
     const bool quiet = std::holds_alternative<Tick>(command) && last.writes.empty();
     if (checks && !quiet) check();
+    if (checks) watch_.look(engine_->state(), last, now.mono);
     return reply;
   }
   // A command that must work, and its answer.
@@ -217,7 +222,9 @@ class Bench {
   uint64_t numbers = 0;
 
  private:
+  void check_running(const JobHead& head, const LiveWorker& worker) const;
   void check_waiting(const LiveJob& live) const;
+  Watch watch_;
   const EngineConfig config_;
   std::unique_ptr<Engine> engine_;
 };
@@ -297,13 +304,24 @@ inline void Bench::check() {
   for (const auto& [id, worker] : state.workers()) {
     EXPECT_LE(worker->executions.size(), worker->record->info.slots) << id.str() << " has more than its slots";
     EXPECT_TRUE(worker->record->info.capacity.covers(worker->used)) << id.str() << " has more than its capacity";
-    for (const ExecutionId& execution : worker->executions) {
-      const JobHead& head = *state.job(execution.job)->head;
-      EXPECT_FALSE(first_rejection(*head.shape, worker->record->info)) << id.str() << " has " << to_string(execution);
-    }
+    for (const ExecutionId& execution : worker->executions) check_running(*state.job(execution.job)->head, *worker);
+  }
+  for (const Effect& effect : last.effects) {
+    const RunExecution* run = std::get_if<RunExecution>(&effect);
+    if (run == nullptr || state.job(run->execution.job) == nullptr) continue;
+    EXPECT_FALSE(first_rejection(*state.job(run->execution.job)->head->shape, rows.workers.at(run->worker)->info))
+        << run->worker.str() << " was given " << to_string(run->execution);
   }
   for (const auto& [name, key] : state.keys().all()) EXPECT_GE(key.held, 0) << name.second;
   for (const auto& [id, live] : state.jobs()) check_waiting(live);
+}
+
+// Taints may have changed since it was placed: only NoExecute ends what runs.
+inline void Bench::check_running(const JobHead& head, const LiveWorker& worker) const {
+  WorkerInfo info = worker.record->info;
+  std::erase_if(info.taints, [](const Taint& t) { return t.effect != TaintEffect::NoExecute; });
+  if (head.cancel_requested || head.timeout_requested || head.requeue != Requeue::No) return;
+  EXPECT_FALSE(first_rejection(*head.shape, info)) << worker.id().str() << " has " << to_string(head.current());
 }
 
 inline void Bench::check_waiting(const LiveJob& live) const {
@@ -311,12 +329,17 @@ inline void Bench::check_waiting(const LiveJob& live) const {
   const State& state = engine_->state();
   if (head.state != JobState::Pending || live.where == LiveJob::Where::Delayed) return;
   const auto key = state.keys().all().find({head.ns.str(), head.concurrency_key});
-  if (!head.concurrency_key.empty() && key != state.keys().all().end() && key->second.full()) return;
+  if (!head.concurrency_key.empty() && key != state.keys().all().end() && key->second.room(now.mono) <= 0) return;
+  if (!state.roster().find_tenant(head.ns)->admits(head.shape->needs)) return;
   for (const auto& [id, worker] : state.workers()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
     if (first_rejection(*head.shape, worker->record->info)) continue;
-    const Fit fit = fit_of(*head.shape, worker->record->info);
-    if (score_of(*worker, fit, state.scheduler()).total() <= state.scheduler().threshold) continue;
+    if (rejects_company(*head.shape, *worker)) continue;
+    const LaneKey lane = live.lane->key();
+    if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;
+    Fit fit = fit_of(*head.shape, worker->record->info);
+    fit.affinity *= company_share(*head.shape, *worker);
+    if (!is_kept(worker->rank, fit, state.scheduler())) continue;
     ADD_FAILURE() << short_id(head.id) << " waits though " << id.str() << " has room for it";
   }
 }

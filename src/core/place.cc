@@ -9,6 +9,15 @@
 namespace hodei::core {
 
 void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Turn& turn) {
+  Lane* lane = state_.job(id)->lane;
+  const bool was_kept = worker.reserved.priority != 0 && lane != nullptr && worker.reserved == lane->key();
+  if (was_kept) reservations_.release(worker);
+  // A job more may be the company that somebody waits for, or, when packing, what lifts the worker over the threshold.
+  const SchedulerConfig& config = state_.scheduler();
+  const bool wakes = state_.roster().company_wanted() || (config.packing == Packing::Pack && config.threshold > 0);
+  if (was_kept || wakes) touched_.push_back(worker.id());
+  preempt_due_ |= was_kept;
+  state_.roster().took_turn(worker);
   Draft draft(*state_.job(id)->head);
   JobHead& head = draft.head;
   ++head.executions;
@@ -28,24 +37,21 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   const bool has_secrets = head.secrets != nullptr;
   if (has_secrets) record_delivery(head, worker.id(), now, turn);
   store(draft, now, turn);
+  count_start(*state_.job(id)->head, lane, now);
   turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt, has_secrets});
-}
-
-bool Engine::key_is_full(const JobHead& head) {
-  return !head.concurrency_key.empty() && state_.keys().at(head.ns.str(), head.concurrency_key).full();
 }
 
 void Engine::place_job(JobId id, Now now, Turn& turn) {
   const LiveJob* live = state_.job(id);
   if (live->where != LiveJob::Where::InLane) return;
-  if (key_is_full(*live->head)) {
-    state_.park(id);
+  if (key_is_full(*live->head, now)) {
+    park(id, now);
     return;
   }
   // Others of its lane wait already: by the roster's invariant there is no room for this one either.
   if (live->lane->first() == id) {
     place_lane(live->lane, now, turn);
-  } else {
+  } else if (state_.roster().admits(*live->lane)) {
     want(*live->lane);
   }
 }
@@ -53,13 +59,16 @@ void Engine::place_job(JobId id, Now now, Turn& turn) {
 void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
   while (!lane->jobs.empty()) {
     const JobId id = lane->first();
-    if (key_is_full(*state_.job(id)->head)) {
-      state_.park(id);
+    if (key_is_full(*state_.job(id)->head, now)) {
+      park(id, now);
       continue;
     }
     if (!state_.roster().admits(*lane)) return;
-    Choice choice = state_.roster().best(*lane->shape);
-    if (choice.worker == nullptr) return want(*lane);
+    Choice choice = state_.roster().best(*lane);
+    if (choice.worker == nullptr) {
+      if (!preempt(*lane, now, turn)) want(*lane);
+      return;
+    }
     const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
     state_.roster().served(lane);
     assign(id, *choice.worker, std::move(choice.decision), now, turn);
@@ -70,8 +79,8 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
 void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
   while (Lane* lane = state_.roster().first_waiting(worker)) {
     const JobId id = lane->first();
-    if (key_is_full(*state_.job(id)->head)) {
-      state_.park(id);
+    if (key_is_full(*state_.job(id)->head, now)) {
+      park(id, now);
       continue;
     }
     const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
@@ -83,13 +92,6 @@ void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
 
 void Engine::fill_all(Now now, Turn& turn) {
   for (const auto& [id, worker] : state_.workers()) fill(*worker, now, turn);
-}
-
-std::vector<JobId> Engine::wake_key(const std::string& ns, const std::string& key) {
-  if (!state_.has_key(ns, key)) return {};
-  const std::vector<JobId> woken = state_.keys().wakeable(state_.keys().at(ns, key));
-  for (const JobId job : woken) state_.queue(job);
-  return woken;
 }
 
 void Engine::place_woken(std::vector<JobId> jobs, Now now, Turn& turn) {
@@ -114,8 +116,22 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
     into = *wanted;
     return absl::OkStatus();
   };
-  if (c.strategy && *c.strategy != Strategy::Smart) {
-    return bad_field("strategy", "only 'smart' is available in this version");
+  if (c.strategy) {
+    if (*c.strategy < Strategy::Smart || *c.strategy > Strategy::Affinity) {
+      return bad_field("strategy", "must be one of smart, round_robin, least_connections, resource_priority, affinity");
+    }
+    config.strategy = *c.strategy;
+  }
+  if (c.packing) {
+    if (*c.packing != Packing::Spread && *c.packing != Packing::Pack) return bad_field("packing", "must be spread or pack");
+    config.packing = *c.packing;
+  }
+  if (c.preemption) config.preemption = *c.preemption;
+  if (c.reserve_after) {
+    if (*c.reserve_after < Duration(0) || *c.reserve_after > kMaxReserveAfter) {
+      return bad_field("reserve_after_ms", "must be between 0 (never) and ", kMaxReserveAfter.count() / 1000);
+    }
+    config.reserve_after = *c.reserve_after;
   }
   RETURN_IF_ERROR(weight(c.capacity, "weight_capacity", config.capacity));
   RETURN_IF_ERROR(weight(c.load, "weight_load", config.load));
@@ -125,6 +141,8 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(weight(c.threshold, "threshold", config.threshold));
   if (config != state_.scheduler()) {
     write(PutScheduler{config}, turn);
+    check_reservations(now, true);
+    preempt_due_ = config.preemption;
     fill_all(now, turn);
   }
   return config;

@@ -109,26 +109,46 @@ uint32_t Engine::pool_workers(const std::string& pool) const {
   return count;
 }
 
+// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit.
+int64_t Engine::startable(const Lane& lane, Now now) const {
+  const Tenant& tenant = *lane.tenant;
+  const int64_t most = tenant.has_quota() ? tenant.room(lane.shape->shape->needs) : INT64_MAX;
+  std::map<std::string, int64_t> keys;
+  int64_t jobs = 0;
+  size_t looked = 0;
+  for (const JobId job : lane.jobs) {
+    if (jobs >= most || looked == kJobsPerLook) break;
+    ++looked;
+    const JobHead& head = *state_.job(job)->head;
+    if (!head.concurrency_key.empty()) {
+      const KeyState* key = state_.keys().find(head.ns.str(), head.concurrency_key);
+      int64_t& left = keys.try_emplace(head.concurrency_key, key == nullptr ? 1 : key->room(now.mono)).first->second;
+      if (left-- <= 0) continue;
+    }
+    ++jobs;
+  }
+  return std::min(most, jobs);
+}
+
 void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
   const Shape& shape = *waiting.shape;
   int64_t jobs = 0;
-  for (const Lane* lane : waiting.lanes) {
-    if (state_.roster().admits(*lane)) jobs += static_cast<int64_t>(lane->jobs.size());
-  }
-  if (jobs > 0 && waits_for_standing_worker(waiting)) jobs = 0;
-  if (jobs > 0) jobs -= coming_for(shape);
-  if (jobs <= 0) {
+  for (const Lane* lane : waiting.lanes) jobs += startable(*lane, now);
+  if (jobs > 0 && waits_for_standing_worker(waiting)) {
     making_.content.insert(waiting.ordinal);
     return;
   }
+  jobs -= coming_for(shape);
   while (jobs > 0) {
     LiveProvider* provider = choose_provider(shape, now);
-    if (provider == nullptr) return;
+    if (provider == nullptr) {
+      making_.content.insert(waiting.ordinal);
+      return;
+    }
     const PoolRow* pool = pool_of(shape);
     jobs -= pool != nullptr ? pool->slots : 1;
     make_worker(shape, *provider, unclaimed(waiting), now, turn);
   }
-  making_.content.insert(waiting.ordinal);
 }
 
 LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
@@ -189,6 +209,7 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   turn.effects.push_back(CreateWorker{record});
   if (job == JobId{}) return;
   Draft draft(*state_.job(job)->head);
+  draft.head.not_before = {};   // its back-off is over, or it would not be in a lane
   draft.past.reason = cat("provisioning: provider ", provider.row.name, " makes worker ", record->info.id.str());
   write(PutJob{draft.finish()}, turn);
 }

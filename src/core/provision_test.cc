@@ -60,6 +60,19 @@ TEST(Provision, MakesAsManyAsThereAreJobsAndNeverMoreThanTheProviderMayHave) {
   EXPECT_EQ(bench.told<CreateWorker>().size(), 3u);
 }
 
+TEST(Provision, MakesNoMoreThanKeysAndQuotasLetStart) {
+  Bench bench;
+  add(bench, a_docker());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("x").key("k", 2));
+  EXPECT_EQ(asked(bench).size(), 2u);
+  SetTenant quota;
+  quota.ns = "small";
+  quota.max_running = 1;
+  ASSERT_TRUE(bench.decide(quota).ok());
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().image("y").in("small"));
+  EXPECT_EQ(asked(bench).size(), 3u);
+}
+
 TEST(Provision, TheJobItWasMadeForHasTheFirstClaim) {
   Bench bench;
   add(bench, a_docker().most(1));
@@ -169,7 +182,7 @@ TEST(Provision, OrphansAreDestroyedAndKnownWorkersAreNot) {
   EXPECT_EQ(bench.told<DestroyWorker>()[0].handle, "h2");
 }
 
-TEST(Provision, JobsOfADestroyedWorkerAreRequeuedAtOnce) {
+TEST(Provision, JobsOfADestroyedWorkerAreRequeuedWhenItsLeaseProvesThemDead) {
   Bench bench;
   add(bench, a_docker());
   const JobId job = bench.submit(a_job().image("x").attempts(2));
@@ -178,6 +191,9 @@ TEST(Provision, JobsOfADestroyedWorkerAreRequeuedAtOnce) {
   bench.ask<Done>(WorkerFailed{WorkerId(id), MakingFailure::Trouble, "ended"});
   EXPECT_EQ(bench.state(job), JobState::Running) << "nothing proves yet that it is dead";
   bench.ask<Done>(WorkerDestroyed{WorkerId(id)});
+  bench.worker(id).goes_silent();
+  EXPECT_EQ(bench.state(job), JobState::Running) << "a provider may be wrong";
+  bench.advance(50s);
   EXPECT_EQ(bench.state(job), JobState::Pending);
   EXPECT_FALSE(exists(bench, id));
 }

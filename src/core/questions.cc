@@ -3,7 +3,7 @@
 
 #include "src/base/status.h"
 #include "src/core/engine.h"
-#include "src/core/placement/rules/rule.h"
+#include "src/core/placement/explain.h"
 
 namespace hodei::core {
 namespace {
@@ -13,71 +13,35 @@ WorkerView view_of(const LiveWorker& w) {
           w.memory_used_mb, w.dropped_logs, w.succeeded, w.failed,    w.last_seen_wall};
 }
 
-void count(std::vector<RuleCount>& into, std::string_view rule) {
-  const auto it = std::find_if(into.begin(), into.end(), [&](const RuleCount& r) { return r.rule == rule; });
-  if (it != into.end()) {
-    ++it->workers;
-  } else {
-    into.push_back({std::string(rule), 1});
-  }
-}
-
-// What a worker has against a shape right now, beyond the rules.
-std::optional<std::pair<std::string, std::string>> busy_reason(const LiveWorker& w, const Shape& shape) {
-  if (!takes_work(w.state)) return {{"state", cat("is ", name(w.state))}};
-  if (!w.connected) return {{"connected", "is not connected"}};
-  if (w.unhealthy) return {{"healthy", "is unhealthy"}};
-  if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
-  if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
-  return std::nullopt;
-}
-
-std::string in_words(const std::vector<RuleCount>& rejected, size_t workers) {
-  if (workers == 0) return "there are no workers; start one with `hodei agent`";
-  const auto worst = std::max_element(rejected.begin(), rejected.end(),
-                                      [](const RuleCount& a, const RuleCount& b) { return a.workers < b.workers; });
-  if (worst == rejected.end()) return "a worker fits; it is next";
-  std::string text = cat("no worker fits: ", worst->workers, " of ", workers, " turned away by '", worst->rule, "'");
-  for (const Rule& rule : rules()) {
-    if (rule.name == worst->rule) return cat(text, "; unblocked by ", rule.unblocked_by);
-  }
-  return cat(text, "; unblocked by a worker getting room or coming back");
-}
-
 }  // namespace
 
 Engine::Answer Engine::on(const Question& c, Now now, Turn&) {
   return std::visit([&](const auto& q) { return answer(q, now); }, c);
 }
 
-Explanation Engine::explain_shape(const Shape& shape) {
+Explanation Engine::explain_shape(const Shape& shape, Priority priority, const LaneKey& lane) {
   Explanation out;
-  size_t workers = 0;
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
-    ++workers;
-    Candidate candidate;
-    candidate.worker = id;
-    const WorkerInfo& info = worker->record->info;
-    if (const std::optional<Rejection> no = first_rejection(shape, info)) {
-      candidate.rule = no->rule->name;
-      candidate.reason = no->reason;
-    } else if (const auto busy = busy_reason(*worker, shape)) {
-      candidate.rule = busy->first;
-      candidate.reason = busy->second;
-    } else {
-      candidate.score = score_of(*worker, fit_of(shape, info), state_.scheduler());
-      candidate.fits = candidate.score.total() > state_.scheduler().threshold;
-      if (!candidate.fits) {
-        candidate.rule = "threshold";
-        candidate.reason = cat("scores ", candidate.score.total(), ", not above ", state_.scheduler().threshold);
-      }
-    }
+    Candidate candidate = candidate_of(shape, priority, lane, *worker, state_.scheduler());
     if (!candidate.fits) count(out.rejected, candidate.rule);
     out.candidates.push_back(std::move(candidate));
   }
-  out.waiting_for = in_words(out.rejected, workers);
+  out.waiting_for = waiting_words(out.rejected, out.candidates.size());
+  out.unblock = unblock_words(shape, out.rejected, out.candidates.size());
   return out;
+}
+
+std::string Engine::making_room_for(const LaneKey& lane, Now now) const {
+  for (const Reservation& r : reservations_.all()) {
+    if (r.lane != lane) continue;
+    const size_t running = state_.workers().at(r.worker)->executions.size();
+    const int64_t seconds = (now.mono - r.since).count() / 1'000'000;
+    if (r.preempting) return cat("room is being made on worker ", r.worker.str(), ": executions of lower classes are put back");
+    return cat("worker ", r.worker.str(), " is kept free for it since ", seconds, " s; ", running,
+               running == 1 ? " execution still runs there" : " executions still run there");
+  }
+  return {};
 }
 
 Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
@@ -86,14 +50,22 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   const JobHead& head = *live->head;
   Explanation out;
   if (head.state == JobState::Pending) {
-    out = explain_shape(*head.shape);
+    const LaneKey lane = live->lane == nullptr ? LaneKey{} : live->lane->key();
+    out = explain_shape(*head.shape, head.priority, lane);
+    if (const std::string room = making_room_for(lane, now); !room.empty()) {
+      out.waiting_for = room;
+      out.unblock = cat("the end of what runs there, or room elsewhere");
+    }
     explain_providers(*head.shape, q.job, now, out);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
-    } else if (live->where == LiveJob::Where::Parked) {
-      const KeyState& key = state_.keys().at(head.ns.str(), head.concurrency_key);
-      out.waiting_for = cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.limit, "; ",
-                            key.waiting, " jobs wait for it");
+      out.unblock = "time";
+    } else if (const std::string key = held_by_key(head, now); !key.empty()) {
+      out.waiting_for = key;
+      out.unblock = "the end of a job with that key, time where it has a rate, or a higher limit: `hodei limit set`";
+    } else if (const std::string quota = held_by_quota(*live->lane); !quota.empty()) {
+      out.waiting_for = quota;
+      out.unblock = "the end of one of its tenant's jobs, or a higher quota: `hodei tenant set`";
     }
     for (const auto& [id, other] : state_.jobs()) {
       if (id >= q.job) break;
@@ -112,7 +84,7 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
 }
 
 Engine::Answer Engine::answer(const PreviewJob& q, Now now) {
-  Explanation out = explain_shape(*q.shape);
+  Explanation out = explain_shape(*q.shape, Priority::Normal, {});
   const Candidate* best = nullptr;
   for (const Candidate& c : out.candidates) {
     if (c.fits && (best == nullptr || c.score.total() > best->score.total())) best = &c;
@@ -125,6 +97,7 @@ Engine::Answer Engine::answer(const PreviewJob& q, Now now) {
     decision.rejected = out.rejected;
     out.decision = std::move(decision);
     out.waiting_for.clear();
+    out.unblock.clear();
   }
   out.at = now.wall;
   return out;

@@ -12,7 +12,7 @@ class Chaos {
   explicit Chaos(uint64_t seed) : random_(seed) {}
 
   void step() {
-    switch (below(14)) {
+    switch (below(16)) {
       case 0:
       case 1:
       case 2: submit(); break;
@@ -26,6 +26,8 @@ class Chaos {
       case 10: leave(); break;
       case 11: bench_.decide(Assign{any_job(), any_worker()}).IgnoreError(); break;
       case 12: beat(); break;
+      case 13:
+      case 14: set_share_or_limit(); break;
       default: rare(); break;
     }
     check_ends();
@@ -44,7 +46,7 @@ class Chaos {
     Submit command;
     for (uint64_t n = below(3) + 1; n > 0; --n) {
       JobOrder order = a_job().in(cat("ns", below(3))).attempts(static_cast<int>(below(3)) + 1);
-      order.cores(static_cast<double>(below(3))).priority(static_cast<Priority>(below(4) + 1));
+      order.memory(static_cast<int64_t>(below(3) * 500)).cores(static_cast<double>(below(3))).priority(static_cast<Priority>(below(4) + 1));
       if (below(3) == 0) order.key(cat("key", below(3)), static_cast<int64_t>(below(4)));
       if (below(6) == 0) order.pool(below(2) == 0 ? "gpu" : "nowhere");
       if (below(6) == 0) order.timeout(std::chrono::seconds(below(60) + 1));
@@ -53,8 +55,12 @@ class Chaos {
       if (below(6) == 0) order.secret("token");
       command.jobs.push_back(order.made());
     }
-    const Submitted made = bench_.ask<Submitted>(command);
-    for (const Submitted::One& one : made.jobs) number_of_jobs_ = std::max(number_of_jobs_, number(one.job));
+    const absl::StatusOr<Reply> made = bench_.decide(command);
+    if (!made.ok()) {
+      ASSERT_TRUE(absl::IsResourceExhausted(made.status())) << made.status();
+      return;
+    }
+    for (const Submitted::One& one : std::get<Submitted>(*made).jobs) number_of_jobs_ = std::max(number_of_jobs_, number(one.job));
   }
 
   void join() {
@@ -118,6 +124,25 @@ class Chaos {
     if (!bench_.rows.workers.contains(WorkerId(id))) return;
     const double load = static_cast<double>(below(100)) / 100;
     bench_.decide(Heartbeat{WorkerId(id), bench_.streams[id], bench_.now.mono.us, load}).IgnoreError();
+  }
+
+  // Quotas and limits of all kinds, and none at all.
+  void set_share_or_limit() {
+    const std::string ns = cat("ns", below(3));
+    const std::string key = cat("key", below(3));
+    const auto some = [this](uint64_t most) { return std::optional<int64_t>(below(3) == 0 ? 0 : static_cast<int64_t>(below(most) + 1)); };
+    switch (below(6)) {
+      case 0: bench_.ask<TenantViews>(SetTenant{ns, 0.1 * static_cast<double>(below(50) + 1), some(2), {}, {}, {}}); break;
+      case 1: bench_.ask<TenantViews>(SetTenant{ns, {}, {}, some(3000), some(2000), {}}); break;
+      case 2: bench_.ask<TenantViews>(SetTenant{ns, {}, {}, {}, {}, some(10)}); break;
+      case 3: bench_.decide(SetLimit{ns, key, some(4), {}, {}}).IgnoreError(); break;
+      case 4: {
+        const double rate = 0.05 * static_cast<double>(below(40) + 1);
+        bench_.decide(SetLimit{ns, key, {}, rate, static_cast<int64_t>(below(4) + 1)}).IgnoreError();
+        break;
+      }
+      default: bench_.decide(DropLimit{ns, key}).IgnoreError(); break;
+    }
   }
 
   void rare() {

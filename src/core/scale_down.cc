@@ -9,6 +9,7 @@ void Engine::sweep_making(Now now, Turn& turn) {
   sweep_deadlines(now, turn);
   sweep_idle(now, turn);
   sweep_pools(now, turn);
+  forget_gone(turn);
   std::erase_if(making_.refusals, [now](const auto& entry) { return entry.second.until <= now.mono; });
   if (!making_.wanted.empty()) making_.look_again();
 }

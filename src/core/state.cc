@@ -174,13 +174,21 @@ void State::occupy(const JobHead& head, int sign) {
   if (!head.concurrency_key.empty()) keys_.at(head.ns.str(), head.concurrency_key).held += sign;
   LiveWorker* w = worker(head.worker);
   HODEI_CHECK(w != nullptr);
+  Tenant& tenant = *roster_.tenant(head.ns);
+  tenant.running += sign;
   if (sign > 0) {
+    tenant.used += head.shape->needs;
     w->executions.insert(head.current());
     w->used += head.shape->needs;
+    if (head.labels != nullptr) w->company.emplace(head.current(), head.labels);
+    ++w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Ready) w->state = *next(w->state, WorkerEvent::Occupy);
   } else {
+    tenant.used -= head.shape->needs;
     w->executions.erase(head.current());
     w->used -= head.shape->needs;
+    if (head.labels != nullptr) w->company.erase(head.current());
+    --w->by_class[static_cast<size_t>(head.priority)];
     if (w->state == WorkerState::Busy && w->executions.empty()) w->state = *next(w->state, WorkerEvent::Empty);
   }
   roster_.refresh(w);

@@ -68,6 +68,7 @@ class State {
   std::optional<WallTime> oldest_idempotency() const;
   bool has_key(const std::string& ns, const std::string& key) const;
   bool key_in_use(const std::string& ns, const std::string& key) const;
+  size_t setting_count(SettingKind kind) const;
   int64_t count(JobState state) const { return counts_[static_cast<size_t>(state)]; }
   int64_t parked() const { return parked_; }
   const std::map<std::string, int64_t>& waiting_by_namespace() const { return waiting_by_namespace_; }

@@ -1,6 +1,8 @@
 // What people set while it runs, as it comes from the store.
 #include "src/core/state.h"
 
+#include <algorithm>
+
 namespace hodei::core {
 
 void State::put_setting(const SettingRow& row) {
@@ -8,9 +10,14 @@ void State::put_setting(const SettingRow& row) {
   switch (row.kind) {
     case SettingKind::Provider: providers_[row.name].row = decode_provider(row.bytes); break;
     case SettingKind::Pool: pools_[row.name] = decode_pool(row.bytes); break;
-    case SettingKind::Tenant: break;
-    case SettingKind::KeyRate: break;
+    case SettingKind::Tenant: roster_.set_tenant(decode_tenant(row.bytes)); break;
+    case SettingKind::KeyRate: keys_.set(decode_key_rule(row.bytes)); break;
   }
+}
+
+size_t State::setting_count(SettingKind kind) const {
+  const auto first = settings_.lower_bound({kind, ""});
+  return static_cast<size_t>(std::count_if(first, settings_.end(), [&](const auto& s) { return s.first.first == kind; }));
 }
 
 void State::delete_setting(SettingKind kind, const std::string& name) {
@@ -18,8 +25,12 @@ void State::delete_setting(SettingKind kind, const std::string& name) {
   switch (kind) {
     case SettingKind::Provider: providers_.erase(name); break;
     case SettingKind::Pool: pools_.erase(name); break;
-    case SettingKind::Tenant: break;
-    case SettingKind::KeyRate: break;
+    case SettingKind::Tenant: roster_.set_tenant(TenantRow{.ns = name}); break;
+    case SettingKind::KeyRate: {
+      const size_t slash = name.find('/');   // namespaces have none
+      keys_.unset(name.substr(0, slash), name.substr(slash + 1));
+      break;
+    }
   }
 }
 

@@ -12,14 +12,17 @@
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/base/version.h"
+#include "src/main/built_in_providers.h"
 #include "src/main/dev_worker.h"
 #include "src/main/process_signals.h"
+#include "src/server/provisioning/worker_terms.h"
 #include "src/server/server.h"
 
 namespace hodei {
 namespace {
 
 constexpr int kCannotStart = 1;
+constexpr Duration kEndWorkers = 10s;
 
 // Words for the person at the terminal; what happens later goes to the journal.
 void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
@@ -35,6 +38,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   if (in.log_retention_age > Duration(0)) out.log_retention.max_age = in.log_retention_age;
   if (in.metrics_retention_age > Duration(0)) out.metrics_retention = in.metrics_retention_age;
   out.otlp_endpoint = in.otlp_endpoint;
+  out.worker_binary = find_worker_binary();
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
   out.secret_key = in.secret_key;
@@ -75,13 +79,21 @@ absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOption
   return nullptr;
 }
 
-absl::StatusOr<Running> open(const cli::ServerOptions& options, std::function<api::LocalWorker()> local_worker) {
+// Workers find the server where it listens, also when the port was chosen by the machine.
+std::string address_for_workers(const cli::ServerOptions& options, int port) {
+  if (!options.advertise.empty()) return options.advertise;
+  return server::reachable(to_string(cli::Address{options.listen.host, port}));
+}
+
+absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev, std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
   set_journal_level(level);
   Running out;
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   RETURN_IF_ERROR(out.server->start());
   ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  const auto open_door = [host = out.host.get()](const std::string& address) { return host->open_worker_door(address); };
+  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()), built_in_providers(options, is_dev), open_door));
   ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
   if (!cli::is_loopback(options.listen)) {
     say(cat("warning: listening on ", to_string(options.listen),
@@ -117,7 +129,7 @@ void close(Running& running) {
 
 int run_server(const cli::ServerOptions& options) {
   StopSignals signals;
-  absl::StatusOr<Running> running = open(options, [] { return api::LocalWorker{}; });
+  absl::StatusOr<Running> running = open(options, false, [] { return api::LocalWorker{}; });
   if (!running.ok()) return refuse(running.status());
   say(cat("server ", kVersion, " listens on ", to_string(options.listen), ", data in ", options.data_dir));
   run_until_stopped(*running, signals, [] {});
@@ -130,7 +142,7 @@ int run_dev(const cli::DevOptions& options) {
   StopSignals signals;
   const std::string address = to_string(options.server.listen);
   std::unique_ptr<DevWorker> worker;
-  absl::StatusOr<Running> running = open(options.server, [&worker] {
+  absl::StatusOr<Running> running = open(options.server, true, [&worker] {
     return worker == nullptr ? api::LocalWorker{} : api::LocalWorker{worker->supervisor_pid(), worker->agent_pid()};
   });
   if (!running.ok()) return refuse(running.status());
@@ -144,6 +156,7 @@ int run_dev(const cli::DevOptions& options) {
   say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
   run_until_stopped(*running, signals, keep_worker);
   say("shutting down: ending the worker and what it runs");
+  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
   worker->stop();
   close(*running);
   return 0;

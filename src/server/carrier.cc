@@ -17,6 +17,7 @@ void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
     if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);
+    if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && maker_ != nullptr) tell_maker(*put->worker);
   }
   Messages messages;
   for (const core::Effect& effect : turn.effects) add(effect, messages);
@@ -25,6 +26,11 @@ void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
     message.epoch = static_cast<uint64_t>(epoch);
     links_.send(stream, std::move(message));
   }
+}
+
+void Carrier::tell_maker(const core::WorkerRecord& worker) {
+  const bool has_come = worker.session != Hash128{};   // nobody but a worker that registers has one
+  if (has_come && worker.info.made) maker_->registered(worker.info.id);
 }
 
 void Carrier::add(const core::Effect& effect, Messages& messages) {

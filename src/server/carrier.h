@@ -27,7 +27,8 @@ class WorkerMaker {
   virtual ~WorkerMaker() = default;
   virtual void create(const core::CreateWorker& wish) = 0;
   virtual void destroy(const core::DestroyWorker& wish) = 0;
-  virtual void providers_changed() = 0;
+  virtual void providers_changed() = 0;   // or forgotten: each is to be looked at, and told of, again
+  virtual void registered(const WorkerId& worker) { (void)worker; }
 };
 
 class Carrier final : public Outlet {
@@ -40,11 +41,16 @@ class Carrier final : public Outlet {
 
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
-  void forget_streams(const std::string& why) override { links_.close_all(why); }
+  // Memory was loaded anew: also what providers had said is forgotten.
+  void forget_streams(const std::string& why) override {
+    links_.close_all(why);
+    if (maker_ != nullptr) maker_->providers_changed();
+  }
 
  private:
   using Messages = std::map<uint64_t, ToWorker>;       // by stream
   void add(const core::Effect& effect, Messages& messages);
+  void tell_maker(const core::WorkerRecord& worker);
   void tell_output(const core::JobHead& job);
   void tell_journal(const core::JobHead& job, size_t first);
   void fill_specs(Messages& messages);

@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <future>
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/server/provisioning/factories.h"
 #include "src/server/tracing/otlp_post.h"
 
 namespace hodei::server {
@@ -76,6 +78,31 @@ absl::Status Server::build() {
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
   core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, options_.engine);
   loop_ = std::make_unique<Loop>(*core_, clock_);
+  return build_provisioner();
+}
+
+absl::Status Server::build_provisioner() {
+  ProvisionerSetup setup;
+  setup.make = make_provider;
+  ASSIGN_OR_RETURN(setup.installation.id, store_->installation());
+  setup.installation.folder = std::filesystem::absolute(options_.data_dir).string() + "/providers";
+  setup.installation.worker_binary = options_.worker_binary;
+  setup.on_making = [this](const MakingEvent& event) { metrics_.making(event); };
+  const auto post = [this](core::Command command, ReplyTo reply) { loop_->post(std::move(command), std::move(reply)); };
+  provisioner_ = std::make_unique<Provisioner>(post, clock_, std::move(setup));
+  carrier_->set_maker(provisioner_.get());
+  return absl::OkStatus();
+}
+
+absl::Status Server::start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
+                                     OpenDoor open_door) {
+  for (const core::ProviderRow& row : built_in) {
+    std::promise<absl::Status> stored;
+    loop_->post(core::PutProvider{row, true}, [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
+    const absl::Status done = stored.get_future().get();
+    if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
+  }
+  provisioner_->start(server_address, std::move(open_door));
   return absl::OkStatus();
 }
 
@@ -107,6 +134,7 @@ absl::Status Server::start() {
 void Server::stop() {
   if (stopping_.exchange(true) || loop_ == nullptr) return;
   links_.close_all("the server is shutting down; come back in a moment");
+  if (provisioner_ != nullptr) provisioner_->stop();
   loop_->stop();
   if (exporter_ != nullptr) exporter_->stop();
   recorder_->stop();

@@ -14,6 +14,7 @@
 #include "src/server/secrets/vault.h"
 #include "src/server/metrics/measured.h"
 #include "src/server/metrics/metrics_recorder.h"
+#include "src/server/provisioning/provisioner.h"
 #include "src/server/system_state.h"
 #include "src/server/tracing/span_exporter.h"
 #include "src/server/worker_links.h"
@@ -33,6 +34,7 @@ struct ServerOptions {
   std::string otlp_endpoint;              // http(s)://host:port of a collector; empty: spans go nowhere
   ArtifactLimits artifacts;
   core::EngineConfig engine;
+  std::string worker_binary;          // the static worker, for providers; empty: none found
   // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
   uint64_t disk_reserve = uint64_t{64} << 20;
 };
@@ -44,6 +46,9 @@ class Server final : private LogEnds {
 
   absl::Status start();
   void stop();
+  // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are there.
+  absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
+                               OpenDoor open_door);
 
   Loop& loop() { return *loop_; }
   store::Reader& reader() { return *reader_; }
@@ -51,6 +56,7 @@ class Server final : private LogEnds {
   ArtifactStore& artifacts() { return *artifacts_; }
   WorkerLinks& links() { return links_; }
   EventHub& events() { return events_; }
+  Provisioner& provisioner() { return *provisioner_; }
   const Vault& vault() const { return *vault_; }
   MetricsRecorder& recorder() { return *recorder_; }
   store::MetricsStore& samples() { return *samples_; }
@@ -70,6 +76,7 @@ class Server final : private LogEnds {
  private:
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status build();
+  absl::Status build_provisioner();
   void tell_of_foreign_secrets();
   void sweep_artifacts();
 
@@ -94,6 +101,7 @@ class Server final : private LogEnds {
   std::unique_ptr<store::SqliteMetricsStore> samples_;
   std::unique_ptr<MetricsRecorder> recorder_;
   std::unique_ptr<SpanExporter> exporter_;            // null: no endpoint
+  std::unique_ptr<Provisioner> provisioner_;          // outlives the loop
   std::unique_ptr<MeasuredStore> measured_store_;
   std::unique_ptr<MeasuredOutlet> measured_outlet_;
   std::unique_ptr<LoopCore> core_;

@@ -53,6 +53,7 @@ std::string pack(const SchedulerConfig& config) {
   for (double part : {config.capacity, config.load, config.affinity, config.zone, config.history, config.threshold}) {
     out.u64(std::bit_cast<uint64_t>(part));
   }
+  out.u64(static_cast<uint64_t>(config.packing)).u64(config.preemption).i64(config.reserve_after.count());
   return out.take();
 }
 
@@ -64,6 +65,10 @@ SchedulerConfig unpack_scheduler(std::string_view bytes) {
        {&config.capacity, &config.load, &config.affinity, &config.zone, &config.history, &config.threshold}) {
     *part = std::bit_cast<double>(in.u64());
   }
+  if (in.done()) return config;   // of an older version: what came later is as it is by default
+  config.packing = static_cast<core::Packing>(in.u64());
+  config.preemption = in.u64() != 0;
+  config.reserve_after = Duration(in.i64());
   return config;
 }
 
@@ -87,7 +92,9 @@ std::string pack_details(const JobHead& job) {
       .i64(job.not_before.us)
       .text(job.concurrency_key)
       .text(job.worker.str())
-      .text(job.secrets == nullptr ? std::string_view() : *job.secrets);
+      .text(job.secrets == nullptr ? std::string_view() : *job.secrets)
+      .u64(static_cast<uint64_t>(job.requeue))
+      .text(job.labels == nullptr ? std::string() : pack(*job.labels));
   return out.take();
 }
 
@@ -111,6 +118,8 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.concurrency_key = in.text();
   job.worker = WorkerId(std::string(in.text()));
   if (const std::string_view secrets = in.text(); !secrets.empty()) job.secrets = std::make_shared<const std::string>(secrets);
+  job.requeue = static_cast<core::Requeue>(in.u64());
+  if (const std::string_view labels = in.text(); !labels.empty()) job.labels = std::make_shared<const Labels>(unpack_labels(labels));
 }
 
 }  // namespace hodei::store

@@ -42,6 +42,10 @@ Namespace ShapePool::name(std::string_view ns) {
   return names_.emplace(ns, Namespace(std::string(ns))).first->second;
 }
 
+LabelsPtr ShapePool::shared(const LabelsPtr& labels) {
+  return labels == nullptr ? nullptr : labels_.emplace(*labels, labels).first->second;
+}
+
 void write_spec(const SpecRow& spec, RowOut& out) {
   out.integer(static_cast<int64_t>(number(spec.job)));
   out.text(spec.ns);
@@ -135,6 +139,7 @@ std::shared_ptr<JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second)
   job->state = static_cast<JobState>(in.integer());
   in.text();  // last_worker: derived
   unpack_details(in.bytes(), *job);
+  job->labels = shapes.shared(job->labels);
   job->shape = shapes.get(in.bytes());
   job->past = decode_past(in.bytes());
   return job;

@@ -35,15 +35,17 @@ class RowIn {
   virtual std::string_view bytes() = 0;  // null reads as empty
 };
 
-// Equal shapes and equal names, one object each.
+// Equal shapes, names and labels, one object each.
 class ShapePool {
  public:
   core::ShapePtr get(std::string_view encoded);  // empty: null
   Namespace name(std::string_view ns);
+  core::LabelsPtr shared(const core::LabelsPtr& labels);  // null: null
 
  private:
   std::map<std::string, core::ShapePtr, std::less<>> shapes_;
   std::map<std::string, Namespace, std::less<>> names_;
+  std::map<core::Labels, core::LabelsPtr> labels_;
 };
 
 void write_spec(const core::SpecRow& spec, RowOut& out);

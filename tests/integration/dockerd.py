@@ -1,6 +1,7 @@
 """A Docker engine of a test's own: private socket, data and state, no network of its own, ended with all it runs."""
 
 import io
+import json
 import pathlib
 import shutil
 import signal
@@ -60,15 +61,28 @@ class Dockerd:
             raise Failure(f"docker {' '.join(str(a) for a in arguments)} → {done.returncode}: {done.stderr.decode()}")
         return done.stdout.decode().strip()
 
-    def image_from_scratch(self, name, files, entry):
-        """An image that holds nothing but `files` (path in the image → file here)."""
+    def image_from_scratch(self, name, files, entry, *changes):
+        """An image that holds nothing but `files` (path there → file here); changes are lines of a Dockerfile."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
+            # Folders that are not in the archive would be root's alone.
+            for folder in sorted({str(f).lstrip("/") for path in files for f in pathlib.PurePath(path).parents} - {""}):
+                member = tarfile.TarInfo(folder)
+                member.type, member.mode = tarfile.DIRTYPE, 0o755
+                archive.addfile(member)
             for path, source in files.items():
                 archive.add(pathlib.Path(source).resolve(), arcname=path.lstrip("/"))
         words = ", ".join(f'"{word}"' for word in entry)
-        self.docker("import", "--change", f"ENTRYPOINT [{words}]", "-", name, data=packed.getvalue())
+        flags = [flag for change in (f"ENTRYPOINT [{words}]", *changes) for flag in ("--change", change)]
+        self.docker("import", *flags, "-", name, data=packed.getvalue())
         return name
+
+    def inspect(self, name):
+        return json.loads(self.docker("inspect", name))[0]
+
+    def containers(self):
+        """The names of all, running or not."""
+        return self.docker("ps", "--all", "--format", "{{.Names}}").split()
 
     def stop(self):
         if self.process.poll() is None:

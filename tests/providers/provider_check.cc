@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "src/base/status.h"
-#include "tests/providers/factories.h"
+#include "src/providers/conformance/suite.h"
+#include "src/server/provisioning/factories.h"
 
 namespace {
 
@@ -109,20 +110,20 @@ void settle(Order& order) {
 
 int main(int argc, char** argv) {
   Order order = read_order(argc, argv);
-  const Factory make = factory_of(order.config.type);
-  if (make == nullptr) {
+  if (!server::has_provider_type(order.config.type)) {
     std::string types;
-    for (const std::string& type : known_types()) types += cat(types.empty() ? "" : ", ", type);
+    for (const std::string& type : server::provider_types()) types += cat(types.empty() ? "" : ", ", type);
     refuse(order.config.type.empty() ? cat("--type is missing; one of ", types)
                                      : cat("--type: '", order.config.type, "' is none of ", types));
   }
   settle(order);
-  order.setup.make = [&](const Installation& installation) { return make(order.config, installation); };
-  const std::vector<Finding> found = check_provider(order.setup, [](const std::string& check, const std::vector<Finding>& wrong) {
-    fmt::print("{} {}\n", wrong.empty() ? "ok    " : "WRONG ", check);
-    for (const Finding& finding : wrong) fmt::print("         {}\n", finding.what);
-    std::fflush(stdout);
-  });
+  order.setup.make = [&](const Installation& installation) { return server::make_provider(order.config, installation); };
+  const std::vector<Finding> found =
+      check_provider(order.setup, [](const std::string& check, const std::vector<Finding>& wrong) {
+        fmt::print("{} {}\n", wrong.empty() ? "ok    " : "WRONG ", check);
+        for (const Finding& finding : wrong) fmt::print("         {}\n", finding.what);
+        std::fflush(stdout);
+      });
   std::error_code ignored;
   if (order.own_folder) {
     std::filesystem::remove_all(order.setup.installation.folder, ignored);

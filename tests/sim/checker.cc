@@ -54,8 +54,18 @@ void Checker::check_outbox(const core::JobHead& job) {
   }
 }
 
+void Checker::check_room() {
+  if (made_.size() > room_) world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));
+}
+
 void Checker::committed(const core::Writes& writes) {
   for (const core::Write& w : writes) {
+    if (const auto* worker = std::get_if<core::PutWorker>(&w); worker != nullptr && worker->worker->info.made) {
+      made_.insert(worker->worker->info.id);
+      check_room();
+    }
+    if (const auto* gone = std::get_if<core::DeleteWorker>(&w)) made_.erase(gone->worker);
+    shares_.committed(w);
     if (const auto* put = std::get_if<core::PutJob>(&w)) {
       if (finished_.contains(put->job->id)) world_.broken(cat("I1: ", short_id(put->job->id), " changed after its end"));
       newest_[put->job->id] = put->job;
@@ -63,6 +73,11 @@ void Checker::committed(const core::Writes& writes) {
     } else if (const auto* limit = std::get_if<core::PutKeyLimit>(&w)) {
       int64_t& known = key_limits_[limit->row.key];
       known = std::max(known, limit->row.limit);   // lowering a limit ends nothing that runs
+    } else if (const auto* setting = std::get_if<core::PutSetting>(&w);
+               setting != nullptr && setting->row.kind == core::SettingKind::KeyRate) {
+      const core::KeyRule rule = core::decode_key_rule(setting->row.bytes);
+      int64_t& known = key_limits_[rule.key];
+      known = std::max(known, rule.limit.value_or(1));
     } else if (const auto* end = std::get_if<core::FinishJob>(&w)) {
       const core::JobHead& job = *end->job;
       if (!finished_.emplace(job.id, job.state).second) {

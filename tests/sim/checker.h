@@ -7,13 +7,14 @@
 #include <string>
 
 #include "src/core/writes.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
 
 class Checker {
  public:
-  explicit Checker(World& world) : world_(world) {}
+  explicit Checker(World& world) : world_(world), shares_(world) {}
 
   // Processes. `frozen` ones do nothing until they are thawed, and are killed at that instant if their lease is over.
   void started(ExecutionId execution);
@@ -23,6 +24,9 @@ class Checker {
   // What a supervisor has started it remembers, with how it ended, until the server has recorded it or it dies itself.
   void remembered(const WorkerId& worker, ExecutionId execution) { remembered_[worker].insert(execution); }
   void supervisor_died(const WorkerId& worker) { remembered_.erase(worker); }
+
+  // At most so many workers of the provider at once.
+  void set_room(uint32_t room) { room_ = room; }
 
   // Commits that were applied.
   void committed(const core::Writes& writes);
@@ -41,8 +45,10 @@ class Checker {
  private:
   void check_key_limits(const core::JobHead& job);
   void check_outbox(const core::JobHead& job);
+  void check_room();
 
   World& world_;
+  Shares shares_;
   std::map<JobId, std::set<ExecutionId>> alive_;
   std::set<ExecutionId> frozen_;
   std::set<ExecutionId> ever_started_;
@@ -52,6 +58,8 @@ class Checker {
   std::map<std::string, int64_t> key_limits_;
   std::set<JobId> acknowledged_;
   std::set<JobId> cancelled_;
+  std::set<WorkerId> made_;
+  uint32_t room_ = 0;
 };
 
 }  // namespace hodei::sim

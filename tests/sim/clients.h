@@ -11,17 +11,27 @@ class Clients {
  public:
   Clients(World& world, Checker& checker, ServerNode& server) : world_(world), checker_(checker), server_(server) {}
 
+  // Some jobs want a worker that this provider makes.
+  void use_provider(std::string name) { provider_ = std::move(name); }
+
   // Spreads this many submissions over the given time.
   void plan(int submissions, Duration over);
+  // Somebody changes shares, quotas and limits this often. None of them keeps a job waiting for ever.
+  void plan_settings(int changes, Duration over);
+  // In half of all worlds people change strategies, packing and preemption, and taint workers w0, w1, …
+  void plan_scheduling(uint64_t workers, Duration over);
 
  private:
   void submit(uint64_t key, int jobs);
   void cancel(JobId job);
+  void change_setting();
+  void untaint(const WorkerId& worker, Duration when);
   core::NewJob make_job(uint64_t key);
 
   World& world_;
   Checker& checker_;
   ServerNode& server_;
+  std::string provider_;
 };
 
 }  // namespace hodei::sim

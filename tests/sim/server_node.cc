@@ -51,6 +51,7 @@ void ServerNode::start() {
   if (!core_->take_over().ok()) world_.broken("the server could not load");
   world_.trace("server up, epoch ", static_cast<uint64_t>(core_->epoch()));
   plan_turn(Duration(0));
+  if (maker_ != nullptr) maker_->server_started();
 }
 
 void ServerNode::crash(Duration down_for) {
@@ -178,6 +179,10 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
             network_.break_stream(e.stream);
           } else if constexpr (std::is_same_v<E, core::JobMoved>) {
             world_.trace("job ", short_id(e.job->id), " is ", core::name(e.job->state));
+          } else if constexpr (std::is_same_v<E, core::CreateWorker>) {
+            maker_->create(e);
+          } else if constexpr (std::is_same_v<E, core::DestroyWorker>) {
+            maker_->destroy(e);
           }
         },
         effect);
@@ -185,7 +190,9 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
 }
 
 void ServerNode::forget_streams(const std::string&) {
-  if (!crash_now_) network_.break_all();
+  if (crash_now_) return;
+  network_.break_all();
+  maker_->server_started();   // what it said is forgotten too
 }
 
 std::map<JobId, core::JobState> ServerNode::outcomes() const {

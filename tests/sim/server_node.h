@@ -18,6 +18,15 @@ struct ServerFaults {
   uint64_t digest_every = 100;   // commits
 };
 
+// Who makes workers, as the server sees it.
+class MakerEnd {
+ public:
+  virtual ~MakerEnd() = default;
+  virtual void create(const core::CreateWorker& wish) = 0;
+  virtual void destroy(const core::DestroyWorker& wish) = 0;
+  virtual void server_started() = 0;
+};
+
 class ServerNode final : public server::Outlet {
  public:
   ServerNode(World& world, Checker& checker, Network& network, ServerFaults faults);
@@ -27,6 +36,8 @@ class ServerNode final : public server::Outlet {
   void crash(Duration down_for);
   void pause(Duration length);
   bool up() const { return core_ != nullptr; }
+  uint64_t life() const { return life_; }
+  void set_maker(MakerEnd* maker) { maker_ = maker; }
   void stop_faults() { faults_.commit_fails = faults_.crash_in_commit = 0; }
 
   // A call over the network: the reply may be lost, then `reply` gets UNAVAILABLE.
@@ -64,6 +75,7 @@ class ServerNode final : public server::Outlet {
   bool crash_now_ = false;
   Duration paused_until_{0};
   uint64_t commits_ = 0;
+  MakerEnd* maker_ = nullptr;
 };
 
 }  // namespace hodei::sim

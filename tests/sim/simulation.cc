@@ -5,6 +5,7 @@
 
 #include "tests/sim/checker.h"
 #include "tests/sim/clients.h"
+#include "tests/sim/maker.h"
 #include "tests/sim/network.h"
 #include "tests/sim/server_node.h"
 #include "tests/sim/worker_node.h"
@@ -88,12 +89,21 @@ Outcome simulate(const Options& options) {
   }
   Clients clients(world, checker, server);
   Trouble trouble(world, network, server, workers);
+  const auto room = static_cast<uint32_t>(1 + world.below(4));
+  Maker maker(world, checker, network, server, room);
+  server.set_maker(&maker);
+  checker.set_room(room);
+  const bool on_demand = world.chance(0.6);
+  if (on_demand) clients.use_provider(Maker::kName);
 
   server.start();
+  if (on_demand) maker.plan();
   for (auto& worker : workers) {
     world.after(world.between(Duration(0), 2s), [&worker] { worker->boot(); });
   }
   clients.plan(40, kTrouble);
+  if (world.chance(0.5)) clients.plan_settings(static_cast<int>(1 + world.below(15)), kTrouble);
+  clients.plan_scheduling(count, kTrouble);
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
@@ -104,13 +114,15 @@ Outcome simulate(const Options& options) {
   while (world.ok() && world.step(kTrouble)) {
   }
   server.stop_faults();
+  maker.behave();
   // Everything that can finish must: step through the healing and stop as soon as all of it has.
   for (Duration at = kTrouble; world.ok() && at < kHealing; at += 10s) {
     while (world.ok() && world.step(at)) {
     }
-    if (checker.all_acknowledged_ended() && at > kTrouble + 120s) break;
+    if (checker.all_acknowledged_ended() && maker.has_nothing() && at > kTrouble + 120s) break;
   }
   if (world.ok()) checker.finish(server.outcomes());
+  if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");
   return {world.failure(), checker.finished_count(), server.commits()};
 }
 

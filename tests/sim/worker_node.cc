@@ -25,7 +25,27 @@ void WorkerNode::when_awake(std::function<void()> what) {
   world_.after(frozen_until_ - world_.elapsed(), std::move(what));
 }
 
+void WorkerNode::is_made(Hash128 otp, std::string provider) {
+  otp_ = otp;
+  has_otp_ = true;
+  provider_ = std::move(provider);
+}
+
+void WorkerNode::destroy() {
+  destroyed_ = true;
+  ++supervisor_life_;
+  ++agent_life_;
+  checker_.supervisor_died(id_);
+  for (const auto& [execution, process] : processes_) checker_.died(execution);
+  processes_.clear();
+  keeper_ = nullptr;
+  session_ = nullptr;
+  if (stream_ != 0) network_.abandon(stream_);
+  stream_ = 0;
+}
+
 void WorkerNode::boot() {
+  if (destroyed_) return;
   // The successor's first act: whatever an earlier supervisor left is killed.
   for (const auto& [execution, process] : processes_) checker_.died(execution);
   processes_.clear();
@@ -112,6 +132,14 @@ void WorkerNode::connect() {
   reg.info.capabilities = {"script", "shell"};
   reg.info.capacity = {8000, 16000, 100000, 0};
   reg.incarnation = cat(incarnation_);
+  reg.info.provider = provider_;
+  if (!registered_ && !has_otp_ && provider_ != "manual") {
+    // Turned away: its main process ends, and with it everything inside.
+    world_.after(Duration(0), [this, life] {
+      if (life == agent_life_) destroy();
+    });
+    return;
+  }
   if (!registered_ && !has_otp_) {
     otp_ = hash128(cat(id_.str(), world_.random()));
     const core::MakeOtp make{otp_, id_};
@@ -244,6 +272,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           server_.call(bye, [](absl::StatusOr<core::Reply>) {});
           registered_.reset();
           has_otp_ = false;
+          if (provider_ != "manual") return destroy();
           kill_supervisor(world_.between(1s, 5s));
         }
       },

@@ -30,6 +30,10 @@ class WorkerNode final : public StreamEnd {
   // The nodes of this simulation by name; messages find them through it.
   static WorkerNode& at(const WorkerId& id);
 
+  // A provider made it: this token is all it has, and when it is turned away it ends.
+  void is_made(Hash128 otp, std::string provider);
+  void destroy();                                // everything of it is gone, at once and for good
+
   void boot();                                   // the supervisor starts, then its agent
   void kill_agent(Duration down_for);
   void kill_supervisor(Duration down_for);       // processes live on until the successor kills them
@@ -84,6 +88,8 @@ class WorkerNode final : public StreamEnd {
   std::optional<Hash128> registered_;           // session hash, kept on disk
   Hash128 otp_{};
   bool has_otp_ = false;
+  std::string provider_ = "manual";
+  bool destroyed_ = false;
   uint64_t incarnation_ = 0;
   Duration frozen_until_{0};
 };

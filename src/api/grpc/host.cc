@@ -11,6 +11,7 @@
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/metrics_service.h"
+#include "src/api/grpc/provider_service.h"
 #include "src/api/grpc/scheduler_service.h"
 #include "src/api/grpc/worker_door.h"
 #include "src/api/grpc/worker_service.h"
@@ -21,13 +22,14 @@ namespace hodei::api {
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), admin(s, address, std::move(local_worker)) {}
+      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), providers(s), admin(s, address, std::move(local_worker)) {}
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
   LogService logs;
   MetricsService metrics;
   ArtifactService artifacts;
+  ProviderService providers;
   AdminService admin;
   int port = 0;
   bool everywhere = false;               // it listens on all addresses of this machine already
@@ -55,6 +57,7 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   builder.RegisterService(&parts->logs);
   builder.RegisterService(&parts->metrics);
   builder.RegisterService(&parts->artifacts);
+  builder.RegisterService(&parts->providers);
   builder.RegisterService(&parts->admin);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {

@@ -78,10 +78,16 @@ SchedulerService::Unary* SchedulerService::ConfigureScheduler(Context* c, const 
                                                               v1::SchedulerConfig* out) {
   core::ConfigureScheduler command;
   if (in->has_strategy()) {
-    if (in->strategy() == v1::SchedulerConfig::STRATEGY_UNSPECIFIED) {
-      return finish(c, bad_field("strategy", "only 'smart' is available in this version"));
+    command.strategy = checked_enum<core::Strategy>(in->strategy());
+  }
+  if (in->has_packing()) command.packing = checked_enum<core::Packing>(in->packing());
+  if (in->has_preemption()) command.preemption = in->preemption();
+  if (in->has_reserve_after_ms()) {
+    constexpr int64_t kMost = core::kMaxReserveAfter.count() / 1000;
+    if (in->reserve_after_ms() < 0 || in->reserve_after_ms() > kMost) {
+      return finish(c, bad_field("reserve_after_ms", "must be between 0 (never) and ", kMost, ", not ", in->reserve_after_ms()));
     }
-    command.strategy = static_cast<core::Strategy>(in->strategy());
+    command.reserve_after = std::chrono::milliseconds(in->reserve_after_ms());
   }
   command.capacity = given(in->has_weight_capacity(), in->weight_capacity());
   command.load = given(in->has_weight_load(), in->weight_load());

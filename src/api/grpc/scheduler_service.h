@@ -18,6 +18,12 @@ class SchedulerService final : public v1::SchedulerService::CallbackService {
   Unary* ConfigureScheduler(Context* c, const v1::ConfigureSchedulerRequest* in, v1::SchedulerConfig* out) override;
   Unary* GetQueueStatus(Context* c, const v1::GetQueueStatusRequest* in, v1::QueueStatus* out) override;
   Unary* GetAvailableWorkers(Context* c, const v1::GetAvailableWorkersRequest* in, v1::GetAvailableWorkersResponse* out) override;
+  // scheduler_shares.cc
+  Unary* ListTenants(Context* c, const v1::ListTenantsRequest* in, v1::ListTenantsResponse* out) override;
+  Unary* SetTenant(Context* c, const v1::SetTenantRequest* in, v1::Tenant* out) override;
+  Unary* ListLimits(Context* c, const v1::ListLimitsRequest* in, v1::ListLimitsResponse* out) override;
+  Unary* SetLimit(Context* c, const v1::SetLimitRequest* in, v1::Limit* out) override;
+  Unary* RemoveLimit(Context* c, const v1::RemoveLimitRequest* in, v1::RemoveLimitResponse* out) override;
   grpc::ServerWriteReactor<v1::SchedulingDecision>* SchedulingDecisionStream(
       Context* c, const v1::SchedulingDecisionStreamRequest* in) override;
 

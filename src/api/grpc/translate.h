@@ -22,6 +22,7 @@ grpc::Status to_grpc(const absl::Status& status);
 
 core::JobSpec from_proto(const v1::JobSpec& spec);
 absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& info);
+std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1::Taint>& taints);
 core::ResultReport from_proto(const v1::JobResult& result, ExecutionId execution);
 
 void set_time(WallTime t, google::protobuf::Timestamp* out);

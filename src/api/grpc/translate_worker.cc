@@ -11,6 +11,15 @@ grpc::Status to_grpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
 }
 
+std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1::Taint>& taints) {
+  std::vector<core::Taint> out;
+  for (const v1::Taint& t : taints) {
+    const auto effect = t.effect() == v1::Taint::EFFECT_UNSPECIFIED ? v1::Taint::NoSchedule : t.effect();
+    out.push_back({t.key(), t.value(), checked_enum<core::TaintEffect>(effect)});
+  }
+  return out;
+}
+
 absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   core::WorkerInfo out;
   out.id = WorkerId(in.id());
@@ -30,10 +39,7 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   out.capabilities = {in.capabilities().begin(), in.capabilities().end()};
   std::sort(out.capabilities.begin(), out.capabilities.end());
   out.labels = {in.labels().begin(), in.labels().end()};
-  for (const v1::Taint& t : in.taints()) {
-    const auto effect = t.effect() == v1::Taint::EFFECT_UNSPECIFIED ? v1::Taint::NoSchedule : t.effect();
-    out.taints.push_back({t.key(), t.value(), checked_enum<core::TaintEffect>(effect)});
-  }
+  out.taints = from_proto(in.taints());
   for (const v1::Toleration& t : in.tolerations()) out.tolerations.push_back({t.key(), t.value()});
   out.provider = in.provider().empty() ? "manual" : in.provider();
   out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED ? core::Isolation::Process
@@ -114,11 +120,18 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
   out->set_cpu_load(view.cpu_load);
   out->set_memory_used_mb(view.memory_used_mb);
-  set_time(view.record->registered, out->mutable_registered_at());
+  if (view.record->registered.is_set()) set_time(view.record->registered, out->mutable_registered_at());
   if (view.last_seen.is_set()) set_time(view.last_seen, out->mutable_last_seen_at());
   out->set_succeeded(view.succeeded);
   out->set_failed(view.failed);
   out->set_dropped_logs(view.dropped_logs);
+  if (in.made) {
+    out->set_pool(in.made->pool);
+    out->set_provider_ref(in.made->handle);
+    if (in.made->for_job != 0) out->set_made_for(short_id(JobId{in.made->for_job}));
+  } else if (const auto pool = in.labels.find("pool"); pool != in.labels.end()) {
+    out->set_pool(pool->second);
+  }
 }
 
 void to_proto(const core::Score& score, v1::Score* out) {
@@ -165,7 +178,17 @@ void to_proto(const core::Explanation& e, v1::SchedulingDecision* out) {
     if (c.fits) to_proto(c.score, candidate->mutable_score());
   }
   out->set_waiting_for(e.waiting_for);
+  out->set_unblock(e.unblock);
   out->set_jobs_ahead(e.jobs_ahead);
+  out->set_provisioning(e.provisioning);
+  for (const core::ProviderCandidate& c : e.providers) {
+    v1::ProviderCandidate* candidate = out->add_providers();
+    candidate->set_name(c.name);
+    candidate->set_fits(c.fits);
+    candidate->set_chosen(c.chosen);
+    candidate->set_reason(c.reason);
+    candidate->set_startup_ms(c.startup.count() / 1000);
+  }
 }
 
 void to_proto(const core::Execution& execution, JobId job, v1::SchedulingDecision* out) {
@@ -184,6 +207,9 @@ void to_proto(const core::SchedulerConfig& config, v1::SchedulerConfig* out) {
   out->set_weight_zone(config.zone);
   out->set_weight_history(config.history);
   out->set_threshold(config.threshold);
+  out->set_packing(static_cast<v1::SchedulerConfig::Packing>(config.packing));
+  out->set_preemption(config.preemption);
+  out->set_reserve_after_ms(config.reserve_after.count() / 1000);
 }
 
 }  // namespace hodei::api

@@ -119,6 +119,11 @@ WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWork
                                [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
 }
 
+WorkerService::Unary* WorkerService::TaintWorker(Context* c, const v1::TaintWorkerRequest* in, v1::Worker* out) {
+  return decide<core::WorkerViews>(server_, c, core::TaintWorker{WorkerId(in->worker_id()), from_proto(in->taints())},
+                                   [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
+}
+
 WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
   const std::string token = random_uuid();
   const WorkerId worker(in->worker_id());

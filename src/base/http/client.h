@@ -41,7 +41,16 @@ struct Request {
   std::function<absl::Status(std::string_view piece)> on_body;
 };
 
+// Whom to trust and who we are, when files are not the way: all PEM, empty means none.
+struct Tls {
+  std::string ca_pem;                             // instead of `ca_file` and the system's
+  std::string certificate_pem;                    // the client's own, for servers that ask for one; with its chain
+  std::string key_pem;                            // of that certificate
+  std::string server_name;                        // expected in the server's certificate; empty: the URL's host
+};
+
 struct Options {
+  Tls tls;
   Duration connect_timeout = 10s;                 // names, connection and TLS
   Duration idle_timeout = 30s;                    // without a byte
   Duration total_timeout{0};                      // 0: none

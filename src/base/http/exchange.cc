@@ -40,9 +40,9 @@ class Exchange {
     }
     RETURN_IF_ERROR(connect());
     if (!url_.secure) return talk(socket_);
-    ASSIGN_OR_RETURN(const std::unique_ptr<asio::ssl::context> context, tls_context(options_.ca_file));
+    ASSIGN_OR_RETURN(const std::unique_ptr<asio::ssl::context> context, tls_context(options_));
     TlsStream stream(socket_, *context);
-    RETURN_IF_ERROR(expect_host(stream, url_.host));
+    RETURN_IF_ERROR(expect_host(stream, options_.tls.server_name.empty() ? url_.host : options_.tls.server_name));
     const error_code error = wait(options_.connect_timeout, [&](auto done) {
       stream.async_handshake(asio::ssl::stream_base::client, done);
     });

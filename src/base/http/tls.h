@@ -7,12 +7,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "src/base/http/client.h"
 
 namespace hodei::http {
 
 using TlsStream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>;
 
-absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> tls_context(const std::string& ca_file);
+absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> tls_context(const Options& options);
 
 // The name that is asked for (SNI) and that the certificate must have.
 absl::Status expect_host(TlsStream& stream, const std::string& host);

@@ -56,7 +56,7 @@ struct Past {
   std::vector<Execution> executions;
   std::string failure;                   // of the last end
   std::string reason;                    // why it is in its state
-  std::string cancel_reason;
+  std::string cancel_reason;             // or why it is put back
   std::string output;
   double progress = -1;
   std::string progress_message;
@@ -75,6 +75,9 @@ struct Backoff {
 // The names of a job's secrets, in words: "api_token, db_password".
 using SecretNames = std::shared_ptr<const std::string>;
 
+// Why the current execution is being ended although nobody wants the job's end: it goes back into the queue.
+enum class Requeue : uint8_t { No = 0, Evicted, Preempted };
+
 struct JobHead {
   JobId id{};
   Namespace ns;
@@ -83,6 +86,7 @@ struct JobHead {
   bool allow_retry = true;
   bool cancel_requested = false;
   bool timeout_requested = false;
+  Requeue requeue = Requeue::No;
   uint32_t executions = 0;               // dispatches so far; the newest is the current one
   uint32_t attempts = 0;                 // of them, those that started
   uint32_t max_attempts = 1;
@@ -95,6 +99,7 @@ struct JobHead {
   std::string concurrency_key;           // empty: none
   WorkerId worker;                       // of the current execution, while Scheduled or Running
   ShapePtr shape;
+  LabelsPtr labels;                      // null: none. What jobs with rules of company look at
   SecretNames secrets;                   // null: none. Their values are opened when it is sent to a worker
   std::shared_ptr<const Past> past;
 

@@ -66,8 +66,7 @@ absl::Status check_labels(const JobSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status check_rule(const LabelRule& rule, size_t index) {
-  const std::string field = cat("constraints.labels[", index, "]");
+absl::Status check_rule(const LabelRule& rule, const std::string& field) {
   if (rule.key.empty()) return bad_field(cat(field, ".key"), "must not be empty");
   switch (rule.op) {
     case LabelOperator::In:
@@ -91,7 +90,13 @@ absl::Status check_rule(const LabelRule& rule, size_t index) {
 absl::Status check_constraints(const JobSpec& spec) {
   const Shape& shape = spec.shape;
   if (shape.labels.size() > kMaxLabels) return bad_field("constraints.labels", "at most ", kMaxLabels, " expressions");
-  for (size_t i = 0; i < shape.labels.size(); ++i) RETURN_IF_ERROR(check_rule(shape.labels[i], i));
+  for (size_t i = 0; i < shape.labels.size(); ++i) {
+    RETURN_IF_ERROR(check_rule(shape.labels[i], cat("constraints.labels[", i, "]")));
+  }
+  if (shape.company.size() > kMaxCompany) return bad_field("constraints.company", "at most ", kMaxCompany, " rules");
+  for (size_t i = 0; i < shape.company.size(); ++i) {
+    RETURN_IF_ERROR(check_rule(shape.company[i].rule, cat("constraints.company[", i, "].rule")));
+  }
   if (shape.isolation > Isolation::Hardware) {
     return bad_field("constraints.isolation", "must be one of process, container, hardware");
   }
@@ -250,6 +255,7 @@ JobHead head_of(const JobSpec& spec) {
   if (spec.backoff_max_ms > 0) head.backoff.max = std::chrono::milliseconds(spec.backoff_max_ms);
   if (spec.backoff_factor > 0) head.backoff.factor = spec.backoff_factor;
   head.concurrency_key = spec.concurrency_key;
+  if (!spec.labels.empty()) head.labels = std::make_shared<const Labels>(spec.labels);
   if (!spec.secrets.empty()) {
     std::string names;
     for (const std::string& name : spec.secrets) names += cat(names.empty() ? "" : ", ", name);

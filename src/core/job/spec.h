@@ -67,6 +67,7 @@ struct JobSpec {
 inline constexpr size_t kMaxSpecBytes = 1 << 20;
 inline constexpr size_t kMaxNameLength = 200;
 inline constexpr size_t kMaxLabels = 64;
+inline constexpr size_t kMaxCompany = 16;
 inline constexpr size_t kMaxEnv = 1024;
 inline constexpr size_t kMaxArgs = 4096;
 inline constexpr int64_t kMaxAttempts = 1000;

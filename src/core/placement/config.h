@@ -3,9 +3,12 @@
 
 #include <cstdint>
 
+#include "src/base/time.h"
+
 namespace hodei::core {
 
 enum class Strategy : uint8_t { Smart = 1, RoundRobin, LeastConnections, ResourcePriority, Affinity };
+enum class Packing : uint8_t { Spread = 1, Pack };
 
 struct SchedulerConfig {
   Strategy strategy = Strategy::Smart;
@@ -15,8 +18,13 @@ struct SchedulerConfig {
   double zone = 15;
   double history = 10;
   double threshold = 0;     // a worker is kept if its score is above this
+  Packing packing = Packing::Spread;
+  bool preemption = false;  // a job that fits nowhere may put back jobs of lower classes
+  Duration reserve_after = 30s;   // whoever waits longer has a worker kept free; 0: never
 
   bool operator==(const SchedulerConfig&) const = default;
 };
+
+inline constexpr Duration kMaxReserveAfter = std::chrono::hours(24);
 
 }  // namespace hodei::core

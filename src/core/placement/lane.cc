@@ -21,4 +21,15 @@ void Backlog::erase(Lane* lane, JobId first) {
   all.tenants.erase(it);
 }
 
+void Backlog::reorder(const Tenant& tenant) {
+  for (size_t c = 0; c < kPriorities; ++c) {
+    Class& all = classes_[c];
+    const auto it = all.tenants.find(tenant.ordinal);
+    if (it == all.tenants.end()) continue;
+    all.order.erase({it->second.pass, tenant.ordinal});
+    it->second.pass = tenant.pass[c];
+    all.order.insert({tenant.pass[c], tenant.ordinal});
+  }
+}
+
 }  // namespace hodei::core

@@ -13,19 +13,14 @@
 #include "absl/container/btree_set.h"
 #include "src/base/ids.h"
 #include "src/core/job/job.h"
+#include "src/core/placement/lane_key.h"
 #include "src/core/placement/score.h"
+#include "src/core/placement/tenant.h"
 
 namespace hodei::core {
 
 struct WorkerClass;
 struct Lane;
-
-// Whom jobs count for. Inside a class, waiting work rotates over tenants: the one with the smallest pass is next.
-struct Tenant {
-  Namespace ns;
-  uint32_t ordinal = 0;
-  std::array<uint64_t, kPriorities> pass{};
-};
 
 // A shape that somebody waits with, or did a moment ago, and what every kind of worker has to say to it.
 struct WaitingShape {
@@ -54,7 +49,14 @@ struct Lane {
   JobId indexed{};           // the first job under which backlogs know this lane; 0: none
   bool stale = false;        // backlogs do not know its first job yet
 
+  // For reservations: the first job when time was last taken, and since when it is. And after a look at all workers
+  // that found no room to make, not before when to look again.
+  JobId watched{};
+  MonoTime watched_since{0};
+  MonoTime no_room_before{0};
+
   JobId first() const { return jobs.empty() ? JobId{} : *jobs.begin(); }
+  LaneKey key() const { return {static_cast<uint8_t>(priority), tenant->ordinal, shape->ordinal}; }
 };
 
 // The lanes that wait for one kind of worker, in the order they are to be served.
@@ -66,6 +68,11 @@ class Backlog {
   // The first lane, by class, then tenant, then age, that `fits` accepts; null if none.
   template <class Fits>
   Lane* first(const Fits& fits);
+  // Likewise, of one class and one tenant.
+  template <class Fits>
+  Lane* first_of(const Tenant& tenant, size_t priority, const Fits& fits) const;
+  // Puts a tenant right whose pass went down.
+  void reorder(const Tenant& tenant);
 
   bool empty() const { return size_ == 0; }
 
@@ -102,11 +109,23 @@ Lane* Backlog::first(const Fits& fits) {
         at = all.order.lower_bound({pass, ordinal});
         continue;
       }
-      for (const auto& [first_job, entry] : tenant.lanes) {
-        if (fits(*entry.lane, entry.fit)) return entry.lane;
+      if (!tenant.tenant->closed()) {
+        for (const auto& [first_job, entry] : tenant.lanes) {
+          if (fits(*entry.lane, entry.fit)) return entry.lane;
+        }
       }
       ++at;
     }
+  }
+  return nullptr;
+}
+
+template <class Fits>
+Lane* Backlog::first_of(const Tenant& tenant, size_t priority, const Fits& fits) const {
+  const auto found = classes_[priority].tenants.find(tenant.ordinal);
+  if (found == classes_[priority].tenants.end()) return nullptr;
+  for (const auto& [first_job, entry] : found->second.lanes) {
+    if (fits(*entry.lane, entry.fit)) return entry.lane;
   }
   return nullptr;
 }

@@ -1,10 +1,16 @@
 #include "src/core/placement/roster.h"
 
 #include "src/base/codec.h"
+#include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
 namespace {
+
+Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker) {
+  fit.affinity *= company_share(shape, worker);
+  return fit;
+}
 
 // Everything of a worker that a rule or a fit reads, less its size: sizes are compared worker by worker.
 std::string profile_of(const WorkerInfo& info) {
@@ -18,6 +24,7 @@ std::string profile_of(const WorkerInfo& info) {
   alike.capacity = {};
   alike.slots = 0;
   alike.made.reset();
+  alike.taints_set = false;
   return encode(alike);
 }
 
@@ -119,16 +126,6 @@ void Roster::refresh_all() {
   }
 }
 
-Tenant* Roster::tenant(const Namespace& ns) {
-  std::unique_ptr<Tenant>& slot = tenants_[ns];
-  if (slot == nullptr) {
-    slot = std::make_unique<Tenant>();
-    slot->ns = ns;
-    slot->ordinal = next_ordinal_++;
-  }
-  return slot.get();
-}
-
 WaitingShape* Roster::waiting(const ShapePtr& shape) {
   std::unique_ptr<WaitingShape>& slot = shapes_[shape->encoded];
   if (slot == nullptr) {
@@ -144,12 +141,13 @@ WaitingShape* Roster::waiting(const ShapePtr& shape) {
 Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape) {
   Tenant* owner = tenant(ns);
   WaitingShape* entry = waiting(shape);
-  std::unique_ptr<Lane>& slot = lanes_[{static_cast<uint8_t>(priority), owner->ordinal, entry->ordinal}];
+  std::unique_ptr<Lane>& slot = lanes_[LaneKey{static_cast<uint8_t>(priority), owner->ordinal, entry->ordinal}];
   if (slot == nullptr) {
     slot = std::make_unique<Lane>();
     slot->priority = priority;
     slot->tenant = owner;
     slot->shape = entry;
+    if (entry->lanes.empty()) company_shapes_ += !entry->shape->company.empty();
     entry->lanes.push_back(slot.get());
     if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
   }
@@ -162,8 +160,9 @@ void Roster::drop_if_idle(Lane* lane) {
   index(lane);
   WaitingShape* shape = lane->shape;
   std::erase(shape->lanes, lane);
-  lanes_.erase({static_cast<uint8_t>(lane->priority), lane->tenant->ordinal, shape->ordinal});
+  lanes_.erase(lane->key());
   if (!shape->lanes.empty()) return;
+  company_shapes_ -= !shape->shape->company.empty();
   // Jobs that are placed as they come would have every worker judged again and again.
   shape->idle_since = ++idle_count_;
   idle_[shape->idle_since] = shape;
@@ -186,31 +185,15 @@ void Roster::index(Lane* lane) {
   lane->indexed = first;
 }
 
-void Roster::enqueue(Lane* lane, JobId job) {
-  const size_t c = static_cast<size_t>(lane->priority) - 1;
-  // A tenant that was idle does not collect credit for it.
-  if (lane->jobs.empty()) lane->tenant->pass[c] = std::max(lane->tenant->pass[c], last_pass_[c]);
-  lane->jobs.insert(job);
-  note_first(lane);
-}
-
-void Roster::dequeue(Lane* lane, JobId job) {
-  lane->jobs.erase(job);
-  note_first(lane);
+void Roster::index_stale() {
+  for (Lane* lane : stale_) index(lane);
+  stale_.clear();
 }
 
 void Roster::note_first(Lane* lane) {
   if (lane->stale || lane->first() == lane->indexed) return;
   lane->stale = true;
   stale_.push_back(lane);
-}
-
-void Roster::served(Lane* lane) {
-  const size_t c = static_cast<size_t>(lane->priority) - 1;
-  // Whoever could not be served for a while takes its turn, but has no others to catch up on.
-  uint64_t& pass = lane->tenant->pass[c];
-  last_pass_[c] = std::max(last_pass_[c], pass);
-  pass = last_pass_[c] + 1;
 }
 
 const WaitingShape* Roster::shape(uint32_t ordinal) const {
@@ -232,26 +215,51 @@ Namespace Roster::shared(const Namespace& ns) const {
   return it == tenants_.end() ? ns : it->second->ns;
 }
 
-bool Roster::fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const {
-  if (!worker.has_slot() || !worker.free().covers(shape.needs)) return false;
-  return worker.rank + config_->affinity * fit.affinity + config_->zone * fit.zone > config_->threshold;
+Lane* Roster::lane(const LaneKey& key) const {
+  const auto it = lanes_.find(key);
+  return it == lanes_.end() ? nullptr : it->second.get();
 }
 
-Choice Roster::best(const WaitingShape& shape) const {
+Lane* Roster::lane_after(const LaneKey& key) const {
+  const auto it = lanes_.upper_bound(key);
+  return it == lanes_.end() ? nullptr : it->second.get();
+}
+
+LabelsPtr Roster::shared(const LabelsPtr& labels) {
+  if (labels == nullptr) return nullptr;
+  if (labels_.size() >= kMaxSharedLabels) labels_.clear();
+  return labels_.emplace(*labels, labels).first->second;
+}
+
+bool Roster::fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const {
+  const Shape& shape = *lane.shape->shape;
+  if (!worker.has_slot() || !worker.free().covers(shape.needs)) return false;
+  if (worker.reserved.priority != 0 && worker.reserved.priority >= static_cast<uint8_t>(lane.priority) &&
+      worker.reserved != lane.key()) {
+    return false;
+  }
+  if (shape.company.empty()) return is_kept(worker.rank, fit, *config_);
+  return !rejects_company(shape, worker) && is_kept(worker.rank, in_company(shape, fit, worker), *config_);
+}
+
+Choice Roster::best(const Lane& lane) const {
   Choice choice;
+  const WaitingShape& shape = *lane.shape;
+  const bool all_differ = prefers_company(*shape.shape);
   const Fit* fit = nullptr;
   double best_total = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
     for (LiveWorker* worker : e.kind->open) {
-      if (!fits(*shape.shape, e.fit, *worker)) continue;
-      const double total = worker->rank + config_->affinity * e.fit.affinity + config_->zone * e.fit.zone;
+      if (!fits(lane, e.fit, *worker)) continue;
+      const double total =
+          worker->rank + favour_of(all_differ ? in_company(*shape.shape, e.fit, *worker) : e.fit, *config_);
       if (choice.worker == nullptr || total > best_total ||
           (total == best_total && worker->ordinal < choice.worker->ordinal)) {
         choice.worker = worker;
         best_total = total;
         fit = &e.fit;
       }
-      break;   // the rest of this class ranks lower
+      if (!all_differ) break;   // the rest of this class ranks lower
     }
   }
   if (choice.worker != nullptr) choice.decision = decision_for(shape, *choice.worker, *fit);
@@ -261,7 +269,7 @@ Choice Roster::best(const WaitingShape& shape) const {
 Decision Roster::decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const {
   Decision decision;
   decision.winner = winner.id();
-  decision.score = score_of(winner, fit, *config_);
+  decision.score = score_of(winner, in_company(*shape.shape, fit, winner), *config_);
   count_rejections(shape, decision);
   return decision;
 }
@@ -282,10 +290,9 @@ void Roster::count_rejections(const WaitingShape& shape, Decision& decision) con
 
 Lane* Roster::first_waiting(const LiveWorker& worker) {
   if (worker.kind == nullptr || !worker.available() || !worker.has_slot()) return nullptr;
-  for (Lane* lane : stale_) index(lane);
-  stale_.clear();
+  index_stale();
   return worker.kind->backlog.first(
-      [&](const Lane& lane, const Fit& fit) { return fits(*lane.shape->shape, fit, worker); });
+      [&](const Lane& lane, const Fit& fit) { return admits(lane) && fits(lane, fit, worker); });
 }
 
 }  // namespace hodei::core

@@ -12,10 +12,10 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/core/placement/lane.h"
+#include "src/core/placement/strategy.h"
 
 namespace hodei::core {
 
@@ -47,6 +47,7 @@ class Roster {
  public:
   // Judged shapes that are kept though nobody waits with them right now.
   static constexpr size_t kMaxIdleShapes = 256;
+  static constexpr size_t kMaxSharedLabels = 1024;
 
   explicit Roster(const SchedulerConfig* config) : config_(config) {}
   Roster(const Roster&) = delete;
@@ -66,36 +67,59 @@ class Roster {
   void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
   void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
 
+  // Tenants. One is there from its first job or setting on.
+  Tenant* tenant(const Namespace& ns);
+  const Tenant* find_tenant(const Namespace& ns) const;
+  const std::map<Namespace, std::unique_ptr<Tenant>>& tenants() const { return tenants_; }
+  void set_tenant(const TenantRow& row);
   // Whether its tenant may have a further job with a worker now.
-  bool admits(const Lane&) const { return true; }
+  bool admits(const Lane& lane) const { return lane.tenant->admits(lane.shape->shape->needs); }
 
   // What to keep in a head: the shape and the name that those already share who wait with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
   Namespace shared(const Namespace& ns) const;
+  LabelsPtr shared(const LabelsPtr& labels);
 
-  // The best available worker for a shape, with the reasons; no worker if none fits.
-  Choice best(const WaitingShape& shape) const;
+  // The best available worker for a lane, with the reasons; no worker if none fits.
+  Choice best(const Lane& lane) const;
   // The first waiting lane that fits on this worker.
   Lane* first_waiting(const LiveWorker& worker);
-  bool fits(const Shape& shape, const Fit& fit, const LiveWorker& worker) const;
+  // The first lane of a tenant that its quotas admit and that fits on a worker, whichever.
+  Lane* first_waiting_of(const Tenant& tenant);
+  // Whether a worker that no rule turns away takes a job of this lane now.
+  bool fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
 
   // By its ordinal; null when nobody waits with it any more.
   const WaitingShape* shape(uint32_t ordinal) const;
   void each_lane(const std::function<void(const Lane&)>& visit) const;
+  // A worker gets a job: its turn is over.
+  void took_turn(LiveWorker& worker) { worker.turn = ++turns_; }
+  // Whether somebody waits who cares what others run on a worker.
+  bool company_wanted() const { return company_shapes_ > 0; }
+
+  // Lanes that somebody waits in: the one of this name, and the first one behind it (class, tenant, shape).
+  Lane* lane(const LaneKey& key) const;
+  Lane* lane_after(const LaneKey& key) const;
+  size_t lanes() const { return lanes_.size(); }
+  // Every worker of a kind that no rule turns away from the shape, whatever it does right now.
+  template <class Visit>
+  void visit_eligible(const WaitingShape& shape, const Visit& visit) const {
+    for (const WaitingShape::Eligible& e : shape.eligible) {
+      for (LiveWorker* worker : e.kind->members) visit(*worker);
+    }
+  }
 
   size_t shapes() const { return shapes_.size() - idle_.size(); }   // that somebody waits with
 
  private:
-  using LaneKey = std::tuple<uint8_t, uint32_t, uint32_t>;   // priority, tenant, shape
-
   WorkerClass* class_of(const WorkerInfo& info);
   void judge(WaitingShape& shape, WorkerClass& kind);
   void leave_class(LiveWorker* worker);
   void drop_if_empty(WorkerClass* kind);
   void note_first(Lane* lane);
   void index(Lane* lane);
-  Tenant* tenant(const Namespace& ns);
+  void index_stale();
   WaitingShape* waiting(const ShapePtr& shape);
   void count_rejections(const WaitingShape& shape, Decision& decision) const;
 
@@ -112,6 +136,9 @@ class Roster {
   std::map<Namespace, std::unique_ptr<Tenant>> tenants_;
   std::array<uint64_t, kPriorities> last_pass_{};
   uint32_t next_ordinal_ = 1;
+  std::map<Labels, LabelsPtr> labels_;                       // of recent jobs
+  uint64_t turns_ = 0;
+  size_t company_shapes_ = 0;                                // with lanes
 };
 
 }  // namespace hodei::core

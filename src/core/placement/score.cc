@@ -21,6 +21,7 @@ Fit fit_of(const Shape& shape, const WorkerInfo& worker) {
     return t.effect == TaintEffect::PreferNoSchedule && !tolerates(shape, t);
   });
   if (avoided) fit.affinity /= 2;
+  fit.avoided = avoided;
   // A zone is inside a region: being in the right region but the wrong zone is worth half.
   const bool zone = !shape.preferred_zone.empty();
   const bool region = !shape.preferred_region.empty();
@@ -51,15 +52,6 @@ double capacity_part(const LiveWorker& worker) {
 double load_part(const LiveWorker& worker) {
   const double busy = static_cast<double>(worker.executions.size()) / worker.record->info.slots;
   return 1.0 - (busy + std::clamp(worker.cpu_load, 0.0, 1.0)) / 2;
-}
-
-double rank_of(const LiveWorker& worker, const SchedulerConfig& config) {
-  return config.capacity * capacity_part(worker) + config.load * load_part(worker) + config.history * worker.success;
-}
-
-Score score_of(const LiveWorker& worker, const Fit& fit, const SchedulerConfig& config) {
-  return {config.capacity * capacity_part(worker), config.load * load_part(worker), config.affinity * fit.affinity,
-          config.zone * fit.zone, config.history * worker.success};
 }
 
 }  // namespace hodei::core

@@ -1,5 +1,5 @@
 // The five parts of the score and their weights (SPEC 2.4).
-#include "src/core/placement/score.h"
+#include "src/core/placement/strategy.h"
 
 #include "gtest/gtest.h"
 

@@ -4,6 +4,23 @@
 
 namespace hodei::core {
 
+namespace {
+
+void put(Encoder& out, const LabelRule& rule) {
+  out.text(rule.key).u64(static_cast<uint64_t>(rule.op)).u64(rule.values.size());
+  for (const std::string& v : rule.values) out.text(v);
+}
+
+LabelRule get_rule(Decoder& in) {
+  LabelRule rule;
+  rule.key = in.text();
+  rule.op = static_cast<LabelOperator>(in.u64());
+  for (uint64_t v = in.count(); v > 0 && in.ok(); --v) rule.values.emplace_back(in.text());
+  return rule;
+}
+
+}  // namespace
+
 std::string encode(const Shape& s) {
   Encoder out;
   out.i64(s.needs.cpu_milli).i64(s.needs.memory_mb).i64(s.needs.storage_mb).i64(s.needs.gpus);
@@ -11,13 +28,17 @@ std::string encode(const Shape& s) {
   out.u64(s.capabilities.size());
   for (const std::string& c : s.capabilities) out.text(c);
   out.u64(s.labels.size());
-  for (const LabelRule& rule : s.labels) {
-    out.text(rule.key).u64(static_cast<uint64_t>(rule.op)).u64(rule.values.size());
-    for (const std::string& v : rule.values) out.text(v);
-  }
+  for (const LabelRule& rule : s.labels) put(out, rule);
   out.u64(s.tolerations.size());
   for (const Toleration& t : s.tolerations) out.text(t.key).text(t.value);
   out.text(s.preferred_provider).text(s.preferred_region).text(s.preferred_zone);
+  // Shapes of older versions end here, and those without company still do: the bytes say which shapes are the same.
+  if (s.company.empty()) return out.take();
+  out.u64(s.company.size());
+  for (const CompanyRule& c : s.company) {
+    put(out, c.rule);
+    out.u64(c.away).u64(c.required);
+  }
   return out.take();
 }
 
@@ -31,13 +52,7 @@ Shape decode_shape(std::string_view bytes) {
   s.pool = in.text();
   s.provider = in.text();
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) s.capabilities.emplace_back(in.text());
-  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
-    LabelRule rule;
-    rule.key = in.text();
-    rule.op = static_cast<LabelOperator>(in.u64());
-    for (uint64_t v = in.count(); v > 0 && in.ok(); --v) rule.values.emplace_back(in.text());
-    s.labels.push_back(std::move(rule));
-  }
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) s.labels.push_back(get_rule(in));
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
     Toleration t;
     t.key = in.text();
@@ -47,6 +62,15 @@ Shape decode_shape(std::string_view bytes) {
   s.preferred_provider = in.text();
   s.preferred_region = in.text();
   s.preferred_zone = in.text();
+  if (!in.done()) {
+    for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
+      CompanyRule c;
+      c.rule = get_rule(in);
+      c.away = in.u64() != 0;
+      c.required = in.u64() != 0;
+      s.company.push_back(std::move(c));
+    }
+  }
   s.encoded = std::string(bytes);
   return s;
 }

@@ -16,6 +16,7 @@ enum class LabelOperator : uint8_t { In = 1, NotIn, Exists, DoesNotExist, Gt, Lt
 enum class TaintEffect : uint8_t { NoSchedule = 1, PreferNoSchedule, NoExecute };
 
 using Labels = std::map<std::string, std::string>;
+using LabelsPtr = std::shared_ptr<const Labels>;
 
 struct LabelRule {
   std::string key;
@@ -35,6 +36,14 @@ struct Toleration {
   std::string key;     // empty: every taint
   std::string value;   // empty: any value
   bool operator==(const Toleration&) const = default;
+};
+
+// Beside which jobs it may, should or must not run: the rule holds for a worker when it holds for one of its jobs.
+struct CompanyRule {
+  LabelRule rule;
+  bool away = false;       // keep away from such workers, instead of joining them
+  bool required = false;   // else only preferred
+  bool operator==(const CompanyRule&) const = default;
 };
 
 // What a worker offers in all, and what a job takes from it.
@@ -77,6 +86,7 @@ struct Shape {
   std::string preferred_provider;
   std::string preferred_region;
   std::string preferred_zone;
+  std::vector<CompanyRule> company;
 
   // Its column form; also what makes two shapes the same. Set by `intern`.
   std::string encoded;

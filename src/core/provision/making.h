@@ -28,13 +28,14 @@ struct Refusal {
 
 struct Making {
   std::set<uint32_t> wanted;               // shapes that waited when they were last looked at, by ordinal
-  std::set<uint32_t> content;              // of them, those that need nothing new until something changes
+  std::set<uint32_t> content;              // of them, those for which nothing can be done until something changes
   uint32_t next_shape = 0;                 // where the next look begins
   bool due = true;                         // something changed that may call for a worker
   bool resumed = false;                    // after a load: what was under way has been taken up again
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
   std::map<WorkerId, MonoTime> leaving;    // told to go; destroyed when they went, or at that time
+  std::set<WorkerId> gone;                 // nothing of them is left; their records stay until their executions have ended
   std::map<std::pair<std::string, std::string>, Refusal> refusals;   // by provider and shape
 
   void look_again() {
@@ -45,6 +46,7 @@ struct Making {
 
 // Limits.
 inline constexpr size_t kShapesPerLook = 1'000;
+inline constexpr size_t kJobsPerLook = 256;              // of a lane: more workers than that are not asked for at once
 inline constexpr size_t kMaxRefusals = 10'000;
 
 }  // namespace hodei::core

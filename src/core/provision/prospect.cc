@@ -86,6 +86,8 @@ std::optional<std::string> against(const Shape& shape, const LiveProvider& provi
     return cat("makes no workers of architecture ", shape.architecture);
   }
   if (std::optional<std::string> large = too_large(would.capacity, provider.facts)) return large;
+  const bool joins = std::any_of(shape.company.begin(), shape.company.end(), [](const CompanyRule& c) { return c.required && !c.away; });
+  if (joins) return std::string("its worker would be new: the job must run beside another that runs already");
   if (const std::optional<Rejection> no = first_rejection(shape, would)) return cat("its worker ", no->reason);
   return std::nullopt;
 }

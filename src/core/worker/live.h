@@ -2,7 +2,11 @@
 // the engine's digest.
 #pragma once
 
+#include <array>
+
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "src/core/placement/lane_key.h"
 #include "src/core/worker/worker.h"
 
 namespace hodei::core {
@@ -14,6 +18,8 @@ struct LiveWorker {
   WorkerState state = WorkerState::Connecting;   // the record's, with Busy filled in
   absl::btree_set<ExecutionId> executions;       // dispatched and not proven ended
   Amounts used;
+  absl::btree_map<ExecutionId, LabelsPtr> company;   // of those executions whose jobs have labels
+  std::array<uint32_t, 5> by_class{};            // executions, by the number of their priority class
 
   // Volatile.
   bool connected = false;
@@ -33,6 +39,8 @@ struct LiveWorker {
   uint32_t ordinal = 0;                          // a stable order that does not depend on addresses
   double rank = 0;                               // shape-independent part of the score, as last sorted
   bool listed = false;
+  uint64_t turn = 0;                             // grows with every job it gets; for round-robin
+  LaneKey reserved;                              // for whom it is kept free
 
   const WorkerId& id() const { return record->info.id; }
   bool available() const { return connected && !unhealthy && takes_work(state); }

@@ -19,9 +19,10 @@ std::string encode(const WorkerInfo& w) {
   for (const Toleration& t : w.tolerations) out.text(t.key).text(t.value);
   out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
   // Records of older versions end here.
-  if (!w.made) return out.take();
-  const Made& m = *w.made;
+  if (!w.made && !w.taints_set) return out.take();
+  const Made m = w.made.value_or(Made{});   // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
+  out.u64(w.taints_set);
   return out.take();
 }
 
@@ -66,7 +67,8 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   made.for_job = in.u64();
   made.one_job = in.u64() != 0;
   made.asked.us = in.i64();
-  w.made = std::move(made);
+  if (!made.provider.empty()) w.made = std::move(made);
+  w.taints_set = in.u64() != 0;
   return w;
 }
 

@@ -41,6 +41,7 @@ struct WorkerInfo {
   std::vector<std::string> capabilities;   // sorted
   Labels labels;
   std::vector<Taint> taints;
+  bool taints_set = false;                 // by a person: they stay when it registers again
   std::vector<Toleration> tolerations;
   std::string provider;                    // "manual" when started by hand
   Isolation isolation = Isolation::Process;
@@ -68,6 +69,7 @@ std::string encode(const WorkerInfo& info);
 WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
 
+inline constexpr size_t kMaxTaints = 64;
 inline constexpr uint32_t kMaxSlots = 100'000;
 
 }  // namespace hodei::core

@@ -14,9 +14,28 @@
 
 namespace hodei::providers {
 
-enum class Fault { None, Leaks, ForgetsAndLeaks, SaysRunningForEver, SaysGoneTooSoon, NeverRuns, IgnoresItsLimit, RacesItsLimit,
-                   TouchesOthers, MakesTwice, ForgetsAtRestart, NeedsTheHandleId, FailsTheSecondDestroy, TellsTheToken,
-                   ErrorForUnknown, TakesAnyImage, Unhealthy, WrongErrorWhenFull, LogsTooMuch, KeepsRoom };
+enum class Fault {
+  None,
+  Leaks,
+  ForgetsAndLeaks,
+  SaysRunningForEver,
+  SaysGoneTooSoon,
+  NeverRuns,
+  IgnoresItsLimit,
+  RacesItsLimit,
+  TouchesOthers,
+  MakesTwice,
+  ForgetsAtRestart,
+  NeedsTheHandleId,
+  FailsTheSecondDestroy,
+  TellsTheToken,
+  ErrorForUnknown,
+  TakesAnyImage,
+  Unhealthy,
+  WrongErrorWhenFull,
+  LogsTooMuch,
+  KeepsRoom
+};
 
 // What outlives provider objects, as a container engine does.
 struct FakeEngine {

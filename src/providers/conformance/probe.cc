@@ -23,7 +23,9 @@ std::string_view name(WorkerPhase phase) {
 }
 
 Probe::Probe(const SuiteSetup& setup, std::string check, int number)
-    : setup_(setup), check_(std::move(check)), number_(number), provider_(make(setup.installation)) {}
+    : setup_(setup), check_(std::move(check)), number_(number) {
+  provider_ = make(setup.installation);
+}
 
 std::unique_ptr<Provider> Probe::make(const Installation& installation) {
   absl::StatusOr<std::unique_ptr<Provider>> made = setup_.make(installation);
@@ -105,7 +107,8 @@ bool Probe::destroy(const WorkerHandle& handle) {
 
 bool Probe::outside_shows(const std::string& worker_id) {
   const std::vector<std::string> things = setup_.outside();
-  return std::any_of(things.begin(), things.end(), [&](const std::string& thing) { return thing.find(worker_id) != thing.npos; });
+  return std::any_of(things.begin(), things.end(),
+                     [&](const std::string& thing) { return thing.find(worker_id) != thing.npos; });
 }
 
 void Probe::expect_listed(const std::string& worker_id, const std::string& when) {
@@ -119,7 +122,8 @@ void Probe::expect_listed(const std::string& worker_id, const std::string& when)
 
 void Probe::expect_nothing_of(const std::string& worker_id, const std::string& when) {
   for (const OwnedWorker& one : list()) {
-    if (one.handle.worker_id == worker_id) wrong("list_workers still shows ", worker_id, " (", name(one.status.phase), "): ", when);
+    if (one.handle.worker_id == worker_id)
+      wrong("list_workers still shows ", worker_id, " (", name(one.status.phase), "): ", when);
   }
   const std::optional<WorkerStatus> now = status({.worker_id = worker_id, .id = {}});
   if (now && now->phase != WorkerPhase::Gone) wrong(worker_id, " is ", name(now->phase), ", expected Gone: ", when);

@@ -71,7 +71,8 @@ void makes_one_when_asked_at_once(Probe& probe) {
 void knows_what_it_never_made(Probe& probe) {
   for (const WorkerHandle& handle : {WorkerHandle{kUnknownWorker, ""}, WorkerHandle{kUnknownWorker, "not-an-id"}}) {
     const std::optional<WorkerStatus> now = probe.status(handle);
-    if (now && now->phase != WorkerPhase::Gone) probe.wrong("a worker that never was is ", name(now->phase), ", expected Gone");
+    if (now && now->phase != WorkerPhase::Gone)
+      probe.wrong("a worker that never was is ", name(now->phase), ", expected Gone");
     probe.destroy(handle);
   }
 }
@@ -86,9 +87,11 @@ void lists_what_it_made(Probe& probe) {
   const std::vector<OwnedWorker> all = probe.list();
   for (const OwnedWorker& one : all) {
     const bool ours = std::any_of(made.begin(), made.end(), [&](const WorkerHandle& h) { return h == one.handle; });
-    if (!ours) probe.wrong("list_workers shows ", one.handle.worker_id, " (", one.handle.id, "), which was not made now");
+    if (!ours)
+      probe.wrong("list_workers shows ", one.handle.worker_id, " (", one.handle.id, "), which was not made now");
     if (ours && one.status.phase != WorkerPhase::Running) {
-      probe.wrong("list_workers says that ", one.handle.worker_id, " is ", name(one.status.phase), ", its status says Running");
+      probe.wrong("list_workers says that ", one.handle.worker_id, " is ", name(one.status.phase),
+                  ", its status says Running");
     }
   }
   for (const WorkerHandle& handle : made) probe.expect_listed(handle.worker_id, "it was made and runs");
@@ -104,7 +107,8 @@ void finds_it_after_a_restart(Probe& probe) {
   probe.runs(*made);
   probe.runs({.worker_id = spec.worker_id, .id = {}});
   const std::optional<WorkerHandle> again = probe.create(spec);
-  if (again && *again != *made) probe.wrong("after a restart the handle is '", again->id, "', before it was '", made->id, "'");
+  if (again && *again != *made)
+    probe.wrong("after a restart the handle is '", again->id, "', before it was '", made->id, "'");
   if (probe.destroy(*made)) probe.expect_nothing_of(spec.worker_id, "it was destroyed after a restart");
 }
 
@@ -181,13 +185,14 @@ void tells_when_it_ended(Probe& probe) {
   const std::optional<WorkerHandle> made = probe.create(spec);
   if (!made || !probe.runs(*made)) return;
   probe.setup().crash(*made);
-  if (!probe.reaches(*made, {WorkerPhase::Ended, WorkerPhase::Gone})) probe.wrong("(it was killed behind the provider's back)");
+  if (!probe.reaches(*made, {WorkerPhase::Ended, WorkerPhase::Gone}))
+    probe.wrong("(it was killed behind the provider's back)");
   if (probe.destroy(*made)) probe.expect_nothing_of(spec.worker_id, "it had ended by itself and was destroyed");
 }
 
 uint32_t alive(const std::vector<OwnedWorker>& all) {
-  return static_cast<uint32_t>(
-      std::count_if(all.begin(), all.end(), [](const OwnedWorker& one) { return one.status.phase != WorkerPhase::Gone; }));
+  return static_cast<uint32_t>(std::count_if(
+      all.begin(), all.end(), [](const OwnedWorker& one) { return one.status.phase != WorkerPhase::Gone; }));
 }
 
 // One refusal or success of create_worker under the limit. True: it was made.
@@ -201,7 +206,8 @@ bool create_within_room(Probe& probe, const WorkerSpec& spec) {
   if (const auto& outside = probe.setup().outside) {
     std::set<std::string> really;
     for (const std::string& thing : outside()) really.insert(thing);
-    if (really.size() > probe.setup().room) probe.wrong(really.size(), " are really there, ", probe.setup().room, " are allowed");
+    if (really.size() > probe.setup().room)
+      probe.wrong(really.size(), " are really there, ", probe.setup().room, " are allowed");
   }
   return made.ok();
 }
@@ -224,7 +230,8 @@ void keeps_to_its_room(Probe& probe) {
   // Room that was given back can be taken again.
   const std::vector<OwnedWorker> full = probe.list();
   if (!full.empty() && probe.destroy(full.front().handle)) {
-    if (!create_within_room(probe, probe.spec(static_cast<int>(wanted) + 1))) probe.wrong("a destroyed worker's room stays taken");
+    if (!create_within_room(probe, probe.spec(static_cast<int>(wanted) + 1)))
+      probe.wrong("a destroyed worker's room stays taken");
   }
   for (const OwnedWorker& one : probe.list()) {
     if (probe.destroy(one.handle)) probe.expect_nothing_of(one.handle.worker_id, "it was one of many");
@@ -251,7 +258,8 @@ void refuses_a_missing_image(Probe& probe) {
     pause_for(kBetweenLooks);
     now = probe.status(*made);
   }
-  if (now && !now->hopeless) probe.wrong("a worker of an image that does not exist is ", name(now->phase), " and not hopeless");
+  if (now && !now->hopeless)
+    probe.wrong("a worker of an image that does not exist is ", name(now->phase), " and not hopeless");
   if (now && now->hopeless && now->reason.empty()) probe.wrong("it is hopeless and does not say why");
   if (probe.destroy(*made)) probe.expect_nothing_of(spec.worker_id, "its image does not exist and it was destroyed");
 }

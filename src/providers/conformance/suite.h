@@ -1,6 +1,7 @@
 // What every provider promises, as one suite: against fakes and real engines, from unit tests and from provider-check.
 //
-// It knows nothing of a test framework: what is wrong comes back in words, and each check ends with nothing left behind.
+// It knows nothing of a test framework: what is wrong comes back in words, and each check ends with nothing left
+// behind.
 #pragma once
 
 #include <functional>

@@ -46,8 +46,9 @@ absl::StatusOr<std::string> network_for(const DockerOptions& options, const Work
   if (!options.network.empty()) return options.network;
   if (!is_loopback(spec.server_address)) return std::string();
   if (options.engine.on_this_machine) return "host";
-  return absl::FailedPreconditionError(cat("the server listens on ", spec.server_address, ", where containers of the engine at ",
-                                           options.engine.text, " cannot reach it; let it listen on, and advertise, an address "
+  return absl::FailedPreconditionError(cat("the server listens on ", spec.server_address,
+                                           ", where containers of the engine at ", options.engine.text,
+                                           " cannot reach it; let it listen on, and advertise, an address "
                                            "of the network"));
 }
 

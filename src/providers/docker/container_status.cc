@@ -17,7 +17,8 @@ std::string last_line(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
   const size_t newline = text.rfind('\n');
   std::string line(clip(newline == std::string_view::npos ? text : text.substr(newline + 1), kLongestReason));
-  std::replace_if(line.begin(), line.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
   return line;
 }
 
@@ -45,7 +46,8 @@ WorkerStatus status_of(const ContainerFacts& container, const std::string& last_
   if (container.state == "restarting") return {.phase = WorkerPhase::Starting};
   if (container.state == "created") {
     // A start that failed leaves its error here; without one, whoever created it may yet start it.
-    return {.phase = WorkerPhase::Starting, .reason = container.error.empty() ? "created, not started" : container.error,
+    return {.phase = WorkerPhase::Starting,
+            .reason = container.error.empty() ? "created, not started" : container.error,
             .hopeless = !container.error.empty()};
   }
   if (container.state == "removing") return {.phase = WorkerPhase::Ended, .reason = "being removed"};
@@ -59,7 +61,9 @@ Health health_of(const EngineInfo& info, const std::string& engine, const std::s
   }
   if (worker_binary.empty() || access(worker_binary.c_str(), R_OK) != 0) {
     return {.state = HealthState::Degraded,
-            .reason = "the static worker (hodei-worker) is not beside the server's program: only images that hold it can be used"};
+            .reason =
+                "the static worker (hodei-worker) is not beside the server's program: only images that hold it can be "
+                "used"};
   }
   // Workers run all the same; that their limits are only words is worth knowing.
   std::string missing;

@@ -65,8 +65,10 @@ absl::StatusOr<Words> parse_labels(const std::string& text) {
   Words labels;
   for (const std::string& item : split(text)) {
     const size_t equals = item.find('=');
-    if (equals == std::string::npos || equals == 0) return bad_field("labels", "'", item, "' is not of the form KEY=VALUE");
-    if (item.starts_with("hodei.")) return bad_field("labels", "'", item, "': labels that begin with 'hodei.' are ours");
+    if (equals == std::string::npos || equals == 0)
+      return bad_field("labels", "'", item, "' is not of the form KEY=VALUE");
+    if (item.starts_with("hodei."))
+      return bad_field("labels", "'", item, "': labels that begin with 'hodei.' are ours");
     labels[item.substr(0, equals)] = item.substr(equals + 1);
   }
   return labels;
@@ -103,7 +105,8 @@ bool is_loopback(const std::string& addresses) {
 absl::StatusOr<EngineAddress> parse_host(const std::string& host) {
   if (host.starts_with("unix://") || host.starts_with("/")) {
     const std::string path = host.starts_with("/") ? host : host.substr(7);
-    if (path.starts_with("/")) return EngineAddress{.text = cat("unix://", path), .unix_socket = path, .base = "http://docker"};
+    if (path.starts_with("/"))
+      return EngineAddress{.text = cat("unix://", path), .unix_socket = path, .base = "http://docker"};
     return bad_field("host", "'", host, "' names no whole path; write unix:///var/run/docker.sock");
   }
   if (!host.starts_with("tcp://")) {

@@ -56,12 +56,14 @@ class DockerProvider final : public Provider {
     const Words environment = worker_environment(config_, capabilities(), spec, kStatePath);
     const std::string body = container_body(options_, labels_, environment, spec, network);
     absl::StatusOr<std::string> id = engine_.create(container_name(spec.worker_id), body);
+    // Another server of this installation was quicker: what it made is the worker.
+    if (absl::IsAlreadyExists(id.status())) return made_by_another(spec.worker_id);
     absl::Status made = id.status();
     if (made.ok()) made = engine_.unpack(*id, tar);
     if (made.ok()) made = claim.stop().stop_requested() ? given_up(spec) : engine_.start(*id);
     if (made.ok()) return WorkerHandle{spec.worker_id, *id};
     // Also when the engine made it and only its answer was lost. What cannot be removed now is found by its labels.
-    (void)remove_ours(id.ok() ? *id : container_name(spec.worker_id));
+    (void)remove_ours({.worker_id = spec.worker_id, .id = id.value_or("")});
     return made;
   }
 
@@ -75,8 +77,7 @@ class DockerProvider final : public Provider {
 
   absl::Status destroy_worker(const WorkerHandle& handle) override {
     making_.stop(handle.worker_id);
-    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, find(handle));
-    return found ? engine_.remove(found->id) : absl::OkStatus();
+    return remove_ours(handle);
   }
 
   absl::StatusOr<std::string> worker_logs(const WorkerHandle& handle, size_t tail) override {
@@ -102,6 +103,7 @@ class DockerProvider final : public Provider {
     {
       const std::lock_guard lock(mutex_);
       info_ = *info;
+      asked_ = true;
     }
     return health_of(*info, options_.engine.text, installation_.worker_binary);
   }
@@ -117,15 +119,17 @@ class DockerProvider final : public Provider {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     });
     if (!fit) return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and '-'");
-    if (spec.server_address.empty()) return bad_field("server_address", "is empty: the worker would not find the server");
+    if (spec.server_address.empty())
+      return bad_field("server_address", "is empty: the worker would not find the server");
     const Capabilities can = capabilities();
     if (spec.gpus > 0 && !can.architectures.empty() && !can.gpu) {
-      return absl::FailedPreconditionError(cat("gpus: the engine at ", options_.engine.text, " has no nvidia runtime; install "
+      return absl::FailedPreconditionError(cat("gpus: the engine at ", options_.engine.text,
+                                               " has no nvidia runtime; install "
                                                "the NVIDIA container toolkit on its machine"));
     }
     if (!spec.architecture.empty() && !can.architectures.empty() && spec.architecture != can.architectures[0]) {
-      return absl::FailedPreconditionError(cat("architecture: the engine at ", options_.engine.text, " runs ", can.architectures[0],
-                                               ", not ", spec.architecture));
+      return absl::FailedPreconditionError(cat("architecture: the engine at ", options_.engine.text, " runs ",
+                                               can.architectures[0], ", not ", spec.architecture));
     }
     return absl::OkStatus();
   }
@@ -134,13 +138,24 @@ class DockerProvider final : public Provider {
   absl::StatusOr<std::optional<ContainerFacts>> find_or_clear(const std::string& worker_id) {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(container_name(worker_id)));
     if (!found) return std::nullopt;
-    if (!is_ours(*found)) {
-      return absl::FailedPreconditionError(cat("the name ", container_name(worker_id), " is taken by a container that is not of "
-                                               "this installation and provider; it is left alone"));
-    }
+    if (!is_ours(*found, worker_id)) return taken(worker_id);
     if (found->state != "created") return found;
     RETURN_IF_ERROR(engine_.remove(found->id));
     return std::nullopt;
+  }
+
+  absl::StatusOr<WorkerHandle> made_by_another(const std::string& worker_id) {
+    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(container_name(worker_id)));
+    if (!found)
+      return absl::UnavailableError(cat("the container ", container_name(worker_id), " came and went; try again"));
+    if (!is_ours(*found, worker_id)) return taken(worker_id);
+    return WorkerHandle{worker_id, found->id};
+  }
+
+  static absl::Status taken(const std::string& worker_id) {
+    return absl::FailedPreconditionError(cat("the name ", container_name(worker_id),
+                                             " is taken by a container that is not of this installation and provider; "
+                                             "it is left alone"));
   }
 
   absl::Status check_room(const std::string& worker_id, const Making::Claim& claim) {
@@ -151,8 +166,8 @@ class DockerProvider final : public Provider {
     for (const OwnedWorker& worker : there) others.insert(worker.handle.worker_id);
     others.erase(worker_id);
     if (others.size() < options_.max_workers) return absl::OkStatus();
-    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(), " workers, of at most ",
-                                            options_.max_workers, " (max_workers)"));
+    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(),
+                                            " workers, of at most ", options_.max_workers, " (max_workers)"));
   }
 
   absl::StatusOr<WorkerTar> tar_for(const ImageFacts& image) {
@@ -160,10 +175,12 @@ class DockerProvider final : public Provider {
     const auto held = image.labels.find(kHasWorkerLabel);
     const bool has_worker = held != image.labels.end();
     if (installation_.worker_binary.empty() && !has_worker) {
-      return absl::FailedPreconditionError("the static worker (hodei-worker) is not beside the server's program, so it cannot be "
-                                           "put into images; install it there, or use an image that scripts/docker/build-worker made");
+      return absl::FailedPreconditionError(
+          "the static worker (hodei-worker) is not beside the server's program, so it cannot be "
+          "put into images; install it there, or use an image that scripts/docker/build-worker made");
     }
-    const bool same = has_worker && (installation_.worker_binary.empty() || held->second == images_.sum_of(installation_.worker_binary));
+    const bool same = has_worker && (installation_.worker_binary.empty() ||
+                                     held->second == images_.sum_of(installation_.worker_binary));
     return WorkerTar::make(same ? std::string() : installation_.worker_binary, shared_state);
   }
 
@@ -171,24 +188,30 @@ class DockerProvider final : public Provider {
     return absl::CancelledError(cat("the worker ", spec.worker_id, " was destroyed while it was being made"));
   }
 
-  bool is_ours(const ContainerFacts& container) const {
-    return std::all_of(labels_.begin(), labels_.end(), [&](const auto& label) {
-      const auto it = container.labels.find(label.first);
-      return it != container.labels.end() && it->second == label.second;
-    });
+  bool is_ours(const ContainerFacts& container, const std::string& worker_id) const {
+    const auto has = [&](const std::string& key, const std::string& value) {
+      const auto it = container.labels.find(key);
+      return it != container.labels.end() && it->second == value;
+    };
+    return has(kWorkerLabel, worker_id) && std::all_of(labels_.begin(), labels_.end(), [&](const auto& label) {
+             return has(label.first, label.second);
+           });
   }
 
-  // Ours only: what has its name but not its marks does not exist for us.
+  // Ours only: what has its name or id but not its marks does not exist for us. An id may be outdated, the name never
+  // is.
   absl::StatusOr<std::optional<ContainerFacts>> find(const WorkerHandle& handle) {
-    ASSIGN_OR_RETURN(std::optional<ContainerFacts> found,
-                     engine_.container(handle.id.empty() ? container_name(handle.worker_id) : handle.id));
-    if (found && !is_ours(*found)) return std::nullopt;
-    return found;
+    for (const std::string& word : {handle.id, container_name(handle.worker_id)}) {
+      if (word.empty()) continue;
+      ASSIGN_OR_RETURN(std::optional<ContainerFacts> found, engine_.container(word));
+      if (found && is_ours(*found, handle.worker_id)) return found;
+    }
+    return std::nullopt;
   }
 
-  absl::Status remove_ours(const std::string& id) {
-    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(id));
-    return found && is_ours(*found) ? engine_.remove(found->id) : absl::OkStatus();
+  absl::Status remove_ours(const WorkerHandle& handle) {
+    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, find(handle));
+    return found ? engine_.remove(found->id) : absl::OkStatus();
   }
 
   std::string last_words(const ContainerFacts& container) {
@@ -196,11 +219,12 @@ class DockerProvider final : public Provider {
     return engine_.logs(container.id, kLastWords).value_or("");
   }
 
-  // Asked for once when nobody did yet; the health check keeps it fresh.
+  // Asked for once; the health check keeps it fresh. An engine that does not answer must not hold up every question.
   std::optional<EngineInfo> known_info() const {
     {
       const std::lock_guard lock(mutex_);
-      if (info_) return info_;
+      if (asked_) return info_;
+      asked_ = true;
     }
     const absl::StatusOr<EngineInfo> info = engine_.info();
     const std::lock_guard lock(mutex_);
@@ -216,6 +240,7 @@ class DockerProvider final : public Provider {
   Images images_;
   Making making_;
   mutable std::mutex mutex_;
+  mutable bool asked_ = false;
   mutable std::optional<EngineInfo> info_;
   EventWatch watch_;
 };
@@ -223,10 +248,12 @@ class DockerProvider final : public Provider {
 }  // namespace
 }  // namespace docker
 
-absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config, const Installation& installation) {
+absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config,
+                                                               const Installation& installation) {
   absl::StatusOr<docker::DockerOptions> options = docker::read_options(config.options);
   if (!options.ok()) {
-    return absl::Status(options.status().code(), cat("provider ", config.name, ": ", std::string(options.status().message())));
+    return absl::Status(options.status().code(),
+                        cat("provider ", config.name, ": ", std::string(options.status().message())));
   }
   return std::make_unique<docker::DockerProvider>(config, installation, *std::move(options));
 }

@@ -8,6 +8,7 @@
 
 namespace hodei::providers {
 
-absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config, const Installation& installation);
+absl::StatusOr<std::unique_ptr<Provider>> make_docker_provider(const ProviderConfig& config,
+                                                               const Installation& installation);
 
 }  // namespace hodei::providers

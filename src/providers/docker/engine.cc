@@ -21,11 +21,19 @@ constexpr int kRemovals = 5;
 constexpr Duration kBetweenRemovals = 200ms;
 
 http::Options within(Duration time, std::stop_token stop = {}) {
-  return {.connect_timeout = kConnect, .idle_timeout = time, .total_timeout = time, .max_body = kLargestAnswer, .stop = stop};
+  return {.connect_timeout = kConnect,
+          .idle_timeout = time,
+          .total_timeout = time,
+          .max_body = kLargestAnswer,
+          .stop = stop};
 }
 
 http::Options streaming(Duration silence, Duration total, std::stop_token stop) {
-  return {.connect_timeout = kConnect, .idle_timeout = silence, .total_timeout = total, .max_body = INT64_MAX, .stop = stop};
+  return {.connect_timeout = kConnect,
+          .idle_timeout = silence,
+          .total_timeout = total,
+          .max_body = INT64_MAX,
+          .stop = stop};
 }
 
 // Of a part of a path or a value of a query.
@@ -80,7 +88,8 @@ absl::StatusOr<EngineInfo> Engine::info() {
 }
 
 absl::StatusOr<std::optional<ImageFacts>> Engine::image(const std::string& name) {
-  ASSIGN_OR_RETURN(const http::Response response, ask({.url = cat("/images/", escape(name), "/json")}, within(kCallTimeout)));
+  ASSIGN_OR_RETURN(const http::Response response,
+                   ask({.url = cat("/images/", escape(name), "/json")}, within(kCallTimeout)));
   if (response.status == 404) return std::nullopt;
   if (!response.ok()) return engine_error(cat("image ", name), response);
   const Json facts = parse_json(response.body);
@@ -89,7 +98,8 @@ absl::StatusOr<std::optional<ImageFacts>> Engine::image(const std::string& name)
 
 absl::Status Engine::pull(const ImageReference& image, const std::string& auth, std::stop_token stop) {
   const std::string what = cat("pulling the image ", image.text());
-  http::Request request{.method = "POST", .url = cat("/images/create?fromImage=", escape(image.name), "&tag=", escape(image.tag))};
+  http::Request request{.method = "POST",
+                        .url = cat("/images/create?fromImage=", escape(image.name), "&tag=", escape(image.tag))};
   if (!auth.empty()) request.headers["X-Registry-Auth"] = auth;
   JsonLines lines;
   std::string error;
@@ -99,7 +109,8 @@ absl::Status Engine::pull(const ImageReference& image, const std::string& auth, 
     });
     return sane ? absl::OkStatus() : absl::InternalError(cat(what, ": the engine's answer is unreadable"));
   };
-  ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), streaming(kImageTimeout, kImageTimeout, stop)));
+  ASSIGN_OR_RETURN(const http::Response response,
+                   ask(std::move(request), streaming(kImageTimeout, kImageTimeout, stop)));
   if (!response.ok()) return engine_error(what, response);
   return error.empty() ? absl::OkStatus() : engine_error(what, 503, error);
 }
@@ -110,7 +121,8 @@ absl::StatusOr<std::string> Engine::create(const std::string& name, const std::s
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), within(kMakeTimeout)));
   if (!response.ok()) return engine_error(cat("creating the container ", name), response);
   const std::string id = text(parse_json(response.body), "Id");
-  if (id.empty()) return absl::InternalError(cat("creating the container ", name, ": the engine answered without an id"));
+  if (id.empty())
+    return absl::InternalError(cat("creating the container ", name, ": the engine answered without an id"));
   return id;
 }
 
@@ -123,7 +135,8 @@ absl::Status Engine::unpack(const std::string& id, const WorkerTar& tar) {
 }
 
 absl::Status Engine::start(const std::string& id) {
-  ASSIGN_OR_RETURN(const http::Response response, ask({.method = "POST", .url = path_of(id, "/start")}, within(kMakeTimeout)));
+  ASSIGN_OR_RETURN(const http::Response response,
+                   ask({.method = "POST", .url = path_of(id, "/start")}, within(kMakeTimeout)));
   const bool running_already = response.status == 304;
   return response.ok() || running_already ? absl::OkStatus() : engine_error("starting the container", response);
 }
@@ -138,8 +151,9 @@ absl::StatusOr<std::optional<ContainerFacts>> Engine::container(const std::strin
 }
 
 absl::StatusOr<std::vector<ContainerFacts>> Engine::containers(const Words& labels) {
-  ASSIGN_OR_RETURN(const http::Response response,
-                   ask({.url = cat("/containers/json?all=true&filters=", escape(filters(labels, false)))}, within(kCallTimeout)));
+  ASSIGN_OR_RETURN(
+      const http::Response response,
+      ask({.url = cat("/containers/json?all=true&filters=", escape(filters(labels, false)))}, within(kCallTimeout)));
   if (!response.ok()) return engine_error("listing containers", response);
   const Json list = parse_json(response.body);
   if (!list.is_array()) return absl::InternalError("listing containers: the engine's answer is unreadable");

@@ -1,5 +1,5 @@
-// The Docker Engine's API, as far as workers need it: version 1.41, or the nearest that the engine speaks. Every call is
-// a connection of its own on the caller's thread; nothing here knows what a worker is.
+// The Docker Engine's API, as far as workers need it: version 1.41, or the nearest that the engine speaks. Every call
+// is a connection of its own on the caller's thread; nothing here knows what a worker is.
 #pragma once
 
 #include <functional>

@@ -32,6 +32,7 @@ constexpr Known kKnown[] = {
     {"could not select device driver", absl::StatusCode::kFailedPrecondition,
      "this engine has no gpu driver; install the NVIDIA container toolkit on its machine"},
     {"unknown or invalid runtime name", absl::StatusCode::kFailedPrecondition, "see the option runtime"},
+    {"unknown runtime specified", absl::StatusCode::kFailedPrecondition, "see the option runtime"},
     {"unable to find user", absl::StatusCode::kFailedPrecondition, "the image has no such user; see the option user"},
     {"no matching entries in passwd", absl::StatusCode::kFailedPrecondition,
      "the image has no such user; see the option user"},
@@ -40,11 +41,15 @@ constexpr Known kKnown[] = {
     {"pull access denied", absl::StatusCode::kNotFound,
      "there is no such image, or it needs credentials: see the option registry_auth"},
     {"unauthorized", absl::StatusCode::kFailedPrecondition, "the registry wants other credentials: see registry_auth"},
-    {"authentication required", absl::StatusCode::kFailedPrecondition, "the registry wants credentials: see registry_auth"},
-    {"no basic auth credentials", absl::StatusCode::kFailedPrecondition, "the registry wants credentials: see registry_auth"},
+    {"authentication required", absl::StatusCode::kFailedPrecondition,
+     "the registry wants credentials: see registry_auth"},
+    {"no basic auth credentials", absl::StatusCode::kFailedPrecondition,
+     "the registry wants credentials: see registry_auth"},
     {"manifest unknown", absl::StatusCode::kNotFound, "the registry has no such image or tag"},
     {"no matching manifest", absl::StatusCode::kFailedPrecondition,
      "the registry has this image only for other architectures"},
+    {"client sent an http request to an https server", absl::StatusCode::kFailedPrecondition,
+     "this engine wants TLS, which is not spoken; forward its socket with ssh -L and name that in the option host"},
     {"no such image", absl::StatusCode::kNotFound, ""},
     {"server gave http response to https client", absl::StatusCode::kFailedPrecondition,
      "name the registry in insecure-registries of the engine's daemon.json"},
@@ -90,7 +95,8 @@ std::string one_line(std::string_view text) {
 
 absl::Status engine_error(std::string_view what, int status, std::string_view message) {
   const std::string words = lower(message);
-  const Known* known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return matches(words, k.words); });
+  const Known* known =
+      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return matches(words, k.words); });
   const bool found = known != std::end(kKnown);
   std::string text = cat(what, ": ", one_line(message));
   if (found && *known->advice != '\0') text += cat("; ", known->advice);
@@ -106,13 +112,15 @@ absl::Status unreachable(const EngineAddress& engine, const absl::Status& why) {
   const std::string where = cat("docker engine at ", engine.text);
   const std::string message(why.message());
   if (absl::IsPermissionDenied(why)) {
-    return absl::PermissionDeniedError(cat(where, ": permission denied; add the server's user to the group that owns the "
+    return absl::PermissionDeniedError(cat(where,
+                                           ": permission denied; add the server's user to the group that owns the "
                                            "socket (usually `docker`), or run the server as root"));
   }
   if (absl::IsCancelled(why) || absl::IsInvalidArgument(why) || absl::IsResourceExhausted(why)) return why;
   if (absl::IsDeadlineExceeded(why)) return absl::DeadlineExceededError(cat(where, ": ", message));
   if (message.find("No such file") != std::string::npos) {
-    return absl::UnavailableError(cat(where, ": there is no such socket; is Docker installed and started (systemctl start "
+    return absl::UnavailableError(cat(where,
+                                      ": there is no such socket; is Docker installed and started (systemctl start "
                                       "docker)? Another place is named in the option host or in DOCKER_HOST"));
   }
   if (message.find("refused") != std::string::npos) {

@@ -12,7 +12,8 @@ constexpr size_t kLongestName = 512;
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._-/:@[]+").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._-/:@[]+").find(c) != std::string_view::npos;
   });
 }
 

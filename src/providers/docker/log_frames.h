@@ -1,5 +1,5 @@
-// What a container printed, as the engine sends it: frames of both streams, put back into one text of which only the end
-// is kept.
+// What a container printed, as the engine sends it: frames of both streams, put back into one text of which only the
+// end is kept.
 #pragma once
 
 #include <cstdint>

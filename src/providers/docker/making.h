@@ -1,5 +1,5 @@
-// The workers that are being made right now, by any thread. It keeps two threads from making the same one, lets the end of
-// a worker overtake its beginning, and counts those that the engine cannot show yet.
+// The workers that are being made right now, by any thread. It keeps two threads from making the same one, lets the end
+// of a worker overtake its beginning, and counts those that the engine cannot show yet.
 #pragma once
 
 #include <condition_variable>

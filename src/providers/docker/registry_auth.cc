@@ -22,9 +22,17 @@ std::string host_of(std::string_view registry) {
 }
 
 std::string default_file() {
-  if (const char* folder = std::getenv("DOCKER_CONFIG"); folder != nullptr && *folder != '\0') return cat(folder, "/config.json");
+  if (const char* folder = std::getenv("DOCKER_CONFIG"); folder != nullptr && *folder != '\0')
+    return cat(folder, "/config.json");
   const char* home = std::getenv("HOME");
   return home == nullptr || *home == '\0' ? std::string() : cat(home, "/.docker/config.json");
+}
+
+// URL-safe and padded: an engine takes what is not padded for no credentials at all, without a word.
+std::string header_of(const Json& credentials) {
+  std::string out = absl::WebSafeBase64Escape(dump(credentials));
+  out.resize((out.size() + 3) / 4 * 4, '=');
+  return out;
 }
 
 absl::StatusOr<Json> credentials(const Json& entry, const std::string& registry) {
@@ -60,15 +68,17 @@ absl::StatusOr<std::string> registry_auth(std::string_view config, const std::st
     for (const auto& [name, entry] : entries.items()) {
       if (host_of(name) != host_of(registry)) continue;
       ASSIGN_OR_RETURN(const Json found, credentials(entry, registry));
-      if (found.is_object()) return absl::WebSafeBase64Escape(dump(found));
+      if (found.is_object()) return header_of(found);
     }
   }
   // A program of the user's desktop would be asked: a server has none. Saying so saves a long search.
-  const std::string helper = field(all, "credHelpers").is_object() ? text(field(all, "credHelpers"), host_of(registry).c_str()) : "";
+  const std::string helper =
+      field(all, "credHelpers").is_object() ? text(field(all, "credHelpers"), host_of(registry).c_str()) : "";
   if (!helper.empty()) {
-    return absl::FailedPreconditionError(cat("leaves ", registry, " to the credential helper '", helper,
-                                             "', which is not asked; write the credentials into 'auths' of a file of its own "
-                                             "and name that in registry_auth"));
+    return absl::FailedPreconditionError(
+        cat("leaves ", registry, " to the credential helper '", helper,
+            "', which is not asked; write the credentials into 'auths' of a file of its own "
+            "and name that in registry_auth"));
   }
   return std::string();
 }
@@ -80,7 +90,8 @@ absl::StatusOr<std::string> registry_auth_of_file(const std::string& path, const
   if (!in) return absl::FailedPreconditionError(cat("registry_auth: cannot read ", file));
   const std::string config((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   absl::StatusOr<std::string> header = registry_auth(config, registry);
-  if (!header.ok()) return absl::FailedPreconditionError(cat("registry_auth: ", file, " ", std::string(header.status().message())));
+  if (!header.ok())
+    return absl::FailedPreconditionError(cat("registry_auth: ", file, " ", std::string(header.status().message())));
   return header;
 }
 

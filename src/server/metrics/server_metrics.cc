@@ -29,6 +29,7 @@ static_assert(std::size(kWorkerStateNames) == core::kWorkerStates + 1);
 
 const Histogram::BucketBoundaries kCommitBuckets = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
 const Histogram::BucketBoundaries kQueueBuckets = {0.001, 0.01, 0.1, 0.5, 1, 5, 30, 60, 300, 1800, 3600, 21600};
+const Histogram::BucketBoundaries kStartupBuckets = {0.03, 0.1, 0.3, 1, 3, 10, 30, 60, 300, 600};
 const Histogram::BucketBoundaries kRunBuckets = {0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 21600, 86400};
 
 std::string lower(std::string_view word) {
@@ -47,6 +48,10 @@ Gauge& gauge(Registry& registry, const char* name, const char* help) {
 }
 Histogram& histogram(Registry& registry, const char* name, const char* help, const Histogram::BucketBoundaries& buckets) {
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, buckets);
+}
+
+prometheus::Family<Counter>& by_provider(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
 }
 
 // A counter whose value is kept elsewhere: brought up to it when somebody asks.
@@ -69,6 +74,11 @@ struct ServerMetrics::Series {
   Histogram& queue = histogram(r, "hodei_job_queue_seconds", "Time that a job waited for a worker, without its back-off.", kQueueBuckets);
   Histogram& run = histogram(r, "hodei_job_run_seconds", "Time that an execution ran.", kRunBuckets);
   std::array<Counter*, 7> finished{};      // by kJobStates
+  prometheus::Family<Counter>& made = by_provider(r, "hodei_provider_workers_made_total", "Workers that a provider took on.");
+  prometheus::Family<Counter>& failed = by_provider(r, "hodei_provider_workers_failed_total", "Workers that did not come to be.");
+  prometheus::Family<Counter>& destroyed = by_provider(r, "hodei_provider_workers_destroyed_total", "Workers that were destroyed.");
+  prometheus::Family<Histogram>& startup = prometheus::BuildHistogram().Name("hodei_provider_startup_seconds")
+      .Help("Time from the wish for a worker to its registration.").Register(r);
   // When somebody asks.
   std::array<Gauge*, 3> jobs{};            // the living, by kJobStates
   std::array<Gauge*, core::kWorkerStates + 1> workers{};
@@ -182,6 +192,16 @@ void ServerMetrics::execution_lost() { series_->lost.Increment(); }
 void ServerMetrics::committed(Duration took, bool ok) {
   series_->commit.Observe(seconds(took));
   if (!ok) series_->commit_failures.Increment();
+}
+
+void ServerMetrics::making(const MakingEvent& event) {
+  const prometheus::Labels label = {{"provider", event.provider}};
+  switch (event.what) {
+    case MakingEvent::What::Made: return series_->made.Add(label).Increment();
+    case MakingEvent::What::Failed: return series_->failed.Add(label).Increment();
+    case MakingEvent::What::Destroyed: return series_->destroyed.Add(label).Increment();
+    case MakingEvent::What::Registered: return series_->startup.Add(label, kStartupBuckets).Observe(seconds(event.took));
+  }
 }
 
 std::string ServerMetrics::text(const Readings& readings) {

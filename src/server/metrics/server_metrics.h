@@ -1,5 +1,6 @@
 // What Prometheus is told of this server. Counters and histograms grow as things happen (an atomic addition each, on the
-// loop's thread); everything else is read when somebody asks. No label has more values than the code names.
+// loop's thread); everything else is read when somebody asks. No label has more values than the code names, or than there
+// are providers.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "src/core/job/job.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
+#include "src/server/provisioning/making_event.h"
 #include "src/server/system_state.h"
 
 namespace hodei::server {
@@ -41,6 +43,7 @@ class ServerMetrics {
   void moved(const core::JobHead& job, size_t first);
   void execution_lost();
   void committed(Duration took, bool ok);
+  void making(const MakingEvent& event);     // from any thread
 
   // The text format.
   std::string text(const Readings& readings);

@@ -109,6 +109,7 @@ void RandomHistory::submit(Writes& out) {
   if (pick(3) == 0) job.concurrency_key = some_text();
   if (pick(3) == 0) job.secrets = std::make_shared<const std::string>(cat("s", pick(9)));
   if (pick(4) == 0) job.shape = a_shape(some_text());
+  if (pick(3) == 0) job.labels = std::make_shared<const Labels>(Labels{{"team", some_text()}});
   SpecRow spec = *a_spec(job, some_text());
   spec.labels = {{"team", some_text()}};
   spec.retry_of = JobId{pick(next_job_)};
@@ -139,6 +140,7 @@ void RandomHistory::move_a_job(Writes& out) {
     live_.erase(at);
   } else {
     job.cancel_requested = pick(5) == 0;
+    job.requeue = static_cast<Requeue>(pick(3));
     out.push_back(live(job));
   }
 }
@@ -165,7 +167,9 @@ void RandomHistory::change_something_else(Writes& out) {
     case 10: out.push_back(DeleteSecret{ns, some_text()}); break;
     case 11: out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}}); break;
     case 12: out.push_back(ExpireAudit{WallTime{clock_us_ - 5000}}); break;
-    case 13: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9))}}); break;
+    case 13: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9)),
+                                             .packing = Packing::Pack, .preemption = pick(2) == 0,
+                                             .reserve_after = Duration(pick(9))}}); break;
     case 14: out.push_back(PutSetting{{SettingKind::Pool, some_text(), some_text()}}); break;
     case 15: out.push_back(DeleteSetting{SettingKind::Pool, some_text()}); break;
     default: out.push_back(PutNextJob{next_job_});

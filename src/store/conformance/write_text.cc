@@ -60,8 +60,9 @@ struct Describe {
   std::string operator()(const ExpireIdempotency& w) const { return fmt::format("expire before {}", w.before.us); }
   std::string operator()(const PutScheduler& w) const {
     const SchedulerConfig& c = w.config;
-    return fmt::format("scheduler {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load, c.affinity,
-                       c.zone, c.history, c.threshold);
+    return fmt::format("scheduler {} {} {} {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load,
+                       c.affinity, c.zone, c.history, c.threshold, static_cast<int>(c.packing), c.preemption,
+                       c.reserve_after.count());
   }
   std::string operator()(const PutSetting& w) const {
     return fmt::format("setting {}/{} {}", static_cast<int>(w.row.kind), quoted(w.row.name), quoted(w.row.bytes));
@@ -88,11 +89,11 @@ struct Describe {
 
 std::string to_text(const JobHead& j) {
   return fmt::format(
-      "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} executions={} attempts={}/{} lost={} limits={}/{} "
+      "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} requeue={} labels={} executions={} attempts={}/{} lost={} limits={}/{} "
       "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
       number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry,
       j.secrets == nullptr ? "none" : quoted(*j.secrets), j.cancel_requested,
-      j.timeout_requested, j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
+      j.timeout_requested, static_cast<int>(j.requeue), j.labels == nullptr ? "none" : text_of(*j.labels), j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
       j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
       j.not_before.us, quoted(j.concurrency_key), quoted(j.worker.str()),
       j.shape == nullptr ? "none" : quoted(encode(*j.shape)), j.past == nullptr ? "none" : quoted(encode(*j.past)));

@@ -1,0 +1,93 @@
+// SchedulerService: shares and quotas of tenants, limits of concurrency keys.
+#include <cmath>
+
+#include "src/api/grpc/scheduler_service.h"
+#include "src/api/grpc/submissions.h"
+#include "src/api/grpc/unary.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+constexpr double kMilli = 1000;
+
+void to_proto(const core::TenantView& view, v1::Tenant* out) {
+  out->set_namespace_(view.row.ns);
+  out->set_weight(view.row.weight);
+  out->set_max_running(view.row.max_running);
+  out->set_max_cpu_cores(static_cast<double>(view.row.max_cpu_milli) / kMilli);
+  out->set_max_memory_mb(view.row.max_memory_mb);
+  out->set_max_pending(view.row.max_pending);
+  out->set_running(view.running);
+  out->set_pending(view.pending);
+  out->set_cpu_cores(static_cast<double>(view.used.cpu_milli) / kMilli);
+  out->set_memory_mb(view.used.memory_mb);
+}
+
+void to_proto(const core::LimitView& view, v1::Limit* out) {
+  out->set_namespace_(view.ns);
+  out->set_key(view.key);
+  out->set_limit(view.limit);
+  out->set_rate(view.rate);
+  out->set_burst(view.burst);
+  out->set_held(view.held);
+  out->set_waiting(view.waiting);
+  out->set_is_set(view.is_set);
+}
+
+std::optional<int64_t> given(bool has, int64_t value) { return has ? std::optional<int64_t>(value) : std::nullopt; }
+
+}  // namespace
+
+SchedulerService::Unary* SchedulerService::ListTenants(Context* c, const v1::ListTenantsRequest*, v1::ListTenantsResponse* out) {
+  return decide<core::TenantViews>(server_, c, core::Question(core::DescribeTenants{}), [out](const core::TenantViews& all) {
+    for (const core::TenantView& view : all.tenants) to_proto(view, out->add_tenants());
+  });
+}
+
+SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTenantRequest* in, v1::Tenant* out) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  core::SetTenant command;
+  command.ns = *ns;
+  if (in->has_weight()) command.weight = in->weight();
+  command.max_running = given(in->has_max_running(), in->max_running());
+  command.max_memory_mb = given(in->has_max_memory_mb(), in->max_memory_mb());
+  command.max_pending = given(in->has_max_pending(), in->max_pending());
+  if (in->has_max_cpu_cores()) {
+    const double milli = in->max_cpu_cores() * kMilli;
+    if (!(milli >= 0 && milli <= static_cast<double>(core::kMaxQuota))) {
+      return finish(c, bad_field("max_cpu_cores", "must be from 0 (no quota) to ",
+                                 core::kMaxQuota / static_cast<int64_t>(kMilli), ", not ", in->max_cpu_cores()));
+    }
+    command.max_cpu_milli = std::llround(milli);
+  }
+  return decide<core::TenantViews>(server_, c, command, [out](const core::TenantViews& one) { to_proto(one.tenants[0], out); });
+}
+
+SchedulerService::Unary* SchedulerService::ListLimits(Context* c, const v1::ListLimitsRequest* in, v1::ListLimitsResponse* out) {
+  return decide<core::LimitViews>(server_, c, core::Question(core::DescribeLimits{in->namespace_(), ""}),
+                                  [out](const core::LimitViews& all) {
+                                    for (const core::LimitView& view : all.limits) to_proto(view, out->add_limits());
+                                  });
+}
+
+SchedulerService::Unary* SchedulerService::SetLimit(Context* c, const v1::SetLimitRequest* in, v1::Limit* out) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  core::SetLimit command;
+  command.ns = *ns;
+  command.key = in->key();
+  command.limit = given(in->has_limit(), in->limit());
+  if (in->has_rate()) command.rate = in->rate();
+  command.burst = given(in->has_burst(), in->burst());
+  return decide<core::LimitViews>(server_, c, command, [out](const core::LimitViews& one) { to_proto(one.limits[0], out); });
+}
+
+SchedulerService::Unary* SchedulerService::RemoveLimit(Context* c, const v1::RemoveLimitRequest* in, v1::RemoveLimitResponse*) {
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  return decide<core::Done>(server_, c, core::DropLimit{*ns, in->key()}, [](const core::Done&) {});
+}
+
+}  // namespace hodei::api

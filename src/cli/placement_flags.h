@@ -1,0 +1,24 @@
+// Flags of `run` and `job submit` about where the job may run, beyond the plain ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hodei/v1/job.pb.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hodei::cli {
+
+struct PlacementFlags {
+  std::string isolation, preferred_provider;
+  std::vector<std::string> near, away, prefer_near, prefer_away;
+};
+
+void add_placement_flags(CLI::App& command, PlacementFlags& flags);
+absl::Status set_placement_flags(const PlacementFlags& flags, v1::JobSpec& spec);
+
+}  // namespace hodei::cli

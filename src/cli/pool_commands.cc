@@ -1,0 +1,138 @@
+// `hodei pool …`: how many workers of a kind there are.
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/label_rules.h"
+#include "src/cli/provider_view.h"
+#include "src/cli/quantities.h"
+#include "src/cli/repeatable.h"
+#include "src/cli/session.h"
+#include "src/cli/utf8.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int64_t kMostWorkers = 10'000;
+
+struct PoolFlags {
+  std::string name, provider, image, min, max, spare, idle, slots, cpu, memory, gpus;
+  std::vector<std::string> labels;
+  bool one_job = false;
+};
+
+using SetCount = void (v1::Pool::*)(int32_t);
+
+absl::Status put_count(std::string_view flag, const std::string& text, v1::Pool& pool, SetCount set) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> n = parse_count(text, 0, kMostWorkers);
+  if (!n.ok()) return bad_field(flag, std::string(n.status().message()));
+  (pool.*set)(static_cast<int32_t>(*n));
+  return absl::OkStatus();
+}
+
+absl::Status put_size(const PoolFlags& flags, v1::Pool& pool) {
+  if (!flags.cpu.empty()) {
+    const absl::StatusOr<int64_t> milli = parse_cores(flags.cpu);
+    if (!milli.ok()) return bad_field("--cpu", std::string(milli.status().message()));
+    pool.mutable_size()->set_cpu_cores(static_cast<double>(*milli) / 1000);
+  }
+  if (!flags.memory.empty()) {
+    const absl::StatusOr<int64_t> megabytes = parse_megabytes(flags.memory);
+    if (!megabytes.ok()) return bad_field("--memory", std::string(megabytes.status().message()));
+    pool.mutable_size()->set_memory_mb(*megabytes);
+  }
+  if (flags.gpus.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> gpus = parse_count(flags.gpus, 0, 1000);
+  if (!gpus.ok()) return bad_field("--gpus", std::string(gpus.status().message()));
+  pool.mutable_size()->set_gpus(static_cast<int32_t>(*gpus));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Pool> pool_of(const PoolFlags& flags) {
+  v1::Pool pool;
+  pool.set_name(flags.name);
+  pool.set_provider(flags.provider);
+  pool.set_image(flags.image);
+  pool.set_one_job(flags.one_job);
+  RETURN_IF_ERROR(put_count("--min", flags.min, pool, &v1::Pool::set_min));
+  RETURN_IF_ERROR(put_count("--max", flags.max, pool, &v1::Pool::set_max));
+  RETURN_IF_ERROR(put_count("--spare", flags.spare, pool, &v1::Pool::set_spare));
+  RETURN_IF_ERROR(put_count("--slots", flags.slots, pool, &v1::Pool::set_slots));
+  if (!flags.idle.empty()) {
+    const absl::StatusOr<Duration> idle = parse_duration(flags.idle);
+    if (!idle.ok()) return bad_field("--idle", std::string(idle.status().message()));
+    pool.set_idle_ms(idle->count() / 1000);
+  }
+  RETURN_IF_ERROR(put_size(flags, pool));
+  for (const std::string& text : flags.labels) {
+    ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--label", text));
+    (*pool.mutable_labels())[pair.key] = pair.value;
+  }
+  RETURN_IF_ERROR(check_utf8(pool));
+  return pool;
+}
+
+absl::StatusOr<std::string> set_text(Session& session, const PoolFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::Pool wanted, pool_of(flags));
+  ASSIGN_OR_RETURN(const v1::Pool pool, session.client().set_pool(wanted));
+  if (const auto data = session.data_text(pool)) return *data;
+  if (session.form() == OutputForm::Name) return pool.name() + "\n";
+  return cat("pool ", pool.name(), " is set; a job uses it with `--pool ", pool.name(), "`\n");
+}
+
+absl::StatusOr<std::string> list_text(Session& session) {
+  ASSIGN_OR_RETURN(const v1::ListPoolsResponse answer, session.client().list_pools());
+  std::vector<const google::protobuf::Message*> messages;
+  std::string names;
+  for (const v1::Pool& pool : answer.pools()) messages.push_back(&pool), names += pool.name() + "\n";
+  if (const auto data = session.data_text(messages)) return *data;
+  if (session.form() == OutputForm::Name) return names;
+  if (messages.empty()) session.note("no pools; `hodei pool set NAME --max N` makes one");
+  return pool_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
+}
+
+absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+  RETURN_IF_ERROR(session.client().remove_pool(name));
+  return session.form() == OutputForm::Name ? name + "\n" : cat("pool ", name, " is removed; its workers finish what they run, then go\n");
+}
+
+void add_set(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("set", "make a pool, or replace it");
+  auto flags = std::make_shared<PoolFlags>();
+  command->add_option("name", flags->name, "of the pool")->required()->type_name("NAME");
+  command->add_option("--provider", flags->provider, "that makes its workers; without it, any that can")->type_name("PROVIDER");
+  command->add_option("--image", flags->image, "that its workers are made from")->type_name("IMAGE");
+  command->add_option("--min", flags->min, "workers kept even when nobody waits (0)")->type_name("N");
+  command->add_option("--max", flags->max, "workers at most; 0: as many as the provider makes (0)")->type_name("N");
+  command->add_option("--spare", flags->spare, "idle workers kept warm while there is work (0)")->type_name("N");
+  command->add_option("--idle", flags->idle, "without work for so long, a worker goes (10s)")->type_name("TIME");
+  command->add_flag("--one-job", flags->one_job, "a fresh worker for every execution");
+  command->add_option("--slots", flags->slots, "executions at once on one worker (1)")->type_name("N");
+  command->add_option("--cpu", flags->cpu, "cores of one worker; without it, what the job needs")->type_name("CORES");
+  command->add_option("--memory", flags->memory, "of one worker: 512, 2g")->type_name("SIZE");
+  command->add_option("--gpus", flags->gpus, "of one worker")->type_name("N");
+  repeatable(*command, "--label", flags->labels, "a label of its workers")->type_name("KEY=VALUE");
+  command->callback([&session, flags] { session.action = [&session, flags] { return session.show(set_text(session, *flags)); }; });
+}
+
+}  // namespace
+
+void add_pool_commands(CLI::App& root, Session& session) {
+  CLI::App* group = root.add_subcommand("pool", "groups of workers that providers keep");
+  group->require_subcommand(1);
+  add_set(*group, session);
+  CLI::App* list = group->add_subcommand("list", "all pools");
+  list->alias("ls");
+  auto watch = std::make_shared<bool>(false);
+  list->add_flag("--watch", *watch, "show it again and again");
+  list->callback([&session, watch] {
+    session.action = [&session, watch] { return session.show(*watch, [&] { return list_text(session); }); };
+  });
+  CLI::App* remove = group->add_subcommand("rm", "remove a pool");
+  remove->alias("delete");
+  auto name = std::make_shared<std::string>();
+  remove->add_option("name", *name, "of the pool")->required()->type_name("NAME");
+  remove->callback([&session, name] { session.action = [&session, name] { return session.show(remove_text(session, *name)); }; });
+}
+
+}  // namespace hodei::cli

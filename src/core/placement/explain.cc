@@ -1,0 +1,127 @@
+#include "src/core/placement/explain.h"
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/rule.h"
+
+namespace hodei::core {
+namespace {
+
+struct Against {
+  std::string_view rule;
+  std::string reason;
+};
+
+// What speaks against a worker that could run such a job at another time, and what would change it.
+struct Passing {
+  std::string_view rule;
+  std::string_view unblocked_by;
+};
+
+constexpr Passing kPassing[] = {
+    {"capacity", "the end of jobs that run, or a smaller request"},
+    {"slots", "the end of a job that runs, or more workers"},
+    {kCompanyRule, "jobs that it must run beside getting there, or jobs that it keeps away from ending"},
+    {"reserved", "the job that a worker is kept free for getting its turn"},
+    {"threshold", "a lower threshold (`hodei scheduler set --threshold`), or less loaded workers"},
+    {"connected", "a worker coming back"},
+    {"healthy", "a worker coming back"},
+    {"state", "a worker joining that is not about to leave"},
+};
+
+std::optional<Against> right_now(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& w) {
+  if (!takes_work(w.state)) return {{"state", cat("is ", name(w.state))}};
+  if (!w.connected) return {{"connected", "is not connected"}};
+  if (w.unhealthy) return {{"healthy", "is unhealthy"}};
+  if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
+  if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
+  if (std::optional<std::string> no = rejects_company(shape, w)) return {{kCompanyRule, *std::move(no)}};
+  if (w.reserved.priority >= static_cast<uint8_t>(priority) && w.reserved != lane) {
+    return {{"reserved", "is kept free for a job that has waited long"}};
+  }
+  return std::nullopt;
+}
+
+const RuleCount* worst_of(const std::vector<RuleCount>& rejected) {
+  const auto it = std::max_element(rejected.begin(), rejected.end(),
+                                   [](const RuleCount& a, const RuleCount& b) { return a.workers < b.workers; });
+  return it == rejected.end() ? nullptr : &*it;
+}
+
+std::string_view unblocked_by(std::string_view name) {
+  for (const Rule& rule : rules()) {
+    if (rule.name == name) return rule.unblocked_by;
+  }
+  for (const Passing& rule : kPassing) {
+    if (rule.rule == name) return rule.unblocked_by;
+  }
+  return {};
+}
+
+bool is_passing(const RuleCount& r) {
+  return std::any_of(std::begin(kPassing), std::end(kPassing), [&](const Passing& p) { return p.rule == r.rule; });
+}
+
+}  // namespace
+
+Candidate candidate_of(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& worker,
+                       const SchedulerConfig& config) {
+  Candidate out;
+  out.worker = worker.id();
+  const WorkerInfo& info = worker.record->info;
+  if (const std::optional<Rejection> no = first_rejection(shape, info)) {
+    out.rule = no->rule->name;
+    out.reason = no->reason;
+    return out;
+  }
+  if (const std::optional<Against> busy = right_now(shape, priority, lane, worker)) {
+    out.rule = busy->rule;
+    out.reason = busy->reason;
+    return out;
+  }
+  Fit fit = fit_of(shape, info);
+  fit.affinity *= company_share(shape, worker);
+  out.score = score_of(worker, fit, config);
+  out.fits = is_kept(rank_of(worker, config), fit, config);
+  if (!out.fits) {
+    out.rule = "threshold";
+    out.reason = cat("scores ", out.score.total(), ", not above ", config.threshold);
+  }
+  return out;
+}
+
+void count(std::vector<RuleCount>& into, std::string_view rule) {
+  const auto it = std::find_if(into.begin(), into.end(), [&](const RuleCount& r) { return r.rule == rule; });
+  if (it != into.end()) {
+    ++it->workers;
+  } else {
+    into.push_back({std::string(rule), 1});
+  }
+}
+
+std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers) {
+  if (workers == 0) return "there are no workers; start one with `hodei agent`";
+  const RuleCount* worst = worst_of(rejected);
+  if (worst == nullptr) return "a worker fits; it is next";
+  return cat("no worker fits: ", worst->workers, " of ", workers, " turned away by '", worst->rule, "'");
+}
+
+std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
+  if (workers == 0) return cat("a worker", shape.pool.empty() ? "" : cat(" of pool '", shape.pool, "'"), " joining");
+  // What passes by itself comes before what somebody has to do something about.
+  std::vector<RuleCount> order = rejected;
+  std::stable_sort(order.begin(), order.end(), [](const RuleCount& a, const RuleCount& b) {
+    return is_passing(a) != is_passing(b) ? is_passing(a) : a.workers > b.workers;
+  });
+  std::string out;
+  for (const RuleCount& r : order) {
+    const std::string_view by = unblocked_by(r.rule);
+    if (by.empty() || out.find(by) != std::string::npos) continue;
+    out += cat(out.empty() ? "" : "; or ", by, " (", r.workers, r.workers == 1 ? " worker)" : " workers)");
+  }
+  return out;
+}
+
+}  // namespace hodei::core

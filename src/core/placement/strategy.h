@@ -1,0 +1,38 @@
+// Which of the workers that fit is taken: the strategies of SPEC 2.4.
+//
+// Every strategy orders workers by rank + favour. The rank depends on the worker alone, so that workers are kept sorted
+// by it; the favour depends on what shape and worker *are*.
+#pragma once
+
+#include "src/core/placement/score.h"
+
+namespace hodei::core {
+
+// Larger than every rank: what a shape is advised against comes after all the others.
+inline constexpr double kAvoided = 1e12;
+
+double rank_of(const LiveWorker& worker, const SchedulerConfig& config);
+
+inline double favour_of(const Fit& fit, const SchedulerConfig& config) {
+  if (config.strategy == Strategy::Smart || config.strategy == Strategy::Affinity) {
+    return config.affinity * fit.affinity + config.zone * fit.zone;
+  }
+  return fit.avoided ? -kAvoided : 0;
+}
+
+// Whether the score is above the threshold. Strategies without a score take whoever fits.
+inline bool is_kept(double rank, const Fit& fit, const SchedulerConfig& config) {
+  switch (config.strategy) {
+    case Strategy::Smart:
+    case Strategy::Affinity: return rank + favour_of(fit, config) > config.threshold;
+    case Strategy::ResourcePriority: return rank > config.threshold;
+    case Strategy::RoundRobin:
+    case Strategy::LeastConnections: break;
+  }
+  return true;
+}
+
+// The parts of the score that the strategy counts.
+Score score_of(const LiveWorker& worker, const Fit& fit, const SchedulerConfig& config);
+
+}  // namespace hodei::core

@@ -1,0 +1,78 @@
+// Whom jobs count for: a tenant is a namespace. Its weight is its share of what all want at once; its quotas are the
+// most that it may have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "src/base/ids.h"
+#include "src/core/job/job.h"
+
+namespace hodei::core {
+
+// What people set. A quota of 0 is none.
+struct TenantRow {
+  std::string ns;
+  double weight = 1;                       // in steps of kWeightStep
+  int64_t max_running = 0;                 // executions at once
+  int64_t max_cpu_milli = 0;               // that its executions asked for
+  int64_t max_memory_mb = 0;               // likewise
+  int64_t max_pending = 0;                 // waiting jobs; more are refused
+
+  bool operator==(const TenantRow&) const = default;
+};
+
+inline constexpr double kMinWeight = 0.001;
+inline constexpr double kMaxWeight = 1000;
+inline constexpr double kWeightStep = 0.001;
+inline constexpr int64_t kMaxQuota = 1'000'000'000'000;
+inline constexpr size_t kMaxTenantRows = 10'000;
+
+std::string encode(const TenantRow& row);
+TenantRow decode_tenant(std::string_view bytes);
+absl::Status validate(const TenantRow& row);
+
+// How far a placement moves a tenant of weight 1 back. The largest weight still moves by 100, so that rounding is less
+// than a hundredth; the smallest moves by 10^8, which 64 bits take 10^11 times.
+inline constexpr uint64_t kStride = 100'000;
+// Placements that a tenant may catch up on which it missed because nothing of its own fitted.
+inline constexpr uint64_t kMaxCatchUp = 64;
+
+// Inside a class, waiting work rotates over tenants: the one with the smallest pass is next.
+struct Tenant {
+  Namespace ns;
+  uint32_t ordinal = 0;
+  TenantRow row;
+  uint64_t stride = kStride;
+  std::array<uint64_t, kPriorities> pass{};
+  std::array<uint32_t, kPriorities> lanes{};             // that have jobs
+
+  // Of its executions, from dispatch to proven end.
+  int64_t running = 0;
+  Amounts used;
+
+  // What its lanes with jobs ask for, and how many do; kept only under a quota of cpu or memory.
+  std::map<int64_t, uint32_t> cpu_waiting;
+  std::map<int64_t, uint32_t> memory_waiting;
+
+  void set(const TenantRow& wanted);
+  bool has_quota() const { return row.max_running > 0 || sums(); }
+  bool sums() const { return row.max_cpu_milli > 0 || row.max_memory_mb > 0; }
+
+  // Whether its quotas let it have a further execution with these needs; how many of them.
+  bool admits(const Amounts& needs) const { return !has_quota() || room(needs) > 0; }
+  int64_t room(const Amounts& needs) const;
+  // Whether they let it have nothing of what it waits with. Quick, and never wrong when it says yes.
+  bool closed() const { return has_quota() && over_quota(); }
+
+  void count_lane(const Amounts& needs, bool has_jobs);
+
+ private:
+  bool over_quota() const;
+};
+
+}  // namespace hodei::core

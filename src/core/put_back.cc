@@ -1,0 +1,87 @@
+// Executions that are ended although nobody wants their jobs' end: the job goes back into the queue. As with a cancel,
+// the wish is stored first, and the job moves when its worker says that it is dead, or the lease proves it.
+#include "src/base/status.h"
+#include "src/core/engine.h"
+#include "src/core/job/draft.h"
+#include "src/core/placement/rules/taints.h"
+
+namespace hodei::core {
+
+bool Engine::is_ending(const JobHead& job) {
+  return job.cancel_requested || job.timeout_requested || job.requeue != Requeue::No;
+}
+
+void Engine::put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn) {
+  Draft draft(job);
+  draft.head.requeue = kind;
+  draft.past.cancel_reason = why;
+  draft.past.reason = cat(why, "; waiting for the worker to end it");
+  const JobPtr stored = draft.finish();
+  write(PutJob{stored}, turn);
+  if (const LiveWorker* worker = state_.worker(stored->worker); worker != nullptr && worker->connected) {
+    turn.effects.push_back(CancelExecution{stored->worker, worker->stream, stored->current(), false, stored->grace});
+  }
+}
+
+void Engine::return_to_queue(Draft& draft, Now now) {
+  JobHead& head = draft.head;
+  // It did not use up an attempt: it was not let finish.
+  if (head.state == JobState::Running) --head.attempts;
+  Execution& e = draft.execution();
+  e.reason = draft.past.cancel_reason;
+  e.failure = head.requeue == Requeue::Evicted ? "evicted" : "preempted";
+  e.state = JobState::Pending;
+  draft.move(JobEvent::Preempt, now.wall, std::exchange(draft.past.cancel_reason, {}));
+  head.requeue = Requeue::No;
+  head.worker = WorkerId();
+}
+
+void Engine::end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn) {
+  Draft draft(*state_.job(execution.job)->head);
+  Execution& e = draft.execution();
+  e.ended = r.ended.is_set() ? r.ended : now.wall;
+  e.exit_code = r.exit_code;
+  e.signal = r.signal;
+  e.facts = r.facts;
+  e.log_bytes = r.log_bytes;
+  return_to_queue(draft, now);
+  store(draft, now, turn);
+}
+
+void Engine::evict(LiveWorker& worker, Turn& turn) {
+  const std::vector<ExecutionId> executions(worker.executions.begin(), worker.executions.end());
+  for (const ExecutionId& execution : executions) {
+    const JobHead& job = *state_.job(execution.job)->head;
+    if (is_ending(job)) continue;
+    for (const Taint& taint : worker.record->info.taints) {
+      if (taint.effect != TaintEffect::NoExecute || tolerates(*job.shape, taint)) continue;
+      put_back(job, Requeue::Evicted,
+               cat("evicted from worker ", worker.id().str(), ", which is tainted ", taint.key, "=", taint.value,
+                   ":NoExecute"),
+               turn);
+      break;
+    }
+  }
+}
+
+Engine::Answer Engine::on(const TaintWorker& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || worker->state == WorkerState::Terminated) {
+    return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered; see `hodei worker list`"));
+  }
+  if (c.taints.size() > kMaxTaints) return bad_field("taints", "at most ", kMaxTaints, " taints, not ", c.taints.size());
+  for (const Taint& taint : c.taints) {
+    if (taint.key.empty()) return bad_field("taints.key", "must not be empty; write key=value:NoSchedule");
+  }
+  auto record = std::make_shared<WorkerRecord>(*worker->record);
+  record->info.taints = c.taints;
+  record->info.taints_set = true;
+  RETURN_IF_ERROR(validate(record->info));
+  if (*record != *worker->record) write(PutWorker{record}, turn);
+  evict(*worker, turn);
+  check_reservations(now, true);
+  fill(*worker, now, turn);
+  return answer(DescribeWorkers{c.worker.str(), true}, now);
+}
+
+}  // namespace hodei::core

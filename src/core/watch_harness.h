@@ -1,0 +1,82 @@
+// For the tests of the engine: sees that no quota and no rate is ever exceeded.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "src/core/effects.h"
+#include "src/core/state.h"
+
+namespace hodei::core {
+
+class Watch {
+ public:
+  // After every decision.
+  void look(const State& state, const Turn& turn, MonoTime now) {
+    look_at_tenants(state);
+    for (const Write& write : turn.writes) {
+      // A rule that is set anew begins with a full burst.
+      const auto* gone = std::get_if<DeleteSetting>(&write);
+      if (gone != nullptr && gone->kind == SettingKind::KeyRate) keys_.erase(gone->name);
+    }
+    for (const Effect& effect : turn.effects) {
+      if (const auto* run = std::get_if<RunExecution>(&effect)) start(state, run->execution.job, now);
+    }
+  }
+
+ private:
+  // Somebody lowered a quota below what runs: it may not grow then.
+  static void check(const std::string& what, int64_t quota, int64_t now, int64_t before) {
+    if (quota == 0 || now <= quota) return;
+    EXPECT_LE(now, before) << what << " is over its quota of " << quota;
+  }
+
+  void look_at_tenants(const State& state) {
+    for (const auto& [ns, tenant] : state.roster().tenants()) {
+      int64_t running = 0;
+      Amounts used;
+      for (const auto& [id, live] : state.jobs()) {
+        if (live.head->ns != ns || !is_active(live.head->state)) continue;
+        ++running;
+        used += live.head->shape->needs;
+      }
+      EXPECT_EQ(tenant->running, running) << ns.str();
+      EXPECT_EQ(tenant->used, used) << ns.str();
+      auto& [running_before, used_before] = tenants_[ns.str()];
+      check(cat(ns.str(), ": max_running"), tenant->row.max_running, running, running_before);
+      check(cat(ns.str(), ": max_cpu"), tenant->row.max_cpu_milli, used.cpu_milli, used_before.cpu_milli);
+      check(cat(ns.str(), ": max_memory"), tenant->row.max_memory_mb, used.memory_mb, used_before.memory_mb);
+      running_before = running;
+      used_before = used;
+    }
+  }
+
+  void start(const State& state, JobId job, MonoTime now) {
+    const LiveJob* live = state.job(job);
+    if (live == nullptr || live->head->concurrency_key.empty()) return;
+    const KeyState* key = state.keys().find(live->head->ns.str(), live->head->concurrency_key);
+    EXPECT_LE(key->held, key->cap()) << live->head->concurrency_key;
+    Starts& starts = keys_[setting_name(live->head->ns.str(), live->head->concurrency_key)];
+    if (!key->has_rate() || key->setting->rule != starts.rule) starts.at.clear();
+    if (!key->has_rate()) return;
+    starts.rule = key->setting->rule;
+    starts.at.push_back(now);
+    for (size_t i = 0; i < starts.at.size(); ++i) {
+      const double window = static_cast<double>((now - starts.at[i]).count()) / 1e6;
+      EXPECT_LE(static_cast<double>(starts.at.size() - i), starts.rule.rate * window + static_cast<double>(starts.rule.burst) + 1e-3)
+          << live->head->concurrency_key << " is over its rate in " << window << " s";
+    }
+  }
+
+  struct Starts {
+    KeyRule rule;
+    std::deque<MonoTime> at;
+  };
+  std::map<std::string, std::pair<int64_t, Amounts>> tenants_;
+  std::map<std::string, Starts> keys_;                    // by the name of their setting
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,28 @@
+#include "src/providers/foreign_text.h"
+
+#include "gtest/gtest.h"
+
+namespace hodei::providers {
+namespace {
+
+TEST(ForeignText, IsCutBetweenCharacters) {
+  EXPECT_EQ(first_words("größer", 3), "gr…");
+  EXPECT_EQ(first_words("größer", 20), "größer");
+  EXPECT_EQ(last_words("größer", 4), "…er");
+  EXPECT_EQ(last_words("größer", 6), "…ßer");
+}
+
+TEST(ForeignText, IsOneLineThatNoTerminalActsOn) {
+  EXPECT_EQ(first_words("\x1b[31mred\r\n\n", 100), "[31mred");
+  EXPECT_EQ(first_words("one\ntwo\n", 100), "one two");
+  EXPECT_EQ(first_words(" \n", 100), "");
+}
+
+TEST(ForeignText, IsAlwaysUtf8) {
+  EXPECT_EQ(as_utf8("gr\xc3\xb6\xff"), "gr???");
+  EXPECT_EQ(first_words("\xff\xfe", 100), "??");
+  EXPECT_EQ(as_utf8("größer"), "größer");
+}
+
+}  // namespace
+}  // namespace hodei::providers

@@ -1,0 +1,13 @@
+// Whether pods can be made here: the API server is ready and we have the rights.
+#pragma once
+
+#include <string>
+
+#include "src/providers/kubernetes/api.h"
+#include "src/providers/provider.h"
+
+namespace hodei::providers::kubernetes {
+
+Health check_health(Api& api, const std::string& namespace_name);
+
+}  // namespace hodei::providers::kubernetes

@@ -1,0 +1,37 @@
+// Reading the options of a provider: each by its name and kind, and at the end what is left over is refused.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "src/providers/provider.h"
+
+namespace hodei::providers {
+
+class OptionWords {
+ public:
+  explicit OptionWords(const ProviderConfig& config) : config_(config) {}
+
+  std::string text(const std::string& name, std::string fallback);
+  uint32_t number(const std::string& name, uint32_t fallback, uint32_t least, uint32_t most);
+  bool yes_or_no(const std::string& name, bool fallback);
+  // 500ms, 2s, 1.5s, 3m; a plain number is seconds.
+  Duration time(const std::string& name, Duration fallback, Duration most);
+  // Words between commas.
+  std::vector<std::string> list(const std::string& name);
+  // Options whose names begin so, without that beginning.
+  Words below(const std::string& prefix);
+  void refuse(const std::string& name, const std::string& why);
+
+  // The first thing that was wrong, or an option that nobody asked for.
+  absl::Status finish() const;
+
+ private:
+  const std::string* find(const std::string& name);
+
+  const ProviderConfig& config_;
+  std::set<std::string> known_;
+  absl::Status wrong_;
+};
+
+}  // namespace hodei::providers

@@ -1,0 +1,16 @@
+// Starting a worker's process: in a session of its own, with its own environment and none of our files.
+#pragma once
+
+#include <string>
+
+#include "src/providers/process/process_look.h"
+#include "src/providers/provider.h"
+
+namespace hodei::providers {
+
+// `words` win over what is passed on of our own environment: no setting of the server, and nothing that is secret.
+//   FAILED_PRECONDITION  the program cannot be run   RESOURCE_EXHAUSTED  no more processes now
+absl::StatusOr<pid_t> start_worker(const std::string& program, const Words& words, const std::string& folder,
+                                   const std::string& log);
+
+}  // namespace hodei::providers
