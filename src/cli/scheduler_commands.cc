@@ -71,11 +71,9 @@ absl::Status set_strategy(const Flags& flags, v1::ConfigureSchedulerRequest& req
 
 absl::Status set_weight(const std::string& typed, v1::ConfigureSchedulerRequest& request) {
   ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--weight", typed));
-  double value = 0;
-  const auto [end, error] = std::from_chars(pair.value.data(), pair.value.data() + pair.value.size(), value);
-  if (error != std::errc() || end != pair.value.data() + pair.value.size()) {
-    return bad_field("--weight", "'", pair.value, "' is not a number; write ", pair.key, "=30");
-  }
+  const absl::StatusOr<double> number = parse_number(pair.value);
+  if (!number.ok()) return bad_field("--weight", "'", pair.value, "' is not a number; write ", pair.key, "=30");
+  const double value = *number;
   if (pair.key == "capacity") return request.set_weight_capacity(value), absl::OkStatus();
   if (pair.key == "load") return request.set_weight_load(value), absl::OkStatus();
   if (pair.key == "affinity") return request.set_weight_affinity(value), absl::OkStatus();

@@ -98,7 +98,7 @@ void Clients::plan_scheduling(uint64_t workers, Duration over) {
 void Clients::untaint(const WorkerId& worker, Duration when) {
   world_.after(when, [this, worker] {
     server_.call(core::TaintWorker{worker, {}}, [this, worker](absl::StatusOr<core::Reply> reply) {
-      if (!reply.ok() && absl::IsUnavailable(reply.status())) untaint(worker, 1s);
+      if (!reply.ok()) untaint(worker, 1s);   // also when it is away: its taints come back with it
     });
   });
 }
