@@ -1,5 +1,5 @@
 // Shares and quotas of tenants.
-#include <cmath>
+#include <algorithm>
 
 #include "src/base/status.h"
 #include "src/core/engine.h"
@@ -85,6 +85,8 @@ absl::Status Engine::check_pending(const Submit& c) const {
 void Engine::wake_tenant(const Namespace& ns, Now now, Turn& turn) {
   const Tenant* tenant = state_.roster().find_tenant(ns);
   if (tenant == nullptr) return;
+  // What fits on no worker may have one made now.
+  making_.due |= std::any_of(tenant->lanes.begin(), tenant->lanes.end(), [](uint32_t lanes) { return lanes > 0; });
   while (Lane* lane = state_.roster().first_waiting_of(*tenant)) {
     const JobId first = lane->first();
     place_lane(lane, now, turn);

@@ -51,7 +51,7 @@ void Engine::place_job(JobId id, Now now, Turn& turn) {
   // Others of its lane wait already: by the roster's invariant there is no room for this one either.
   if (live->lane->first() == id) {
     place_lane(live->lane, now, turn);
-  } else if (state_.roster().admits(*live->lane)) {
+  } else {
     want(*live->lane);
   }
 }
@@ -63,7 +63,7 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
       park(id, now);
       continue;
     }
-    if (!state_.roster().admits(*lane)) return;
+    if (!state_.roster().admits(*lane)) return want(*lane);   // a worker is made when its quota lets it start
     Choice choice = state_.roster().best(*lane);
     if (choice.worker == nullptr) {
       if (!preempt(*lane, now, turn)) want(*lane);

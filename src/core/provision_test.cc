@@ -73,6 +73,22 @@ TEST(Provision, MakesNoMoreThanKeysAndQuotasLetStart) {
   EXPECT_EQ(asked(bench).size(), 3u);
 }
 
+TEST(Provision, MakesAWorkerForATenantThatIsUnderItsQuotaAgain) {
+  Bench bench;
+  add(bench, a_docker());
+  SetTenant quota;
+  quota.ns = "small";
+  quota.max_running = 1;
+  ASSERT_TRUE(bench.decide(quota).ok());
+  const JobId first = bench.submit(a_job().image("x").in("small"));
+  const std::string id = only_asked(bench);
+  arrives(bench, id).takes(first);
+  const JobId second = bench.submit(a_job().image("y").in("small"));
+  EXPECT_EQ(asked(bench).size(), 0u) << "it could not start there";
+  bench.worker(id).finishes(first);
+  arrives(bench, only_asked(bench)).takes(second);
+}
+
 TEST(Provision, TheJobItWasMadeForHasTheFirstClaim) {
   Bench bench;
   add(bench, a_docker().most(1));

@@ -121,7 +121,7 @@ Outcome simulate(const Options& options) {
     }
     if (checker.all_acknowledged_ended() && maker.has_nothing() && at > kTrouble + 120s) break;
   }
-  if (world.ok()) checker.finish(server.outcomes());
+  if (world.ok()) checker.finish(server.outcomes(), [&server](JobId job) { return server.why_it_waits(job); });
   if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");
   return {world.failure(), checker.finished_count(), server.commits()};
 }

@@ -88,12 +88,13 @@ TEST(Bucket, NeverLetsMoreThroughThanItsRateOverAnyWindow) {
     SCOPED_TRACE(cat("seed ", seed));
     std::mt19937_64 random(seed);
     const double rate = static_cast<double>(random() % 5000 + 1) / 100;
-    const auto burst = static_cast<int64_t>(random() % 10) + 1;
+    const auto burst = static_cast<int64_t>(random() % 10) + 2;
     Bucket bucket;
     bucket.set(rate, burst, kStart);
     std::deque<MonoTime> starts;
     MonoTime now = kStart;
-    const auto until_full = static_cast<uint64_t>(1e6 * static_cast<double>(burst) / rate);   // nobody asks later than that
+    // Nobody asks so late that the bucket runs over: what is left in it is less than one.
+    const auto until_full = static_cast<uint64_t>(1e6 * static_cast<double>(burst - 1) / rate);
     for (int i = 0; i < 400; ++i) {
       now = now + Duration(static_cast<int64_t>(random() % until_full));
       while (bucket.ready(now) > 0) {
