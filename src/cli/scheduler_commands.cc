@@ -1,6 +1,8 @@
 // `hodei scheduler get|set`
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
 #include "src/base/status.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/quantities.h"

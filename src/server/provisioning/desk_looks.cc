@@ -125,34 +125,40 @@ bool ProviderDesk::hangs_now(MonoTime now) {
   return true;
 }
 
-providers::Health ProviderDesk::ask_health() {
+core::ProviderSeen ProviderDesk::look_at_health() {
   const absl::StatusOr<ProviderPtr> asked = provider();
-  providers::Health health{providers::HealthState::Unhealthy, std::string(asked.status().message())};
-  core::ProviderFacts facts;
+  core::ProviderSeen seen{name_, {}, core::HealthState::Unhealthy, std::string(asked.status().message())};
   if (asked.ok()) {
-    health = (*asked)->health_check();
-    facts = facts_of(**asked);
+    const providers::Health health = (*asked)->health_check();
+    seen.facts = facts_of(**asked);
+    seen.health = health_of(health.state);
+    seen.reason = health.reason;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    facts_ = facts;
-  }
-  line_->tell(core::ProviderSeen{name_, facts, health_of(health.state), health.reason});
-  return health;
+  const std::lock_guard lock(mutex_);
+  facts_ = seen.facts;
+  return seen;
 }
 
 void ProviderDesk::check_up() {
-  const providers::Health health = ask_health();
-  if (health.state != providers::HealthState::Healthy) {
-    journal(Level::Debug, "providers", "provider=", name_, " is not healthy: ", health.reason);
+  const core::ProviderSeen seen = look_at_health();
+  if (seen.health != core::HealthState::Healthy) {
+    journal(Level::Debug, "providers", "provider=", name_, " is not healthy: ", seen.reason);
   }
-  const std::lock_guard lock(mutex_);
-  checking_since_ = kNever;
-  hung_told_ = false;
+  {
+    const std::lock_guard lock(mutex_);   // before it is told: whoever hears of it may ask for the next one
+    checking_since_ = kNever;
+    hung_told_ = false;
+  }
+  line_->tell(seen);
 }
 
 void ProviderDesk::check_health(HealthTo done) {
-  if (checkers_.add([self = shared_from_this(), done] { done(self->ask_health()); })) return;
+  const auto ask = [self = shared_from_this(), done] {
+    const core::ProviderSeen seen = self->look_at_health();
+    self->line_->tell(seen);
+    done(providers::Health{static_cast<providers::HealthState>(seen.health), seen.reason});
+  };
+  if (checkers_.add(ask)) return;
   done(absl::ResourceExhaustedError("too many ask for the health of this provider; try again in a moment"));
 }
 
@@ -163,6 +169,10 @@ void ProviderDesk::take_inventory() {
     return (*asked)->list_workers();
   };
   const absl::StatusOr<std::vector<providers::OwnedWorker>> owned = list();
+  {
+    const std::lock_guard lock(mutex_);   // before it is told, likewise
+    listing_ = false;
+  }
   if (owned.ok()) {
     adopt(*owned);
     // Those of an earlier life come back through the doors that it had.
@@ -177,8 +187,6 @@ void ProviderDesk::take_inventory() {
   } else {
     journal(Level::Debug, "providers", "provider=", name_, " cannot list what it has: ", std::string(owned.status().message()));
   }
-  const std::lock_guard lock(mutex_);
-  listing_ = false;
 }
 
 // Workers of an earlier life of this server: looked at like any other.

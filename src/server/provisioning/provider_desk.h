@@ -95,7 +95,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   absl::StatusOr<ProviderPtr> provider();
   absl::Status open_doors(providers::Provider& provider);
   void add_look(const WorkerId& worker, Held& held);  // likewise
-  providers::Health ask_health();
+  core::ProviderSeen look_at_health();
 
   const std::string name_;
   const std::shared_ptr<EngineLine> line_;
