@@ -95,6 +95,19 @@ class Watch:
         self.process.wait(timeout=harness.PATIENCE)
 
 
+def worker_of(api):
+    """/proc of the only worker, once it is the worker's program that runs in its pod."""
+    def there():
+        for container in list(api.kubelet.processes.values()):
+            pid = container.first_pid()
+            with contextlib.suppress(OSError):
+                place = pathlib.Path(f"/proc/{pid}")
+                if pid and (place / "comm").read_text().startswith("hodei-worker"):
+                    return place
+        return None
+    return until(there, "the worker's program to run")
+
+
 @contextlib.contextmanager
 def a_cluster(capacity=None, images=None, **words):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="hodei-kube-", dir="/tmp"))

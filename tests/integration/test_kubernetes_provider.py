@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 from harness import check, contains, same, until
-from kube_cluster import CHECK, IMAGE, PATH, SECRET, WORKER, a_cluster
+from kube_cluster import CHECK, IMAGE, PATH, SECRET, WORKER, a_cluster, worker_of
 
 
 def test_it_keeps_the_promises_of_every_provider():
@@ -27,8 +27,7 @@ def test_the_token_is_only_in_the_secret_and_goes_with_the_pod():
         cluster.runs("w1")
         check(SECRET not in json.dumps(list(api.store.pods.values())), "the token is in the pod")
         same([name for _, name in api.store.secrets], ["hodei-w1-token"], "the secrets")
-        process = next(iter(api.kubelet.processes.values()))
-        environment = pathlib.Path(f"/proc/{process.first_pid()}/environ").read_bytes()
+        environment = (worker_of(api) / "environ").read_bytes()
         check(SECRET.encode() in environment, "the worker does not have its token")
         cluster.call("destroy", worker_id="w1")
         same(api.left(), [], "what is left of it")
@@ -38,7 +37,7 @@ def test_the_worker_has_no_rights_of_root():
     with a_cluster() as (api, cluster):
         cluster.call("create", worker_id="w1")
         cluster.runs("w1")
-        status = pathlib.Path(f"/proc/{next(iter(api.kubelet.processes.values())).first_pid()}/status").read_text()
+        status = (worker_of(api) / "status").read_text()
         words = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
         if os.geteuid() == 0:
             same(words["Uid"].split()[0], "65532", "its user")
@@ -56,7 +55,7 @@ def test_an_image_is_the_root_of_the_pod():
         with a_cluster(images={"small:1": image}) as (api, cluster):
             cluster.call("create", worker_id="w1", image="small:1")
             cluster.runs("w1")
-            root = pathlib.Path(f"/proc/{next(iter(api.kubelet.processes.values())).first_pid()}/root")
+            root = worker_of(api) / "root"
             check((root / "hodei/hodei-worker").exists(), "the worker is not in the image's root")
             same(sorted(p.name for p in (root / "etc").iterdir()), [], "files of the image's /etc")
             cluster.call("destroy", worker_id="w1")
@@ -168,8 +167,7 @@ def test_words_reach_the_worker_as_they_are():
         words = "$(HOME) $$ $HOME 5$ \"ü\""
         cluster.call("create", worker_id="w1", **{"env.WORDS": words})
         cluster.runs("w1")
-        pid = next(iter(api.kubelet.processes.values())).first_pid()
-        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+        environment = (worker_of(api) / "environ").read_bytes().decode().split("\0")
         check(f"WORDS={words}" in environment, f"the worker's environment is {environment}")
         cluster.call("destroy", worker_id="w1")
 
