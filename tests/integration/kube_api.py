@@ -30,6 +30,7 @@ from kubelet import Kubelet
 TOKEN = "a-token-of-the-tests"
 WORKER_IMAGE = "hodei-worker:latest"
 LONGEST_WATCH = 60
+KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 BOOKMARK_EVERY = 1.0     # seconds; real servers take a minute
 
 # Enough for kubectl to find its way.
@@ -53,11 +54,11 @@ def openssl(folder, *words):
 def make_certificates(folder):
     """A CA, the server's certificate for 127.0.0.1 and `kube.test`, a client's for the user `hodei`."""
     folder.mkdir(parents=True, exist_ok=True)
-    openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2",
+    openssl(folder, "req", "-x509", *KEY, "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2",
             "-subj", "/CN=the tests' cluster")
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:kube.test\n")
     for name, subject in (("server", "/CN=kube.test"), ("client", "/O=servers/CN=hodei")):
-        openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", subject)
+        openssl(folder, "req", *KEY, "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", subject)
         openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days",
                 "2", "-extfile", "names", "-out", f"{name}.pem")
 

@@ -11,7 +11,7 @@ import time
 
 from harness import Apart, check, contains, same, until
 from kube_api import KubeApi
-from test_kubernetes_provider import WORKER
+from kube_cluster import WORKER
 
 GONE_WITHIN = 30.0      # seconds after the job
 SWEPT_WITHIN = 120.0    # seconds after the server came back

@@ -16,16 +16,18 @@ namespace {
 
 namespace asio = boost::asio;
 
+const std::string kNewKey = "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+
 // A CA of the test's own with certificates for a server called "tls.test" and a client called "me".
 class Authority {
  public:
   Authority() {
     std::string pattern = std::filesystem::temp_directory_path() / "hodei-tls-XXXXXX";
     folder_ = mkdtemp(pattern.data());
-    run("req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj '/CN=a CA'");
+    run(kNewKey + " -x509 -keyout ca.key -out ca.pem -days 2 -subj '/CN=a CA'");
     std::ofstream(folder_ + "/names") << "subjectAltName=DNS:tls.test\n";
     for (const char* who : {"tls.test", "me"}) {
-      run(cat("req -newkey rsa:2048 -nodes -keyout ", who, ".key -out ", who, ".csr -subj /CN=", who));
+      run(cat(kNewKey, " -keyout ", who, ".key -out ", who, ".csr -subj /CN=", who));
       run(cat("x509 -req -in ", who, ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out ", who, ".pem"));
     }
   }

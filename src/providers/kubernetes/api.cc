@@ -111,7 +111,7 @@ absl::StatusOr<http::Response> Api::send(const ApiRequest& request) {
   for (int tries = 1;; ++tries) {
     absl::StatusOr<http::Response> response = send_once(request, end - clock.now().mono);
     const bool passing = response.ok() ? is_passing(response->status) : absl::IsUnavailable(response.status());
-    if (!passing) return response;
+    if (!passing || !request.patient) return response;
     const Duration wait = response.ok() ? told_pause(*response, pause) : pause;
     if (tries >= (response.ok() ? kMostTries : kMostConnections) || clock.now().mono + wait >= end) return response;
     pause_for(wait);

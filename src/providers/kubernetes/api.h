@@ -14,6 +14,7 @@ struct ApiRequest {
   std::string method = "GET";
   std::string path;                 // with its query
   std::string body = {};            // JSON
+  bool patient = true;              // false: the first answer counts, whatever it is
 };
 
 class Api {

@@ -43,7 +43,7 @@ Health unhealthy(std::string reason) { return {.state = HealthState::Unhealthy, 
 }  // namespace
 
 Health check_health(Api& api, const std::string& namespace_name) {
-  const absl::StatusOr<http::Response> ready = api.send({.path = "/readyz"});
+  const absl::StatusOr<http::Response> ready = api.send({.path = "/readyz", .patient = false});
   if (!ready.ok()) return unhealthy(std::string(ready.status().message()));
   // Some clusters hide it from all but their own; then the reviews below must do.
   if (!ready->ok() && ready->status != 403 && ready->status != 404) {
