@@ -198,7 +198,6 @@ def test_a_server_killed_between_create_and_registration_leaves_nothing():
 def test_many_jobs_share_the_room_that_there_is():
     jobs, room = (50, 10) if LONG else (6, 2)
     with a_server() as server:
-        server.ok("provider", "rm", "firecracker")
         words = [w for k, v in microvm.options().items() for w in ("--option", f"{k}={v}")]
         server.ok("provider", "add", "vm", "--type", "firecracker", "--max-workers", room, "--option", "engine=qemu", *words)
         all_jobs = [server.submit("--provider", "vm", "--", "true") for _ in range(jobs)]

@@ -96,7 +96,9 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
   const std::string draft = cat(folder, "/.draft-", random_uuid());
   const absl::Status written = write_initramfs(draft, modules, worker);
   std::error_code error;
-  if (written.ok()) fs::rename(draft, file, error);
+  // For the user of a jail too; there are no secrets in it.
+  if (written.ok()) fs::permissions(draft, fs::perms(0644), error);
+  if (written.ok() && !error) fs::rename(draft, file, error);
   std::error_code none;
   if (!written.ok() || error) fs::remove(draft, none);
   RETURN_IF_ERROR(written);
