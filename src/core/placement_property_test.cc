@@ -30,7 +30,7 @@ class Placements {
     for (const auto& [id, worker] : bench_.engine().state().workers()) {
       bench_.decide(TaintWorker{id, {}}).IgnoreError();
     }
-    for (int i = 0; i < 2000 && !bench_.rows.jobs.empty(); ++i) {
+    for (int i = 0; i < 300 && !bench_.rows.jobs.empty(); ++i) {
       work();
       if (i % 50 == 0) bench_.advance(5s);
     }
@@ -173,7 +173,7 @@ class Placements {
 TEST(AnyPlacement, KeepsToEveryFilterAndCostsNobodyAnAttempt) {
   size_t placed = 0;
   size_t put_back = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     Placements random(seed);
     for (int i = 0; i < 250; ++i) {
@@ -185,8 +185,8 @@ TEST(AnyPlacement, KeepsToEveryFilterAndCostsNobodyAnAttempt) {
     placed += random.placed();
     put_back += random.put_back();
   }
-  EXPECT_GT(placed, 2000u) << "too little happens to mean anything";
-  EXPECT_GT(put_back, 100u);
+  EXPECT_GT(placed, 600u) << "too little happens to mean anything";
+  EXPECT_GT(put_back, 30u);
 }
 
 }  // namespace
