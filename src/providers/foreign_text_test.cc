@@ -8,8 +8,8 @@ namespace {
 TEST(ForeignText, IsCutBetweenCharacters) {
   EXPECT_EQ(first_words("größer", 3), "gr…");
   EXPECT_EQ(first_words("größer", 20), "größer");
-  EXPECT_EQ(last_words("größer", 4), "…er");
-  EXPECT_EQ(last_words("größer", 6), "…ßer");
+  EXPECT_EQ(last_words("größer", 3), "…er");
+  EXPECT_EQ(last_words("größer", 5), "…ßer");
 }
 
 TEST(ForeignText, IsOneLineThatNoTerminalActsOn) {
