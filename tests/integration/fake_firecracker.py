@@ -240,7 +240,8 @@ def jailer(arguments):
     os.setgroups([])
     os.setgid(int(given.gid))
     os.setuid(int(given.uid))
-    os.execv(sys.executable, [sys.executable, os.path.realpath(__file__), "--id", given.id, *arguments[cut + 1:]])
+    python = "/usr/bin/python3"   # ours may be anywhere
+    os.execv(python, [python, given.exec_file, "--id", given.id, *arguments[cut + 1:]])
 
 
 if __name__ == "__main__":

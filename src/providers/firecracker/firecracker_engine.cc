@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kSocket = "api.sock";
-constexpr Duration kSocketPatience = 10s;
+constexpr Duration kSocketPatience = 20s;
 constexpr Duration kBetweenLooks = 2ms;
 constexpr Duration kCallLimit = 10s;
 
