@@ -25,7 +25,11 @@ void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn)
 
 Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
   if (!c.worker.empty()) RETURN_IF_ERROR(check_name("worker_id", c.worker.str()));
-  const WallTime expires = now.wall + config_.otp_life;
+  // One that is being made may have to wait for its image first.
+  const LiveWorker* worker = state_.worker(c.worker);
+  const bool is_coming = worker != nullptr && worker->record->info.made && worker->state == WorkerState::Creating;
+  const Duration life = is_coming ? config_.making_limit + config_.registration_limit : config_.otp_life;
+  const WallTime expires = now.wall + std::max(life, config_.otp_life);
   write(PutOtp{{c.token, c.worker, expires}}, turn);
   return OtpMade{c.worker, expires};
 }

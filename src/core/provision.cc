@@ -16,6 +16,17 @@ bool on_its_way(const LiveWorker& worker) {
   return worker.record->info.made && (worker.state == WorkerState::Creating || worker.state == WorkerState::Connecting);
 }
 
+// Fit for the name of a host or a file, whatever the provider is called.
+std::string id_of(const std::string& provider, uint64_t number) {
+  std::string id;
+  for (const char c : provider) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    id.push_back(upper ? static_cast<char>(c - 'A' + 'a') : plain ? c : '-');
+  }
+  return cat(id, "-", short_id(JobId{number}).substr(1));
+}
+
 }  // namespace
 
 void Engine::want(const Lane& lane) {
@@ -190,7 +201,7 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   write(PutNextJob{number + 1}, turn);
   auto record = std::make_shared<WorkerRecord>();
   record->info = prospect(shape, provider, pool);
-  record->info.id = WorkerId(cat(provider.row.name, "-", short_id(JobId{number}).substr(1)));
+  record->info.id = WorkerId(id_of(provider.row.name, number));
   record->info.name = record->info.id.str();
   record->state = WorkerState::Creating;
   record->registered = now.wall;
