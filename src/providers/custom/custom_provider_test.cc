@@ -43,7 +43,7 @@ case $1 in
     echo "{\"id\": \"$!\"}";;
   status) echo "{$(phase "$file")}";;
   destroy) if [ -f "$file" ]; then kill -9 "$(cat "$file")" 2> /dev/null; rm -f "$file"; fi; echo '{}';;
-  logs) echo '{"text": "one\ntwo\n"}';;
+  logs) printf '%s\n' '{"text": "one\ntwo\n"}';;
   health) echo '{"state": "healthy"}';;
   list)
     printf '{"workers": ['
