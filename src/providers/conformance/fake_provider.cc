@@ -27,18 +27,16 @@ WorkerStatus FakeProvider::look(FakeEngine::Thing& thing) const {
 
 absl::StatusOr<WorkerHandle> FakeProvider::create_worker(const WorkerSpec& spec) {
   if (!spec.image.empty() && fault_ != Fault::TakesAnyImage) return absl::NotFoundError(cat("no image ", spec.image));
-  std::unique_lock lock(engine_.mutex);
+  const std::scoped_lock lock(engine_.mutex);
   if (FakeEngine::Thing* thing = find({spec.worker_id, "x"}); thing != nullptr && fault_ != Fault::MakesTwice) {
     return WorkerHandle{spec.worker_id, thing->id};
   }
-  if (room_ != 0 && there() >= room_ && fault_ != Fault::IgnoresItsLimit) {
+  // One that races has looked before the one before it was made.
+  const uint32_t before = std::exchange(last_look_, there());
+  const uint32_t count = fault_ == Fault::RacesItsLimit ? before : there();
+  if (room_ != 0 && count >= room_ && fault_ != Fault::IgnoresItsLimit) {
     if (fault_ == Fault::WrongErrorWhenFull) return absl::UnavailableError("full");
     return absl::ResourceExhaustedError(cat(room_, " workers are there already"));
-  }
-  if (fault_ == Fault::RacesItsLimit) {   // others pass the same look before this one has made anything
-    lock.unlock();
-    for (int turn = 0; turn < 100; ++turn) std::this_thread::yield();
-    lock.lock();
   }
   const std::string id = cat("thing-", ++engine_.made, fault_ == Fault::TellsTheToken ? spec.token : "");
   engine_.all[id] = {.installation = installation_.id, .worker_id = spec.worker_id, .id = id, .token = spec.token};

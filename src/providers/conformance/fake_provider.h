@@ -90,6 +90,7 @@ class FakeProvider final : public Provider {
   const uint32_t room_;
   const Fault fault_;
   uint32_t taken_ = 0;             // only of Fault::KeepsRoom
+  uint32_t last_look_ = 0;
   std::set<std::string> remembered_;   // only of Fault::ForgetsAtRestart
 };
 
