@@ -14,7 +14,7 @@ import harness
 import microvm
 from harness import Dev, check, contains, same, until
 
-PROVIDER_CHECK = harness.HODEI.parent / "provider-check"
+PROVIDER_CHECK = harness.HODEI.parent / "tests/providers/provider-check"
 BOOT = 240.0      # seconds: a kernel boots in two without KVM, but this machine may have other work
 LONG = os.environ.get("HODEI_TEST_LONG") == "1"
 
