@@ -43,7 +43,8 @@ class Double:
               f"{DATA}/firecracker/firecracker.yaml is not there; HODEI_TEST_DATA names the folder of the test data")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hodei-firecracker-"))
         self.notes = self.folder / "notes"
-        self.notes.touch(mode=0o666)
+        self.notes.touch()
+        self.notes.chmod(0o666)   # the jailed one writes there too
         for name in ("firecracker", "jailer"):
             (self.folder / name).symlink_to(DOUBLE)
 

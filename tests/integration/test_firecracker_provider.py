@@ -14,7 +14,7 @@ import harness
 import microvm
 from harness import Dev, check, contains, same, until
 
-PROVIDER_CHECK = harness.HODEI.parent / "provider-check"
+PROVIDER_CHECK = harness.HODEI.parent / "tests/providers/provider-check"
 BOOT = 240.0      # seconds: a kernel boots in two without KVM, but this machine may have other work
 LONG = os.environ.get("HODEI_TEST_LONG") == "1"
 
@@ -174,7 +174,7 @@ def test_the_door_of_microvms_is_for_workers_only():
     with a_server() as server:
         job = server.submit("--provider", "firecracker", "--", "sleep", "1000")
         server.wait_for(job, "Running", patience=BOOT)
-        doors = re.findall(rf"(172\.31\.\d+\.1):{server.port}\b",
+        doors = re.findall(rf"(172\.31\.\d+\.1)\]?:{server.port}\b",
                            subprocess.run(["ss", "-ltn"], capture_output=True, text=True, check=True).stdout)
         check(doors, "the server does not listen on an address of the microVMs")
         refused = server.cli("job", "list", "--server", f"http://{doors[0]}:{server.port}", "--retry-for", "0")
