@@ -87,6 +87,16 @@ def devices():
     return {name for name in os.listdir("/sys/class/net") if re.fullmatch(r"hd[0-9a-f]{13}", name)}
 
 
+def abandoned(before):
+    """New devices with no machine on them: those of other tests that run beside this one have one."""
+    def attached(name):
+        try:
+            return pathlib.Path(f"/sys/class/net/{name}/carrier").read_text().strip() == "1"
+        except OSError:
+            return False
+    return {name for name in devices() - before if not attached(name)} & devices()
+
+
 def groups():
     """Control groups that a jailer has made."""
     root = pathlib.Path("/sys/fs/cgroup")
