@@ -126,8 +126,16 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status TaintWorker(grpc::ServerContext*, const v1::TaintWorkerRequest* request, v1::Worker* answer) override {
+    tainted.push_back(*request);
+    answer->mutable_info()->set_id(request->worker_id());
+    *answer->mutable_info()->mutable_taints() = request->taints();
+    return grpc::Status::OK;
+  }
+
   std::vector<std::string> ids;
   std::vector<std::string> drained;
+  std::vector<v1::TaintWorkerRequest> tainted;
 };
 
 class FakeScheduler final : public v1::SchedulerService::Service {
@@ -165,6 +173,14 @@ class FakeScheduler final : public v1::SchedulerService::Service {
   std::vector<v1::SetTenantRequest> tenants_set;
   std::vector<v1::SetLimitRequest> limits_set;
   std::vector<std::string> limits_removed;
+  grpc::Status ConfigureScheduler(grpc::ServerContext*, const v1::ConfigureSchedulerRequest* request,
+                                  v1::SchedulerConfig* answer) override {
+    if (request->ByteSizeLong() > 0) configured.push_back(*request);
+    *answer = config;
+    return grpc::Status::OK;
+  }
+  v1::SchedulerConfig config;
+  std::vector<v1::ConfigureSchedulerRequest> configured;
 };
 
 class FakeAdmin final : public v1::AdminService::Service {

@@ -43,7 +43,7 @@ TEST(Company, KeepsJobsOfAKindApart) {
 
 TEST(Company, OnlyPrefersWhereItIsNotRequired) {
   Bench bench;
-  bench.worker("a").joins(2);
+  bench.worker("a").joins(8);
   bench.worker("b").joins(8);
   const JobId db = bench.submit(a_job().label("app", "db"));
   const JobId near = bench.submit(a_job().beside(app("db"), false));

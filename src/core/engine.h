@@ -98,7 +98,7 @@ class Engine {
   void sweep_waiting(Now now, Turn& turn);
   bool may_make_room_for(const Lane& lane, Now now);
   bool one_end_makes_room(const LiveWorker& worker, const Amounts& needs) const;
-  void reserve(const Lane& lane, Now now);
+  bool reserve(const Lane& lane, Now now);
   bool preempt(const Lane& lane, Now now, Turn& turn);
   void preempt_waiting(Now now, Turn& turn);
 

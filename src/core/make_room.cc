@@ -13,6 +13,9 @@ namespace {
 
 // Looked at in one go. With more lanes than this it takes several sweeps to see them all.
 constexpr size_t kMaxLanesAtOnce = 1000;
+// Each of these is a look at every worker that could take the lane, so a sweep does only a few.
+constexpr size_t kMaxLooksAtOnce = 8;
+constexpr Duration kLookAgainAfter = 30s;
 // A worker that does not get free in this many times `reserve_after` is given up for another.
 constexpr int kReservationLives = 10;
 
@@ -79,9 +82,12 @@ void Engine::sweep_waiting(Now now, Turn&) {
     if (lane->watched != JobId{} && now.mono - lane->watched_since >= config.reserve_after) starving.push_back(lane);
   }
   std::sort(starving.begin(), starving.end(), is_older);
+  size_t looks = 0;
   for (Lane* lane : starving) {
-    if (reservations_.full(false)) return;
-    reserve(*lane, now);
+    if (reservations_.full(false) || looks == kMaxLooksAtOnce) return;
+    if (reservations_.count(lane->key()) > 0 || !may_make_room_for(*lane, now)) continue;
+    ++looks;
+    if (!reserve(*lane, now)) lane->watched_since = now.mono;   // others get a look before it does again
   }
 }
 
@@ -98,8 +104,7 @@ bool Engine::one_end_makes_room(const LiveWorker& worker, const Amounts& needs) 
   });
 }
 
-void Engine::reserve(const Lane& lane, Now now) {
-  if (reservations_.count(lane.key()) > 0 || !may_make_room_for(lane, now)) return;
+bool Engine::reserve(const Lane& lane, Now now) {
   const Shape& shape = *lane.shape->shape;
   LiveWorker* best = nullptr;
   double best_missing = 0;
@@ -124,12 +129,11 @@ void Engine::reserve(const Lane& lane, Now now) {
     best_missing = missing;
   });
   // Where the end of any one execution makes room, it is served by its class and its tenant's share like everybody.
-  if (2 * simple >= large_enough) return;
-  if (best != nullptr) {
-    reservations_.add(*best, {lane.key(), best->id(), now.mono, false});
-  } else if (gave_up) {
-    reservations_.try_all_again(lane.key());
-  }
+  if (2 * simple >= large_enough) return false;
+  if (best == nullptr && gave_up) reservations_.try_all_again(lane.key());
+  if (best == nullptr) return false;
+  reservations_.add(*best, {lane.key(), best->id(), now.mono, false});
+  return true;
 }
 
 bool Engine::preempt(const Lane& lane, Now now, Turn& turn) {
@@ -174,10 +178,12 @@ void Engine::preempt_waiting(Now now, Turn& turn) {
     if (!lane->jobs.empty()) lanes.push_back(lane);
   }
   std::sort(lanes.begin(), lanes.end(), is_older);
-  for (const Lane* lane : lanes) {
-    while (preempt(*lane, now, turn)) {
+  size_t looks = 0;
+  for (Lane* lane : lanes) {
+    while (lane->no_room_before <= now.mono && may_make_room_for(*lane, now)) {
+      if (reservations_.full(true) || looks++ == kMaxLooksAtOnce) return;
+      if (!preempt(*lane, now, turn)) lane->no_room_before = now.mono + kLookAgainAfter;
     }
-    if (reservations_.full(true)) return;
   }
 }
 

@@ -12,7 +12,10 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   Lane* lane = state_.job(id)->lane;
   const bool was_kept = worker.reserved.priority != 0 && lane != nullptr && worker.reserved == lane->key();
   if (was_kept) reservations_.release(worker);
-  if (was_kept || state_.roster().company_wanted()) touched_.push_back(worker.id());
+  // A job more may be the company that somebody waits for, or, when packing, what lifts the worker over the threshold.
+  const SchedulerConfig& config = state_.scheduler();
+  const bool wakes = state_.roster().company_wanted() || (config.packing == Packing::Pack && config.threshold > 0);
+  if (was_kept || wakes) touched_.push_back(worker.id());
   preempt_due_ |= was_kept;
   state_.roster().took_turn(worker);
   Draft draft(*state_.job(id)->head);

@@ -255,7 +255,7 @@ TEST(Scheduler, RefusesSettingsThatMakeNoSenseAndNamesThem) {
   const std::pair<ConfigureScheduler, const char*> cases[] = {
       {{.capacity = -1}, "weight_capacity"}, {{.load = 1001}, "weight_load"},   {{.affinity = nan}, "weight_affinity"},
       {{.zone = -0.5}, "weight_zone"},       {{.history = 1e9}, "weight_history"}, {{.threshold = -1}, "threshold"},
-      {{.strategy = Strategy::RoundRobin}, "strategy"}};
+      {{.strategy = static_cast<Strategy>(6)}, "strategy"}};
   for (const auto& [command, field] : cases) {
     const absl::Status status = bench.refused(command);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << field;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "src/worker/guest_network.h"
 #include "src/worker/guest_root.h"
 #include "src/worker/journal.h"
+#include "src/worker/small_files.h"
 
 namespace hodei::worker {
 namespace {
@@ -54,6 +56,16 @@ void set_defaults() {
   if (!name.empty() && sethostname(name.c_str(), name.size()) != 0) say("cannot set the host name: ", strerror(errno));
 }
 
+// What the image that the root was made from wants its programs to have; what the server said is not the image's business.
+void take_environment_of_image() {
+  std::istringstream lines(read_file("/.hodei/environment"));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t sign = line.find('=');
+    if (sign == std::string::npos || sign == 0 || line.starts_with("HODEI_")) continue;
+    setenv(line.substr(0, sign).c_str(), line.c_str() + sign + 1, 1);
+  }
+}
+
 absl::Status bring_up() {
   load_modules();
   ASSIGN_OR_RETURN(const GuestDisks disks, find_guest_disks(!word("HODEI_VM_ROOT").empty()));
@@ -82,6 +94,8 @@ void bring_guest_up() {
       say("this microVM cannot start: ", std::string(up.message()));
       switch_guest_off();
     }
+  } else {
+    take_environment_of_image();
   }
   say("the worker of this microVM starts");
 }

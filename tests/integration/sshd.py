@@ -32,7 +32,7 @@ class Sshd:
 
     def __enter__(self):
         program = installed()
-        check(program, "there is no sshd; install openssh-server (scripts/setup does)")
+        check(program, "there is no sshd; install openssh-server (scripts/test does)")
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in ("host_key", "key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / name)], check=True)

@@ -6,15 +6,13 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import signal
 import subprocess
 import tarfile
 import tempfile
 
 import harness
 import microvm
-from harness import Dev, check, contains, number, items, same, until
+from harness import Dev, check, contains, same, until
 
 PROVIDER_CHECK = harness.HODEI.parent / "provider-check"
 BOOT = 240.0      # seconds: a kernel boots in two without KVM, but this machine may have other work
@@ -91,20 +89,24 @@ def tar_of(entries):
 def test_an_image_comes_from_the_layers_of_a_tar_and_is_always_the_same():
     with tempfile.TemporaryDirectory(prefix="hodei-image-") as folder:
         folder = pathlib.Path(folder)
-        lower = tar_of([("etc/kept", b"lower"), ("etc/gone", b"x"), ("etc/changed", b"old"), ("out", ("/tmp",)),
+        lower = tar_of([("etc/kept", b"lower"), ("etc/gone", b"x"), ("etc/changed", b"old"), ("tmp/x", b""), ("out", ("/tmp",)),
                         ("opaque/old", b"x")])
         upper = tar_of([("etc/.wh.gone", b""), ("etc/changed", b"new"), ("opaque/.wh..wh..opq", b""), ("opaque/new", b"y"),
                         ("out/escaped-from-a-test-image", b"z")])
         manifest = json.dumps([{"Config": "c.json", "RepoTags": ["x:1"], "Layers": ["a/layer.tar", "b/layer.tar"]}]).encode()
-        (folder / "image.tar").write_bytes(tar_of([("a/layer.tar", lower), ("b/layer.tar", upper), ("manifest.json", manifest)]))
+        config = json.dumps({"config": {"Env": ["PATH=/opt/bin:/bin", "COLOR=blue"]}}).encode()
+        (folder / "image.tar").write_bytes(tar_of([("a/layer.tar", lower), ("b/layer.tar", upper), ("c.json", config),
+                                                   ("manifest.json", manifest)]))
         (folder / "vmlinux").touch()   # no kernel is wanted here
         name = folder / "images/registry_5000_x_1.ext4"
         microvm.build("--folder", folder, "--from-tar", folder / "image.tar", "--image", "registry:5000/x:1")
         same(in_image(name, "/etc/kept"), "lower", "a file of the lower layer")
         same(in_image(name, "/etc/changed"), "new", "a file of both layers")
         same(in_image(name, "/opaque/new"), "y", "a file of an opaque folder")
+        same(in_image(name, "/.hodei/environment"), "PATH=/opt/bin:/bin\nCOLOR=blue\n", "the image's environment")
         for gone in ("/etc/gone", "/opaque/old", "/etc/.wh.gone"):
             same(in_image(name, gone), "", f"{gone}, which the upper layer takes away")
+        same(in_image(name, "/tmp/escaped-from-a-test-image"), "z", "a file behind a link of the image")
         check(not os.path.exists("/tmp/escaped-from-a-test-image"), "a link of the image led out of it")
         first = name.read_bytes()
         microvm.build("--folder", folder, "--from-tar", folder / "image.tar", "--output", folder / "again.ext4")

@@ -103,9 +103,9 @@ bool Checker::all_acknowledged_ended() const {
   return std::ranges::all_of(acknowledged_, [this](JobId job) { return finished_.contains(job); });
 }
 
-void Checker::finish(const std::map<JobId, core::JobState>& done) {
+void Checker::finish(const std::map<JobId, core::JobState>& done, const std::function<std::string(JobId)>& why) {
   for (const JobId job : acknowledged_) {
-    if (!done.contains(job)) world_.broken(cat("I1: ", short_id(job), " was acknowledged and never ended"));
+    if (!done.contains(job)) world_.broken(cat("I1: ", short_id(job), " was acknowledged and never ended: ", why(job)));
   }
   for (const auto& [job, copies] : alive_) {
     if (!copies.empty()) world_.broken(cat("I5: ", to_string(*copies.begin()), " is still alive"));

@@ -36,7 +36,7 @@ class Checker {
   void cancel_acknowledged(JobId job) { cancelled_.insert(job); }
 
   // At the end, when everything has healed and time has passed.
-  void finish(const std::map<JobId, core::JobState>& done);
+  void finish(const std::map<JobId, core::JobState>& done, const std::function<std::string(JobId)>& why);
 
   // Not a matter of counts: jobs whose submission nobody heard of end too.
   bool all_acknowledged_ended() const;

@@ -53,6 +53,11 @@ core::NewJob Clients::make_job(uint64_t key) {
   spec.allow_retry = draw(8) != 0;
   if (draw(4) == 0) spec.cpu_cores = static_cast<double>(draw(8)) + 1;
   if (draw(6) == 0) spec.timeout_ms = 5'000;
+  if (draw(3) == 0) spec.labels["app"] = cat(draw(3));
+  if (draw(8) == 0) {
+    // Only preferred: a job that must run beside one that never comes would wait for ever.
+    spec.shape.company.push_back({{"app", core::LabelOperator::In, {cat(draw(3))}}, draw(2) == 0, false});
+  }
   if (draw(3) == 0) {
     spec.concurrency_key = cat("key", draw(3));
     spec.concurrency_limit = static_cast<int64_t>(draw(2)) + 1;
@@ -69,6 +74,33 @@ core::NewJob Clients::make_job(uint64_t key) {
   job.spec->name = "sim";
   job.idempotency = hash128(cat(key));
   return job;
+}
+
+void Clients::plan_scheduling(uint64_t workers, Duration over) {
+  if (!world_.chance(0.5)) return;
+  for (uint64_t n = 1 + world_.below(5); n > 0; --n) {
+    core::ConfigureScheduler c;
+    c.strategy = static_cast<core::Strategy>(1 + world_.below(5));
+    c.packing = static_cast<core::Packing>(1 + world_.below(2));
+    c.preemption = world_.chance(0.7);
+    c.reserve_after = world_.between(1s, 40s);
+    world_.after(world_.between(Duration(0), over), [this, c] { server_.call(c, [](absl::StatusOr<core::Reply>) {}); });
+  }
+  for (uint64_t n = world_.below(8); n > 0; --n) {
+    core::TaintWorker c{WorkerId(cat("w", world_.below(workers))), {}};
+    if (world_.chance(0.7)) c.taints = {{"sim", "", static_cast<core::TaintEffect>(1 + world_.below(3))}};
+    world_.after(world_.between(Duration(0), over), [this, c] { server_.call(c, [](absl::StatusOr<core::Reply>) {}); });
+  }
+  // In the end everybody may work again.
+  for (uint64_t i = 0; i < workers; ++i) untaint(WorkerId(cat("w", i)), over);
+}
+
+void Clients::untaint(const WorkerId& worker, Duration when) {
+  world_.after(when, [this, worker] {
+    server_.call(core::TaintWorker{worker, {}}, [this, worker](absl::StatusOr<core::Reply> reply) {
+      if (!reply.ok() && absl::IsUnavailable(reply.status())) untaint(worker, 1s);
+    });
+  });
 }
 
 void Clients::submit(uint64_t key, int jobs) {

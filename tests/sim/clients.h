@@ -18,11 +18,14 @@ class Clients {
   void plan(int submissions, Duration over);
   // Somebody changes shares, quotas and limits this often. None of them keeps a job waiting for ever.
   void plan_settings(int changes, Duration over);
+  // In half of all worlds people change strategies, packing and preemption, and taint workers w0, w1, …
+  void plan_scheduling(uint64_t workers, Duration over);
 
  private:
   void submit(uint64_t key, int jobs);
   void cancel(JobId job);
   void change_setting();
+  void untaint(const WorkerId& worker, Duration when);
   core::NewJob make_job(uint64_t key);
 
   World& world_;

@@ -195,6 +195,19 @@ void ServerNode::forget_streams(const std::string&) {
   maker_->server_started();   // what it said is forgotten too
 }
 
+std::string ServerNode::why_it_waits(JobId job) {
+  absl::StatusOr<core::Reply> reply = absl::UnknownError("");
+  post(core::Question(core::ExplainJob{job}), [&reply](absl::StatusOr<core::Reply> r) { reply = std::move(r); });
+  while (absl::IsUnknown(reply.status()) && world_.step(world_.elapsed() + 10s)) {
+  }
+  if (!reply.ok()) return std::string(reply.status().message());
+  const auto& why = std::get<core::Explanation>(*reply);
+  std::string out = cat(core::name(why.state), ": ", why.waiting_for, "; unblocked by ", why.unblock, "; ", why.provisioning);
+  for (const core::Candidate& c : why.candidates) out += cat("; ", c.worker.str(), c.fits ? " fits" : cat(" ", c.rule, ": ", c.reason));
+  for (const core::ProviderCandidate& c : why.providers) out += cat("; ", c.name, c.fits ? " could" : cat(" ", c.reason));
+  return out;
+}
+
 std::map<JobId, core::JobState> ServerNode::outcomes() const {
   std::map<JobId, core::JobState> out;
   for (const auto& [id, done] : store_.tables().done) out[id] = done.job->state;

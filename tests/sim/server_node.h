@@ -47,6 +47,8 @@ class ServerNode final : public server::Outlet {
   void deliver(core::Command command);
 
   std::map<JobId, core::JobState> outcomes() const;
+  // What it says of a job that waits, for the words of a failure.
+  std::string why_it_waits(JobId job);
   uint64_t commits() const { return commits_; }
 
  private:

@@ -103,6 +103,7 @@ Outcome simulate(const Options& options) {
   }
   clients.plan(40, kTrouble);
   if (world.chance(0.5)) clients.plan_settings(static_cast<int>(1 + world.below(15)), kTrouble);
+  clients.plan_scheduling(count, kTrouble);
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
@@ -120,7 +121,7 @@ Outcome simulate(const Options& options) {
     }
     if (checker.all_acknowledged_ended() && maker.has_nothing() && at > kTrouble + 120s) break;
   }
-  if (world.ok()) checker.finish(server.outcomes());
+  if (world.ok()) checker.finish(server.outcomes(), [&server](JobId job) { return server.why_it_waits(job); });
   if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");
   return {world.failure(), checker.finished_count(), server.commits()};
 }

@@ -92,6 +92,38 @@ TEST(Translation, DoesNotFoldAWideEnumIntoASmallOne) {
   EXPECT_TRUE(names(core::validate(from_proto(rule)), "constraints.labels[0].operator"));
 }
 
+TEST(Translation, BringsCompanyIntoTheShapeAndLabelsIntoTheHead) {
+  v1::JobSpec spec = shell_spec();
+  (*spec.mutable_labels())["app"] = "web";
+  v1::Company& company = *spec.mutable_constraints()->add_company();
+  company.mutable_rule()->set_key("app");
+  company.mutable_rule()->set_operator_(v1::LabelRule::In);
+  company.mutable_rule()->add_values("db");
+  company.set_away(true);
+  company.set_required(true);
+  const core::JobHead head = core::head_of(from_proto(spec));
+  const core::CompanyRule expected{{"app", core::LabelOperator::In, {"db"}}, true, true};
+  EXPECT_EQ(head.shape->company, std::vector{expected});
+  EXPECT_EQ(core::decode_shape(head.shape->encoded).company, std::vector{expected});
+  EXPECT_EQ(*head.labels, (core::Labels{{"app", "web"}}));
+  company.mutable_rule()->set_operator_(static_cast<v1::LabelRule::Operator>(259));
+  EXPECT_TRUE(names(core::validate(from_proto(spec)), "constraints.company[0].rule.operator"));
+}
+
+TEST(Translation, ShowsTheSchedulersSettingsAndWhatWouldUnblockAJob) {
+  v1::SchedulerConfig config;
+  to_proto(core::SchedulerConfig{.packing = core::Packing::Pack, .preemption = true, .reserve_after = 90s}, &config);
+  EXPECT_EQ(config.packing(), v1::SchedulerConfig::pack);
+  EXPECT_TRUE(config.preemption());
+  EXPECT_EQ(config.reserve_after_ms(), 90'000);
+  core::Explanation waiting;
+  waiting.state = core::JobState::Pending;
+  waiting.unblock = "more workers";
+  v1::SchedulingDecision decision;
+  to_proto(waiting, &decision);
+  EXPECT_EQ(decision.unblock(), "more workers");
+}
+
 TEST(Translation, BringsAWorkerThereAndBack) {
   v1::WorkerInfo in;
   in.set_id("w1");

@@ -105,8 +105,7 @@ std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers
   if (workers == 0) return "there are no workers; start one with `hodei agent`";
   const RuleCount* worst = worst_of(rejected);
   if (worst == nullptr) return "a worker fits; it is next";
-  return cat("no worker fits: ", worst->workers, " of ", workers, " turned away by '", worst->rule, "'; unblocked by ",
-             unblocked_by(worst->rule));
+  return cat("no worker fits: ", worst->workers, " of ", workers, " turned away by '", worst->rule, "'");
 }
 
 std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {

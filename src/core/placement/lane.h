@@ -49,9 +49,11 @@ struct Lane {
   JobId indexed{};           // the first job under which backlogs know this lane; 0: none
   bool stale = false;        // backlogs do not know its first job yet
 
-  // For reservations: the first job when time was last taken, and since when it is.
+  // For reservations: the first job when time was last taken, and since when it is. And after a look at all workers
+  // that found no room to make, not before when to look again.
   JobId watched{};
   MonoTime watched_since{0};
+  MonoTime no_room_before{0};
 
   JobId first() const { return jobs.empty() ? JobId{} : *jobs.begin(); }
   LaneKey key() const { return {static_cast<uint8_t>(priority), tenant->ordinal, shape->ordinal}; }

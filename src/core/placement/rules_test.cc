@@ -133,6 +133,8 @@ TEST(ArchitectureRule, KeepsAJobOnItsArchitecture) {
   EXPECT_EQ(verdict(shape, worker), "architecture");
   worker.architecture = "arm64";
   EXPECT_EQ(verdict(shape, worker), "");
+  worker.architecture = "aarch64";
+  EXPECT_EQ(verdict(shape, worker), "") << "the same by another name";
 }
 
 TEST(IsolationRule, TakesTheSameOrStrongerIsolation) {

@@ -18,7 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Duration kProbePatience = 15s;
+constexpr Duration kProbePatience = 25s;
+// A guest that did not boot in time may have had a busy host around it: that is not held against KVM until the next boot.
+constexpr auto kSlownessForgotten = std::chrono::minutes(10);
+constexpr const char* kSlow = " has booted no guest in 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
 constexpr const char* kProbePrefix = ".probe-";
@@ -98,8 +101,10 @@ absl::Status EngineChooser::boots(Engine& engine) {
                               settings_.kernel, "\n");
   const std::string note = fmt::format("{}/.booted-{:016x}", folder_, hash64(cat(engine.name(), program)));
   const std::string noted = content(note);
-  if (noted.starts_with(key)) {
-    const std::string verdict = noted.substr(key.size());
+  const std::string verdict = noted.starts_with(key) ? noted.substr(key.size()) : std::string();
+  const bool forgotten = verdict.find(kSlow) != std::string::npos &&
+                         fs::file_time_type::clock::now() - fs::last_write_time(note, none) > kSlownessForgotten;
+  if (!verdict.empty() && !forgotten) {
     return verdict == kWorks ? absl::OkStatus() : absl::UnavailableError(verdict);
   }
   const absl::Status up = boot_a_guest(engine);
@@ -132,7 +137,7 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
     const bool runs = process_state(record) == ProcessState::Running;
     if (content(console).find(kBooted) != std::string::npos) break;
     if (!runs) up = absl::UnavailableError(cat(engine.name(), " ended before a guest had booted"));
-    if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), " has booted no guest in 15 seconds"));
+    if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), kSlow));
     if (up.ok()) pause_for(kBetweenLooks);
   }
   const std::string said = content(console);

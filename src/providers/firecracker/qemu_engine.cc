@@ -2,17 +2,39 @@
 
 #include <unistd.h>
 
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/providers/firecracker/vm_process.h"
 
 namespace hodei::providers::firecracker {
 namespace {
 
+constexpr Duration kCounting = 50ms;
+
+// Ticks of the processor's counter in a millisecond.
+int64_t host_counter_khz() {
+  static const int64_t measured = [] {
+    const SystemClock clock;
+    const MonoTime began = clock.now().mono;
+    const uint64_t first = __builtin_ia32_rdtsc();
+    pause_for(kCounting);
+    const Duration took = clock.now().mono - began;
+    return static_cast<int64_t>(__builtin_ia32_rdtsc() - first) * 1000 / took.count();
+  }();
+  return measured;
+}
+
 // In QEMU's option lists a comma of a value is written twice.
 std::string quoted(const std::string& value) {
   std::string out;
   for (const char c : value) out += c == ',' ? std::string(",,") : std::string(1, c);
   return out;
+}
+
+// An emulated processor counts with the host's own counter. A guest that had to measure it would fail to, now and then,
+// when the host is busy, and wait for ever: so it is told.
+std::string clock_words(const QemuOptions& options) {
+  return options.kvm ? std::string() : cat("tsc=reliable tsc_early_khz=", host_counter_khz(), " ");
 }
 
 class QemuEngine final : public Engine {
@@ -40,14 +62,14 @@ class QemuEngine final : public Engine {
 std::vector<std::string> qemu_arguments(const QemuOptions& options, const Machine& machine) {
   std::vector<std::string> out = {
       options.program, "-name", cat("hodei-", machine.id),
-      "-M", "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off",
+      "-M", "microvm,acpi=on,pit=off,pic=off,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off",
       "-nodefaults", "-no-user-config", "-nographic", "-no-reboot",
       "-sandbox", "on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny",
       "-accel", options.kvm ? "kvm" : "tcg", "-cpu", options.kvm ? "host" : "max",
       "-m", cat(machine.memory_mb, "M"), "-smp", cat(machine.vcpus),
       "-kernel", machine.kernel, "-initrd", machine.initramfs,
       // A machine that ends starts again by a triple fault, the one way that this machine has; -no-reboot ends it then.
-      "-append", cat("console=ttyS0 reboot=t panic=-1 ", machine.boot_arguments),
+      "-append", cat("console=ttyS0 reboot=t panic=-1 ", clock_words(options), machine.boot_arguments),
       "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"};
   const auto add = [&out](const std::string& flag, const std::string& value) {
     out.push_back(flag);

@@ -75,6 +75,7 @@ void ProviderDesk::close(Duration patience) {
     no_provider_ = absl::UnavailableError("the provider was removed, or the server is stopping");
     held_.clear();
     ending_ = true;
+    open_door_ = nullptr;   // whoever still hangs in a call must not come back to a server that is gone
   }
   // Real time, whatever the clock says: this waits for threads.
   const auto give_up = deadline_in(patience);
