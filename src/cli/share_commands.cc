@@ -125,7 +125,7 @@ absl::StatusOr<v1::SetLimitRequest> limit_request(const Session& session, const 
   request.set_namespace_(session.name_space());
   request.set_key(flags.key);
   if (!flags.limit.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--limit", parse_count(flags.limit, 0, 1'000'000'000)));
+    ASSIGN_OR_RETURN(const int64_t n, named("--limit", parse_count(flags.limit, 0, 1'000'000)));
     request.set_limit(n);
   }
   if (!flags.rate.empty()) {

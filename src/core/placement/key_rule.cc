@@ -37,8 +37,8 @@ absl::Status validate(const KeyRule& r) {
   if (r.key.empty() || r.key.size() > kMaxKeyLength) {
     return bad_field("key", "must have 1 to ", kMaxKeyLength, " characters, not ", r.key.size());
   }
-  if (r.limit && (*r.limit < 0 || *r.limit > kMaxKeyLimit)) {
-    return bad_field("limit", "must be from 0 (no limit) to ", kMaxKeyLimit, ", not ", *r.limit);
+  if (r.limit && (*r.limit < 0 || *r.limit > kMaxConcurrencyLimit)) {
+    return bad_field("limit", "must be from 0 (no limit) to ", kMaxConcurrencyLimit, ", not ", *r.limit);
   }
   if (r.rate != 0 && !(r.rate >= kMinRate && r.rate <= kMaxRate)) {
     return bad_field("rate", "must be 0 (no limit) or from ", kMinRate, " to ", kMaxRate, " starts a second, not ", r.rate);

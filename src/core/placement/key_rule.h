@@ -24,7 +24,6 @@ struct KeyRule {
 inline constexpr double kMinRate = 1e-5;   // a little less than once a day
 inline constexpr double kMaxRate = 1e6;
 inline constexpr int64_t kMaxBurst = 10'000;
-inline constexpr int64_t kMaxKeyLimit = 1'000'000'000;
 inline constexpr size_t kMaxKeyRules = 100'000;
 
 std::string encode(const KeyRule& rule);
