@@ -147,7 +147,7 @@ void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& 
     const bool other_provider = kind != MakingFailure::Room;
     if (other_provider && attempt != making_.attempts.end() && !attempt->second.shape.empty() &&
         making_.refusals.size() < kMaxRefusals) {
-      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, reason};
+      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, kind == MakingFailure::Shape, reason};
     }
   }
   if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);

@@ -16,7 +16,7 @@ void Engine::explain_providers(const Shape& shape, JobId job, Now now, Explanati
     const auto refusal = making_.refusals.find({name, shape.encoded});
     if (const std::optional<std::string> never = against(shape, provider, pool)) {
       candidate.reason = *never;
-    } else if (refusal != making_.refusals.end() && now.mono < refusal->second.until) {
+    } else if (refusal != making_.refusals.end() && now.mono < refusal->second.until && refusal->second.is_final) {
       candidate.reason = cat("failed for such a job: ", refusal->second.reason);
     } else if (pool_full) {
       candidate.reason = cat("pool '", pool->name, "' has its ", pool->max, " workers");

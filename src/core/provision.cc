@@ -166,14 +166,16 @@ LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
   const PoolRow* pool = pool_of(shape);
   if (pool != nullptr && pool->max > 0 && pool_workers(pool->name) >= pool->max) return nullptr;
   LiveProvider* best = nullptr;
+  LiveProvider* again = nullptr;   // it failed for such a job, and is asked again when nobody else can
   for (auto& [name, provider] : state_.providers()) {
-    if (best != nullptr && !asked_before(shape, provider, *best)) continue;
     if (against(shape, provider, pool) || not_now(provider, starting(name), now.mono)) continue;
     const auto refusal = making_.refusals.find({name, shape.encoded});
-    if (refusal != making_.refusals.end() && now.mono < refusal->second.until) continue;
-    best = &provider;
+    const bool failed = refusal != making_.refusals.end() && now.mono < refusal->second.until;
+    if (failed && refusal->second.is_final) continue;
+    LiveProvider*& first = failed ? again : best;
+    if (first == nullptr || asked_before(shape, provider, *first)) first = &provider;
   }
-  return best;
+  return best != nullptr ? best : again;
 }
 
 // The first job of this shape that no worker on its way is for.

@@ -118,6 +118,18 @@ TEST(Provision, AWorkerThatDoesNotRegisterIsDestroyedAndAnotherProviderIsTried) 
   arrives(bench, second).takes(job);
 }
 
+TEST(Provision, TheOnlyProviderIsAskedAgainAfterATroubleOfItsOwn) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string first = only_asked(bench);
+  bench.ask<Done>(WorkerFailed{WorkerId(first), MakingFailure::Trouble, "it died"});
+  EXPECT_TRUE(asked(bench).empty());
+  EXPECT_NE(bench.explain(job).providers.at(0).reason.find("it died"), std::string::npos);
+  bench.advance(3s);
+  arrives(bench, only_asked(bench)).takes(job);
+}
+
 TEST(Provision, AProviderThatRefusesAShapeIsPassedOverForItAndSaysWhy) {
   Bench bench;
   add(bench, a_docker().preferred(1));

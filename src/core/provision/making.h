@@ -23,6 +23,7 @@ struct Attempt {
 // A provider that will not, or did not, make a worker of some shape.
 struct Refusal {
   MonoTime until{0};
+  bool is_final = false;                   // it cannot make such a one; else others are only asked first
   std::string reason;
 };
 
