@@ -134,9 +134,10 @@ def left(server):
     """What there is of machines: processes, devices, leases, folders."""
     out = [f"process {pid}" for pid in microvm.machines(server.data)]
     out += [f"device {name}" for name in microvm.abandoned(server.devices_before)]
-    for leases in server.data.rglob(".leases"):
-        out += [f"address {p.name}" for p in leases.iterdir()]
-        out += [f"folder {p}" for p in leases.parent.iterdir() if not p.name.startswith(".")]
+    for at, names, _ in os.walk(server.data):    # also while some of it vanishes
+        if ".leases" in names:
+            out += [f"address {name}" for name in os.listdir(os.path.join(at, ".leases"))]
+            out += [f"folder {at}/{name}" for name in names if not name.startswith(".")]
     return out
 
 
