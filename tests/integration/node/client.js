@@ -157,7 +157,7 @@ const cases = {
     await refused(jobs, 'GetJob', { job_id: 'jzzzz' }, 'NOT_FOUND', /jzzzz/);
     await refused(jobs, 'QueueJob', { template: 'none' }, 'NOT_FOUND', /none/);
     await refused(jobs, 'StartJob', { execution_id: 'j1.1' }, 'UNAUTHENTICATED', /session/);
-    await refused(scheduler, 'ConfigureScheduler', { strategy: 'round_robin' }, 'INVALID_ARGUMENT', /smart/);
+    await refused(scheduler, 'ConfigureScheduler', { weight_zone: -1 }, 'INVALID_ARGUMENT', /weight_zone/);
     assert.deepStrictEqual((await call(jobs, 'ListJobs', {})).jobs, []);
   },
 };
