@@ -78,9 +78,10 @@ Lane* Roster::first_waiting_of(const Tenant& tenant) {
     if (tenant.lanes[c] == 0) continue;
     Lane* first = nullptr;
     for (auto& [profile, kind] : classes_) {
-      if (kind->open.empty()) continue;
+      const auto& open = kind->open;
+      if (open.empty()) continue;
       Lane* lane = kind->backlog.first_of(tenant, c, [&](const Lane& candidate, const Fit& fit) {
-        return admits(candidate) && std::any_of(kind->open.begin(), kind->open.end(), [&](const LiveWorker* worker) {
+        return admits(candidate) && std::any_of(open.begin(), open.end(), [&](const LiveWorker* worker) {
           return fits(candidate, fit, *worker);
         });
       });
