@@ -20,6 +20,7 @@ build_packages=(
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml sqlite3 faketime prometheus openssl
   docker.io  # real containers; the tests start an engine of their own
   openssh-server  # workers over ssh; the tests start a daemon of their own
+  iproute2  # who listens where
 )
 
 # What microVMs and scripts/firecracker/build-rootfs need. The kernel is only downloaded, never installed.
