@@ -15,6 +15,7 @@ from sshd import Sshd
 
 PROGRAMS = ROOT / "deploy/providers"
 FAKE = ROOT / "tests/providers/fake_vendor.py"
+KILL_ROUNDS = int(os.environ.get("HODEI_TEST_KILL_ROUNDS", "2"))
 PROVIDER_CHECK = harness.HODEI.parent / "tests/providers/provider-check"
 WORKER = harness.HODEI.parent / "hodei-worker"
 STEM = "one-time"
@@ -315,6 +316,24 @@ def test_a_job_runs_on_a_worker_made_over_ssh_and_nothing_is_left():
         options += [f"config.{name}={value}" for name, value in daemon.options().items()]
         server.ok("provider", "add", "there", "--type", "custom", *(w for option in options for w in ("--option", option)))
         same(server.ok("run", "--provider", "there", "--", "echo", "over ssh", timeout=120).out, "over ssh\n", "output")
+        until(lambda: not left_of(home), lambda: f"nothing to be left: {left_of(home)}", patience=60)
+
+
+def test_a_server_killed_between_create_and_registration_leaves_nothing():
+    with Apart().start(worker=False) as server, folder() as home, Sshd(home / "sshd") as daemon:
+        options = [f"program={PROGRAMS / 'ssh'}", f"config.folder={home / 'remote'}"]
+        options += [f"config.{name}={value}" for name, value in daemon.options().items()]
+        server.ok("provider", "add", "there", "--type", "custom", *(w for option in options for w in ("--option", option)))
+        for number in range(KILL_ROUNDS):
+            job = server.submit("--provider", "there", "--", "true")
+            # As soon as it is asked for, and when there is something of it on the other side, in turn.
+            if number % 2:
+                until(lambda: left_of(home), f"round {number}: a worker on the other side", patience=60)
+            server.kill("server", signal.SIGKILL)
+            server.start(worker=False)
+            server.cli("job", "cancel", job)
+            until(lambda: not left_of(home), lambda: f"round {number}: nothing to be left: {left_of(home)}", patience=120)
+        same(server.ok("run", "--provider", "there", "--", "echo", "after", timeout=120).out, "after\n", "after all of it")
         until(lambda: not left_of(home), lambda: f"nothing to be left: {left_of(home)}", patience=60)
 
 
