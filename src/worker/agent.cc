@@ -12,8 +12,6 @@
 #include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
-extern char** environ;
-
 namespace hodei::worker {
 namespace {
 
@@ -38,9 +36,7 @@ Agent::Agent(Fd socket, const Clock& clock)
       pump_({}, [this] {
         const uint64_t one = 1;
         [[maybe_unused]] const ssize_t wrote = write(room_made_.get(), &one, sizeof(one));
-      }) {
-  for (char** pair = environ; *pair != nullptr; ++pair) environment_.emplace_back(*pair);
-}
+      }) {}
 
 int Agent::run() {
   if (!open()) return 1;

@@ -104,7 +104,6 @@ class Agent {
   State state_ = State::Running;
 
   std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning
-  std::vector<std::string> environment_;
   std::string session_id_;
   bool session_refused_ = false;               // the next registration uses the token
   bool turned_away_ = false;

@@ -206,7 +206,7 @@ void Agent::act(StartExecution& start, Now) {
     journal(Level::Debug, "worker", "execution=", to_string(execution), " trace=", traces_[execution], " attempt=", start.order.attempt,
             " starts");
   }
-  Program program = build_program(start.order, environment_, socket_environment(execution));
+  Program program = build_program(start.order, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};
   protocol::Start message{execution, std::move(program), {}};
   if (stage(message, start.order, keepsake)) return;

@@ -48,8 +48,8 @@ struct Program {
     std::string name;       // a plain name inside the private folder
     std::string content;
   };
-  std::vector<std::string> argv;      // argv[0] is searched in the PATH of `env` unless it has a slash
-  std::vector<std::string> env;       // NAME=value, the whole environment
+  std::vector<std::string> argv;      // argv[0] is searched in its PATH unless it has a slash
+  std::vector<std::string> env;       // NAME=value, on top of what all jobs of a worker have in common
   std::string working_dir;            // empty: the private folder
   std::vector<File> files;            // written before the start, mode 0700
   Duration timeout{0};

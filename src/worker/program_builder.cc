@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view kScriptName = "script";
 constexpr std::string_view kScriptPath = {"\0folder/script", 14};
 static_assert(kScriptPath.starts_with(kFolderMark) && kScriptPath.ends_with(kScriptName));
-constexpr std::string_view kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> out;
@@ -32,14 +31,8 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& spec,
-                                     const std::vector<std::string>& inherited,
                                      const std::map<std::string, std::string>& given) {
-  std::map<std::string, std::string> env{{"PATH", std::string(kDefaultPath)}};
-  for (const std::string& pair : inherited) {
-    const size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0 || pair.starts_with("HODEI_")) continue;
-    env[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
+  std::map<std::string, std::string> env;
   for (const auto& [name, value] : spec.env()) env[name] = value;
   env["HODEI_JOB_ID"] = public_id(order.execution.job);
   env[kExecutionVariable] = to_string(order.execution);
@@ -130,15 +123,14 @@ void add_secrets(const RunOrder& order, const v1::JobSpec& spec, Program& progra
 
 }  // namespace
 
-Program build_program(const RunOrder& order, const std::vector<std::string>& inherited,
-                      const std::map<std::string, std::string>& given) {
+Program build_program(const RunOrder& order, const std::map<std::string, std::string>& given) {
   Program program;
   v1::JobSpec spec;
   if (!spec.ParseFromString(order.spec)) {
     program.impossible = "the job's spec cannot be read by this worker";
     return program;
   }
-  program.env = environment(order, spec, inherited, given);
+  program.env = environment(order, spec, given);
   program.working_dir = spec.working_dir();
   program.timeout = duration(spec.timeout_ms());
   program.grace = duration(spec.kill_grace_ms());

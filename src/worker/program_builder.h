@@ -10,10 +10,8 @@
 
 namespace hodei::worker {
 
-// `inherited` is the worker's own environment (NAME=value); its HODEI_ variables are not passed on. An order that makes
-// no sense gives a Program that says so in `impossible`: it is reported like any other failed start. `given` is added
-// whatever the job's own environment says.
-Program build_program(const RunOrder& order, const std::vector<std::string>& inherited,
-                      const std::map<std::string, std::string>& given = {});
+// An order that makes no sense gives a Program that says so in `impossible`: it is reported like any other failed start.
+// `given` is added to the environment whatever the job's own says.
+Program build_program(const RunOrder& order, const std::map<std::string, std::string>& given = {});
 
 }  // namespace hodei::worker

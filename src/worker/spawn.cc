@@ -1,181 +1,21 @@
 #include "src/worker/spawn.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <optional>
 
 #include "src/base/status.h"
+#include "src/worker/child_process.h"
 #include "src/worker/sandbox.h"
 #include "src/worker/secret_files.h"
 
 namespace hodei::worker {
 namespace {
-
-enum class Stage : uint8_t { None, Clone, Join, Limit, Sandbox, Folder, Exec };
-
-// What went wrong in the child. In memory that both see.
-struct Trouble {
-  volatile Stage stage = Stage::None;
-  volatile int error = 0;
-  const char* volatile step = nullptr;   // of the sandbox
-};
-
-// All that the child needs, prepared before it exists: it may not allocate.
-struct Child {
-  const char* const* paths = nullptr;    // tried in turn, up to a null
-  char* const* argv = nullptr;
-  char* const* env = nullptr;
-  const char* working_dir = nullptr;
-  int in = -1, out = -1, err = -1;
-  const int* join_files = nullptr;       // cgroups v1
-  size_t join_count = 0;
-  int cgroup = -1;                       // cgroup v2 that it was not born in
-  int64_t data_limit = 0;                // where no cgroup limits its memory
-  const Sandbox* sandbox = nullptr;
-  Trouble* trouble = nullptr;
-};
-
-[[noreturn]] void fail(const Child& child, Stage stage) {
-  child.trouble->error = errno;
-  child.trouble->stage = stage;
-  _exit(127);
-}
-
-void limit_data(const Child& child) {
-  if (child.data_limit <= 0) return;
-  const rlimit limit{static_cast<rlim_t>(child.data_limit), static_cast<rlim_t>(child.data_limit)};
-  if (setrlimit(RLIMIT_DATA, &limit) != 0) fail(child, Stage::Limit);
-}
-
-// Runs in the child, on the parent's memory. System calls only.
-[[noreturn]] void become_program(const Child& child) {
-  // The parent's threads are permanent, so this fires only when the supervisor itself is gone.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (size_t i = 0; i < child.join_count; ++i) {
-    if (write(child.join_files[i], "0", 1) != 1) fail(child, Stage::Join);
-  }
-  if (child.cgroup >= 0) {
-    const int procs = openat(child.cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-    if (procs < 0 || write(procs, "0", 1) != 1) fail(child, Stage::Join);
-  }
-  setsid();
-  const char* step = nullptr;
-  if (child.sandbox != nullptr && !child.sandbox->enter(&step)) {
-    child.trouble->step = step;
-    fail(child, Stage::Sandbox);
-  }
-  if (chdir(child.working_dir) != 0) fail(child, Stage::Folder);
-  dup2(child.in, STDIN_FILENO);
-  dup2(child.out, STDOUT_FILENO);
-  dup2(child.err, STDERR_FILENO);
-  struct sigaction defaults {};
-  defaults.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &defaults, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  limit_data(child);
-  if (child.sandbox != nullptr && !child.sandbox->seal(&step)) {
-    child.trouble->step = step;
-    fail(child, Stage::Sandbox);
-  }
-  // What we found may be hidden in a sandbox, or not for its user: then the next one counts, as in a shell.
-  for (const char* const* path = child.paths; *path != nullptr; ++path) {
-    execve(*path, child.argv, child.env);
-    if (errno != EACCES && errno != ENOENT) break;
-  }
-  fail(child, Stage::Exec);
-}
-
-#if defined(__x86_64__) || defined(__aarch64__)
-// The system call is inlined: parent and child share the stack, so the child must not return from the frame it was
-// born in, not even from a wrapper.
-inline __attribute__((always_inline)) long clone3(clone_args* args) {
-#if defined(__x86_64__)
-  long result = SYS_clone3;
-  asm volatile("syscall" : "+a"(result) : "D"(args), "S"(sizeof(*args)) : "rcx", "r11", "memory");
-  return result;
-#else
-  register long x8 asm("x8") = SYS_clone3;
-  register long x0 asm("x0") = reinterpret_cast<long>(args);
-  register long x1 asm("x1") = sizeof(*args);
-  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
-  return x0;
-#endif
-}
-
-// A sandboxed child has a copy of our memory, not the memory itself: changing the user of a process changes what its
-// memory may be used for. In both cases we go on only when it has become the program or has ended.
-uint64_t clone_flags(const Child& child) { return CLONE_VFORK | (child.sandbox == nullptr ? CLONE_VM : 0); }
-
-// Born inside the cgroup: moving there afterwards takes a lock that all forks of the machine wait for.
-__attribute__((noinline)) long clone_into(const Child& child, int cgroup) {
-  clone_args args{};
-  args.flags = clone_flags(child) | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0);
-  args.exit_signal = SIGCHLD;
-  args.cgroup = cgroup >= 0 ? static_cast<uint64_t>(cgroup) : 0;
-  const long pid = clone3(&args);
-  if (pid == 0) become_program(child);
-  return pid;
-}
-#else
-long clone_into(const Child&, int) { return -ENOSYS; }
-#endif
-
-__attribute__((noinline)) pid_t plain_vfork(const Child& child) {
-  // Without the memory in common a wrapper may return in the child.
-  const pid_t pid = child.sandbox == nullptr ? vfork() : static_cast<pid_t>(syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
-  if (pid == 0) become_program(child);
-  return pid;
-}
-
-pid_t start(Child& child, int cgroup) {
-  // No signal may run a handler in the child while it shares our memory.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  long pid = clone_into(child, cgroup);
-  if (pid == -ENOSYS || pid == -EPERM || pid == -EINVAL) {   // an old kernel, or a filter such as Docker's
-    child.cgroup = cgroup;
-    pid = plain_vfork(child);
-    if (pid < 0) pid = -errno;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) {
-    child.trouble->stage = Stage::Clone;
-    child.trouble->error = static_cast<int>(-pid);
-    return 0;
-  }
-  return static_cast<pid_t>(pid);
-}
-
-// Trouble that a child with memory of its own can tell.
-class SharedTrouble {
- public:
-  SharedTrouble() : memory_(mmap(nullptr, sizeof(Trouble), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (memory_ != MAP_FAILED) new (memory_) Trouble();
-  }
-  ~SharedTrouble() {
-    if (memory_ != MAP_FAILED) munmap(memory_, sizeof(Trouble));
-  }
-  SharedTrouble(const SharedTrouble&) = delete;
-  SharedTrouble& operator=(const SharedTrouble&) = delete;
-  Trouble* get() const { return memory_ == MAP_FAILED ? nullptr : static_cast<Trouble*>(memory_); }
-
- private:
-  void* memory_;
-};
 
 Exit spawn_failed(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed", .message = std::move(message)};
@@ -274,6 +114,11 @@ absl::StatusOr<Fd> input_of(const Program& program) {
   return fd;
 }
 
+const CommonEnvironment& no_environment() {
+  static const CommonEnvironment none;
+  return none;
+}
+
 int null_input() {
   static const int fd = open_null();
   return fd;
@@ -311,11 +156,8 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   for (std::string& text : argv) text = with_folder(std::move(text), place.folder);
   std::vector<std::string> env = program.env;
   env.push_back(cat(kMarkVariable, "=", place.mark));
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& pair : env) {
-    if (pair.starts_with("PATH=")) path = std::string_view(pair).substr(5);
-  }
-  absl::StatusOr<std::vector<std::string>> found = find_programs(argv[0], path, program.sandbox.enabled);
+  const CommonEnvironment& common = place.common != nullptr ? *place.common : no_environment();
+  absl::StatusOr<std::vector<std::string>> found = find_programs(argv[0], common.path(env), program.sandbox.enabled);
   if (absl::IsPermissionDenied(found.status())) return not_permitted(std::string(found.status().message()));
   if (!found.ok()) return not_found(std::string(found.status().message()));
   std::optional<Sandbox> sandbox;
@@ -352,7 +194,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   fcntl(err[0], F_SETFL, O_NONBLOCK);
 
   const std::vector<char*> argv_pointers = pointers(argv);
-  const std::vector<char*> env_pointers = pointers(env);
+  const std::vector<char*> env_pointers = common.with(env);
   const std::string& working_dir = program.working_dir.empty() ? place.working_dir : program.working_dir;
   std::vector<int> join_files;
   for (const int file : {place.enclosure->join_file(), place.enclosure->limit_file()}) {
@@ -371,14 +213,17 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.argv = argv_pointers.data();
   child.env = env_pointers.data();
   child.working_dir = working_dir.c_str();
-  child.in = input.is_open() ? input.get() : null_input();
-  child.out = child_out.get();
-  child.err = child_err.get();
+  thread_local LentFds lent;
+  if (!lent.lend(input.is_open() ? input.get() : null_input(), child_out.get(), child_err.get())) {
+    return spawn_failed(cat("could not copy descriptors: ", strerror(errno)));
+  }
+  child.fds = &lent;
   child.join_files = join_files.data();
   child.join_count = join_files.size();
   child.data_limit = place.data_limit;
   child.sandbox = sandbox ? &*sandbox : nullptr;
-  spawned.pid = start(child, place.enclosure->birth_cgroup());
+  spawned.pid = start_child(child, place.enclosure->birth_cgroup());
+  lent.take_back();
   // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
   if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir);
   return spawned;

@@ -18,7 +18,7 @@ static bool has_nul(const std::vector<std::string>& texts) {
 static void order(v1::RunJob& run) {
   const std::optional<worker::RunOrder> order = worker::read_order(run);
   if (!order) return;
-  worker::Program program = worker::build_program(*order, {"PATH=/bin"});
+  worker::Program program = worker::build_program(*order);
   if (program.impossible.empty()) {
     REQUIRE(!program.argv.empty() && !has_nul(program.argv) && !has_nul(program.env), "");
     REQUIRE(program.timeout.count() >= 0 && program.grace.count() >= 0, program.timeout.count());

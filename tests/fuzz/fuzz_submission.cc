@@ -28,13 +28,13 @@ static void shown(const core::NewJob& job) {
 // What the server calls good a worker can run.
 static void built(const core::NewJob& job) {
   const worker::RunOrder order{.execution = {JobId{1}, 1}, .spec = job.spec->bytes};
-  const worker::Program program = worker::build_program(order, {"PATH=/bin", "HODEI_TOKEN=secret"});
+  const worker::Program program = worker::build_program(order);
   REQUIRE(program.impossible.empty(), program.impossible);
   REQUIRE(!program.argv.empty() && !program.argv[0].empty(), "");
   for (const worker::Program::File& file : program.files) {
     REQUIRE(file.name.find('/') == std::string::npos && !file.name.empty(), file.name);
   }
-  for (const std::string& pair : program.env) REQUIRE(!pair.starts_with("HODEI_TOKEN"), pair);
+  for (const std::string& pair : program.env) REQUIRE(pair.find('=') != std::string::npos, pair);
 }
 
 FUZZ_TARGET(input) {

@@ -1,0 +1,26 @@
+// The environment that all jobs of a worker have in common: the worker's own without what is for the worker alone. Kept
+// once, so that a start neither carries nor copies it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hodei::worker {
+
+class CommonEnvironment {
+ public:
+  CommonEnvironment() = default;                     // empty
+  explicit CommonEnvironment(char** environment);    // without HODEI_ variables; PATH is there in any case
+
+  // For execve: what is in common, and over it a job's own pairs (NAME=value). Points into both.
+  std::vector<char*> with(std::vector<std::string>& own) const;
+
+  // Where a job's programs are searched.
+  std::string_view path(const std::vector<std::string>& own) const;
+
+ private:
+  std::vector<std::string> pairs_;                   // by name
+};
+
+}  // namespace hodei::worker
