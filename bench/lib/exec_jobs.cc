@@ -17,7 +17,7 @@ namespace hodei::bench {
 namespace {
 
 constexpr double kLastOnes = 60;        // seconds for what is under way to end
-constexpr int64_t kLookNs = 4'000'000;  // between two looks at how many are under way
+constexpr int64_t kLookNs = 6'000'000;  // between two looks at how many are under way
 
 }  // namespace
 

@@ -16,9 +16,9 @@ namespace hodei::worker {
 namespace {
 
 // When many small jobs end, the worker tells of them in messages this far apart: one for each would cost it, the stream
-// and the server as much as starting a process does. Not when its slots are full: then the server waits to hear of an end
-// before it can send more.
-constexpr Duration kGather = 4ms;
+// and the server as much as starting a process does.
+constexpr Duration kLeastGather = 4ms;
+constexpr Duration kMostGather = 6ms;
 
 void clear_event(int fd) {
   uint64_t ignored = 0;
@@ -113,8 +113,9 @@ void Agent::settle(Now now) {
 }
 
 MonoTime Agent::may_write_at() {
-  const bool gathers = attach_ && pace_.is_fast(clock_.now().mono) && session_.held_count() < slots_of(attach_->options);
-  return gathers ? last_write_ + kGather : MonoTime{0};
+  if (!attach_) return MonoTime{0};
+  const bool has_free_slots = session_.held_count() < slots_of(attach_->options);
+  return last_write_ + pace_.gather_time(session_.unfinished_count(), has_free_slots, kLeastGather, kMostGather, clock_.now().mono);
 }
 
 void Agent::send(Now now) {

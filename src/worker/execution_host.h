@@ -56,6 +56,7 @@ class ExecutionHost {
   MonoTime next_check() const { return std::min(next_check_, next_resume_); }
   uint64_t ring_of(ExecutionId execution) const;
   bool empty() const { return running_.empty(); }
+  size_t count() const { return running_.size(); }
   bool take_output_flag() { return std::exchange(output_written_, false); }
   uint64_t dropped_lines() const;       // of all executions so far
 

@@ -2,6 +2,9 @@
 // milliseconds, so that a lone job, or a few longer ones, never wait for company.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "src/base/time.h"
 
 namespace hodei::worker {
@@ -15,9 +18,16 @@ class Pace {
     roll(now);
     ++current_;
   }
-  bool is_fast(MonoTime now) {
+  // For how long what ends may wait for company. The more is under way the longer, up to `most`: it has to last twice as
+  // long, so that the worker never runs dry. With free slots it does not depend on telling what ended before it gets more,
+  // and `least` is fine in any case.
+  Duration gather_time(size_t under_way, bool has_free_slots, Duration least, Duration most, MonoTime now) {
     roll(now);
-    return current_ >= kMany || last_ >= kMany;
+    const int per_window = std::max(current_, last_);
+    if (per_window < kMany) return Duration::zero();
+    const Duration covered = kWindow * static_cast<int64_t>(under_way) / (2 * per_window);
+    if (covered >= least) return std::min(covered, most);
+    return has_free_slots ? least : Duration::zero();
   }
 
  private:

@@ -25,7 +25,8 @@ namespace hodei::worker {
 namespace {
 
 constexpr Duration kDeliveryTime = 5s;
-constexpr Duration kGather = 1ms;
+constexpr Duration kLeastGather = 1ms;
+constexpr Duration kMostGather = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
 
 uint64_t clear_event(int fd) {
@@ -134,13 +135,13 @@ int Supervisor::run() {
 }
 
 // A turn costs a tenth of a start, and a job makes five of them. When many small ones end, turns come at most every so
-// often and deal with several jobs at once; a job ends that much later at most. Not when the slots are full: then every
-// moment is one in which nothing starts.
+// often and deal with several jobs at once; a job ends that much later at most.
 void Supervisor::gather() {
   const MonoTime now = clock_.now().mono;
-  if (!pace_.is_fast(now) || keeper_.held_count() >= slots_of(options_)) return;
-  const Duration left = last_turn_ + kGather - now;
-  if (left > Duration::zero()) pause_for(std::min(left, kGather));
+  const bool has_free_slots = keeper_.held_count() < slots_of(options_);
+  const Duration time = pace_.gather_time(host_->count(), has_free_slots, kLeastGather, kMostGather, now);
+  const Duration left = last_turn_ + time - now;
+  if (left > Duration::zero()) pause_for(std::min(left, time));
 }
 
 bool Supervisor::turn(int timeout_ms) {

@@ -22,7 +22,9 @@ void Session::attached(const std::vector<Held>& inventory, Now now) {
     entry.started = held.started;
     entry.started_at = held.exit.started;
     entry.pid = held.pid;
-    if (held.ended) entry.exit = held.exit;
+    if (!held.ended) continue;
+    entry.exit = held.exit;
+    ++exited_;
   }
   phase_ = Phase::Waiting;
   connect_at_ = now.mono;
@@ -44,6 +46,7 @@ void Session::exited(const Exit& exit) {
   if (it == held_.end() || it->second.exit) return;
   Entry& entry = it->second;
   entry.exit = exit;
+  ++exited_;
   send_result_if_ready(entry);
   forget_if_done(exit.execution);
 }
@@ -201,6 +204,7 @@ void Session::forget_if_done(ExecutionId execution) {
   const Entry& entry = it->second;
   if (!entry.exit || !(entry.unwanted || (entry.result_acked && entry.log_durable))) return;
   held_.erase(it);
+  --exited_;
   actions_.push_back(ForgetExecution{execution});
   leave_if_empty();
 }

@@ -81,6 +81,7 @@ class Session {
   bool has_started(ExecutionId execution) const;
   bool has_exited(ExecutionId execution) const;
   size_t held_count() const { return held_.size(); }
+  size_t unfinished_count() const { return held_.size() - exited_; }
 
  private:
   enum class Phase : uint8_t { Waiting, Connecting, Greeting, Online, Leaving };
@@ -107,6 +108,7 @@ class Session {
   uint64_t random_;
   Phase phase_ = Phase::Waiting;
   std::map<ExecutionId, Entry> held_;
+  size_t exited_ = 0;               // of those held
   MonoTime connect_at_ = kNever;    // set when waiting; nothing happens before `attached`
   MonoTime beat_at_ = kNever;
   MonoTime hello_sent_{0};
