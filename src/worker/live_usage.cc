@@ -9,6 +9,12 @@
 namespace hodei::worker {
 namespace {
 
+void add_io(pid_t pid, LiveUsage& usage) {
+  const std::string io = read_file(cat("/proc/", pid, "/io"));
+  usage.io_read_bytes += number_after("read_bytes:", io);
+  usage.io_write_bytes += number_after("write_bytes:", io);
+}
+
 void add_process(pid_t pid, LiveUsage& usage) {
   static const int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
   static const int64_t page_kb = sysconf(_SC_PAGESIZE) / 1024;
@@ -16,18 +22,19 @@ void add_process(pid_t pid, LiveUsage& usage) {
   if (!state || state->zombie) return;
   usage.cpu_ms += state->cpu_ticks * 1000 / ticks_per_second;
   usage.memory_kb += state->memory_pages * page_kb;
-  const std::string io = read_file(cat("/proc/", pid, "/io"));
-  usage.io_read_bytes += number_after("read_bytes:", io);
-  usage.io_write_bytes += number_after("write_bytes:", io);
+  add_io(pid, usage);
 }
 
 LiveUsage from_meter(const RunningTree& tree) {
   const Measured measured = tree.meter->read();
-  return {.execution = tree.execution,
-          .cpu_ms = measured.usage.cpu_ms,
-          .memory_kb = measured.memory_now_kb,
-          .io_read_bytes = measured.usage.io_read_bytes,
-          .io_write_bytes = measured.usage.io_write_bytes};
+  LiveUsage usage{.execution = tree.execution,
+                  .cpu_ms = measured.usage.cpu_ms,
+                  .memory_kb = measured.memory_now_kb,
+                  .io_read_bytes = measured.usage.io_read_bytes,
+                  .io_write_bytes = measured.usage.io_write_bytes};
+  if (measured.counts_io) return usage;
+  for (const pid_t pid : pids_listed_in(tree.cgroup + "/cgroup.procs")) add_io(pid, usage);
+  return usage;
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 namespace hodei::worker {
 
 Measured UsageMeter::read() const {
-  Measured now = totals();
+  Measured now = counted();
+  add_memory(now);
   now.usage.cpu_ms -= before_.usage.cpu_ms;
   now.usage.io_read_bytes -= before_.usage.io_read_bytes;
   now.usage.io_write_bytes -= before_.usage.io_write_bytes;

@@ -21,6 +21,7 @@ struct Measured {
   Usage usage;                   // since the execution began; max_memory_kb 0: not known
   int64_t memory_now_kb = 0;
   int64_t oom_kills = 0;         // processes that the kernel ended because memory was at its limit
+  bool counts_io = true;         // false: what it reads and writes is not counted by the group
 };
 
 // Reads the figures of one execution. May be used on any thread, and longer than the execution runs.
@@ -30,10 +31,11 @@ class UsageMeter {
   Measured read() const;
 
  protected:
-  void begin() { before_ = totals(); }
+  void begin() { before_ = counted(); }
 
  private:
-  virtual Measured totals() const = 0;   // of all executions of the group; the peak of memory is of the last one
+  virtual Measured counted() const = 0;              // of all executions of the group: what only grows
+  virtual void add_memory(Measured& now) const = 0;  // now, and at most in the last execution
   Measured before_;
 };
 

@@ -1,4 +1,6 @@
-// Limits and figures from the hierarchies of cgroup version 1: one folder in each that the machine has.
+// Limits and figures from the hierarchies of cgroup version 1: one folder in each that is needed and there. To enter one
+// costs a start a fiftieth, so the one that weighs I/O is entered only by those that ask for it, and cpu time is read from
+// the enclosure where that counts it anyway.
 //
 // A process enters by writing to `tasks`, not to `cgroup.procs`: moving a single thread takes no lock that all forks of
 // the machine wait for.
@@ -49,8 +51,9 @@ void remove_folders_in(const std::string& folder) {
 // The files with the figures of one group, opened once: opening them anew for every execution costs as much as moving a
 // process into the group.
 struct Figures {
-  explicit Figures(const Hierarchies& folders)
+  Figures(const Hierarchies& folders, const std::string& cpu_stat)
       : cpu(path(folders, "cpuacct", "/cpuacct.usage"), O_RDONLY),
+        cpu_of_enclosure(cpu_stat, O_RDONLY),
         memory_peak(path(folders, "memory", "/memory.max_usage_in_bytes"), O_RDWR),
         memory_now(path(folders, "memory", "/memory.usage_in_bytes"), O_RDONLY),
         oom(path(folders, "memory", "/memory.oom_control"), O_RDONLY),
@@ -61,7 +64,12 @@ struct Figures {
     return it == folders.end() ? std::string() : it->second + name;
   }
 
-  KernelFile cpu, memory_peak, memory_now, oom, io;
+  int64_t cpu_ms() const {
+    if (const std::optional<int64_t> ns = cpu.number()) return *ns / 1'000'000;
+    return number_after("usage_usec", cpu_of_enclosure.text()) / 1000;
+  }
+
+  KernelFile cpu, cpu_of_enclosure, memory_peak, memory_now, oom, io;
 };
 
 // Lines such as "254:0 Read 4096", for each device.
@@ -79,56 +87,66 @@ void add_io(const std::string& text, Usage& usage) {
 
 class MeterV1 final : public UsageMeter {
  public:
-  explicit MeterV1(std::shared_ptr<const Figures> figures) : figures_(std::move(figures)) { begin(); }
+  MeterV1(std::shared_ptr<const Figures> figures, bool counts_io) : figures_(std::move(figures)), counts_io_(counts_io) {
+    begin();
+  }
 
  private:
-  Measured totals() const override {
-    Measured now;
-    now.usage.cpu_ms = figures_->cpu.number().value_or(0) / 1'000'000;
+  Measured counted() const override {
+    Measured now{.counts_io = counts_io_};
+    now.usage.cpu_ms = figures_->cpu_ms();
+    now.oom_kills = number_after("oom_kill", figures_->oom.text());
+    if (counts_io_) add_io(figures_->io.text(), now.usage);
+    return now;
+  }
+  void add_memory(Measured& now) const override {
     now.usage.max_memory_kb = figures_->memory_peak.number().value_or(0) / 1024;
     now.memory_now_kb = figures_->memory_now.number().value_or(0) / 1024;
-    now.oom_kills = number_after("oom_kill", figures_->oom.text());
-    add_io(figures_->io.text(), now.usage);
-    return now;
   }
 
   std::shared_ptr<const Figures> figures_;
+  const bool counts_io_;
 };
 
 class GroupV1 final : public ResourceGroup {
  public:
-  explicit GroupV1(Hierarchies folders) : folders_(std::move(folders)) {}
+  GroupV1(Hierarchies folders, std::string cpu_stat) : folders_(std::move(folders)), cpu_stat_(std::move(cpu_stat)) {}
   ~GroupV1() override {
     for (const auto& [hierarchy, folder] : folders_) rmdir(folder.c_str());
   }
 
   absl::Status begin(const ProgramLimits& limits) override {
-    if (tasks_.empty()) RETURN_IF_ERROR(make_folders());
+    RETURN_IF_ERROR(make_folders(limits.io_weight > 0));
     if (limits.cpu_milli != written_.cpu_milli) RETURN_IF_ERROR(limit_cpu(limits.cpu_milli));
     if (limits.memory_bytes != written_.memory_bytes) RETURN_IF_ERROR(limit_memory(limits.memory_bytes));
     if (limits.io_weight != written_.io_weight) RETURN_IF_ERROR(weigh_io(limits.io_weight));
     written_ = limits;
     figures_->memory_peak.write("0");
-    meter_ = std::make_shared<MeterV1>(figures_);
+    meter_ = std::make_shared<MeterV1>(figures_, limits.io_weight > 0 && tasks_.contains("blkio"));
     return absl::OkStatus();
   }
   std::vector<int> join_files() const override {
     std::vector<int> files;
-    for (const Fd& fd : tasks_) files.push_back(fd.get());
+    for (const auto& [hierarchy, fd] : tasks_) {
+      if (hierarchy != "blkio" || written_.io_weight > 0) files.push_back(fd.get());
+    }
     return files;
   }
   std::shared_ptr<const UsageMeter> meter() const override { return meter_; }
   bool is_spent() const override { return figures_ && figures_->memory_now.number().value_or(0) > kMuchLeftOver; }
 
  private:
-  absl::Status make_folders() {
+  absl::Status make_folders(bool weighs_io) {
+    bool made = false;
     for (const auto& [hierarchy, folder] : folders_) {
+      if (tasks_.contains(hierarchy) || (hierarchy == "blkio" && !weighs_io)) continue;
       if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "mkdir " + folder);
       Fd tasks(open((folder + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
       if (!tasks.is_open()) return absl::ErrnoToStatus(errno, "opening the tasks of " + folder);
-      tasks_.push_back(std::move(tasks));
+      tasks_[hierarchy] = std::move(tasks);
+      made = true;
     }
-    figures_ = std::make_shared<const Figures>(folders_);
+    if (made) figures_ = std::make_shared<const Figures>(folders_, cpu_stat_);
     return absl::OkStatus();
   }
   absl::Status limit_cpu(int64_t milli) {
@@ -164,7 +182,8 @@ class GroupV1 final : public ResourceGroup {
   }
 
   Hierarchies folders_;
-  std::vector<Fd> tasks_;
+  std::string cpu_stat_;                       // counts cpu time where there is no hierarchy for it; may be empty
+  std::map<std::string, Fd> tasks_;            // of the folders that are there
   std::shared_ptr<const Figures> figures_;     // once the folders are there
   ProgramLimits written_;
   std::shared_ptr<const UsageMeter> meter_;
@@ -174,11 +193,14 @@ class GroupsV1 final : public ResourceGroups {
  public:
   explicit GroupsV1(Hierarchies own) : own_(std::move(own)) {}
 
-  std::unique_ptr<ResourceGroup> make(const Enclosure&) override {
+  std::unique_ptr<ResourceGroup> make(const Enclosure& enclosure) override {
     Hierarchies folders;
     for (const auto& [hierarchy, folder] : own_) folders[hierarchy] = cat(folder, "/", next_);
     ++next_;
-    return std::make_unique<GroupV1>(std::move(folders));
+    std::string cpu_stat = enclosure.cgroup().empty() ? std::string() : enclosure.cgroup() + "/cpu.stat";
+    // The enclosure is of version 2, which counts in every group.
+    if (access(cpu_stat.c_str(), R_OK) == 0) folders.erase("cpuacct");
+    return std::make_unique<GroupV1>(std::move(folders), std::move(cpu_stat));
   }
   std::string describe() const override {
     std::string names;

@@ -36,19 +36,21 @@ class MeterV2 final : public UsageMeter {
   }
 
  private:
-  Measured totals() const override {
+  Measured counted() const override {
     Measured now;
     now.usage.cpu_ms = number_after("usage_usec", read_file(folder_ + "/cpu.stat")) / 1000;
-    now.memory_now_kb = number_in(folder_ + "/memory.current").value_or(0) / 1024;
-    char peak[32] = {};
-    if (pread(peak_->get(), peak, sizeof(peak) - 1, 0) > 0) {
-      now.usage.max_memory_kb = std::strtoll(peak, nullptr, 10) / 1024;
-    }
     now.oom_kills = number_after("oom_kill", read_file(folder_ + "/memory.events"));
     const std::string io = read_file(folder_ + "/io.stat");
     now.usage.io_read_bytes = sum_of(" rbytes=", io);
     now.usage.io_write_bytes = sum_of(" wbytes=", io);
     return now;
+  }
+  void add_memory(Measured& now) const override {
+    now.memory_now_kb = number_in(folder_ + "/memory.current").value_or(0) / 1024;
+    char peak[32] = {};
+    if (pread(peak_->get(), peak, sizeof(peak) - 1, 0) > 0) {
+      now.usage.max_memory_kb = std::strtoll(peak, nullptr, 10) / 1024;
+    }
   }
 
   std::string folder_;

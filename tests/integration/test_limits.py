@@ -122,7 +122,10 @@ def own_figures(text):
             paths[controller] = path.lstrip("/")
     memory = CGROUPS / "memory" / paths.get("memory", "")
     if (memory / "memory.max_usage_in_bytes").exists():
-        cpu = int((CGROUPS / "cpuacct" / paths["cpuacct"] / "cpuacct.usage").read_text()) / 1e6
+        if paths["cpuacct"]:
+            cpu = int((CGROUPS / "cpuacct" / paths["cpuacct"] / "cpuacct.usage").read_text()) / 1e6
+        else:   # counted by the group of version 2 that holds it
+            cpu = int((CGROUPS / "unified" / paths[""] / "cpu.stat").read_text().split()[1]) / 1000
         return cpu, int((memory / "memory.max_usage_in_bytes").read_text()) / 1024
     v2 = CGROUPS / paths[""]
     cpu = dict(line.split() for line in (v2 / "cpu.stat").read_text().splitlines())
