@@ -88,11 +88,14 @@ void Loop::run() {
     if (inbox_.empty() && wait > Duration(0)) {
       wake_.wait_for(lock, std::min(wait, Duration(1s)), [this] { return stopping_ || !inbox_.empty(); });
     }
+    const Duration gather = gathering_.wait(clock_.now().mono);
+    if (gather > Duration(0)) wake_.wait_for(lock, gather, [this] { return stopping_; });
     if (stopping_) break;
     std::vector<Waiting> commands = take();
     const size_t count = commands.size();
     lock.unlock();
     const MonoTime start = clock_.now().mono;
+    gathering_.turned(start, count);
     core_.turn(std::move(commands));
     const Duration took = clock_.now().mono - start;
     lock.lock();

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/server/gathering.h"
 #include "src/server/loop_core.h"
 
 namespace hodei::server {
@@ -55,6 +56,7 @@ class Loop {
   bool stopping_ = true;
   LoopHealth health_;
   MonoTime forget_slowest_at_{0};
+  Gathering gathering_;              // the loop's thread alone uses it
   std::thread thread_;
 };
 
