@@ -10,6 +10,7 @@ from suite.hodei import Hodei
 from suite.processes import PROGRAMS
 from suite.report import Target, compare
 from suite.rounds import Rounds
+from suite.throughput import SLOTS
 
 MOST_IDLE = 1000       # jobs, one at a time
 MOST_LOADED = 500_000
@@ -21,7 +22,7 @@ def d_latency(settings):
         peers = settings.enter_peers(stack)
         with Hodei() as server:
             rows += without_spawn(settings, server, peers)
-        with Hodei(worker=True) as server:
+        with Hodei(worker=True, flags=SLOTS) as server:
             rows += with_spawn(settings, server, peers)
     return rows
 

@@ -115,7 +115,8 @@ void Agent::settle(Now now) {
 MonoTime Agent::may_write_at() {
   if (!attach_) return MonoTime{0};
   const bool has_free_slots = session_.held_count() < slots_of(attach_->options);
-  return last_write_ + pace_.gather_time(session_.unfinished_count(), has_free_slots, kLeastGather, kMostGather, clock_.now().mono);
+  return last_write_ + pace_.gather_time(session_.unfinished_count(), cores_, has_free_slots, kLeastGather, kMostGather,
+                                         clock_.now().mono);
 }
 
 void Agent::send(Now now) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "src/worker/artifacts/porter.h"
 #include "src/worker/channel.h"
@@ -130,6 +131,7 @@ class Agent {
   v1::WorkerMessage outgoing_;                 // waits for the stream
   bool has_outgoing_ = false;
   Pace pace_;                                  // of executions that end
+  const size_t cores_ = std::max(1u, std::thread::hardware_concurrency());
   MonoTime last_write_{0};
   MonoTime lease_until_{0};
   uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered

@@ -8,7 +8,7 @@ namespace {
 MonoTime at(Duration since) { return MonoTime{1'000'000'000} + since; }
 
 Duration gather_time(Pace& pace, Duration since, size_t under_way = 0, bool has_free_slots = true) {
-  return pace.gather_time(under_way, has_free_slots, 1ms, 3ms, at(since));
+  return pace.gather_time(under_way, 2, has_free_slots, 1ms, 3ms, at(since));
 }
 
 TEST(Pace, IsFastOnlyWhileMuchEnds) {
@@ -37,11 +37,18 @@ TEST(Pace, AFewLongerJobsNeverWait) {
 
 TEST(Pace, WhatIsUnderWayLastsTwiceAsLong) {
   Pace pace;
-  for (int i = 0; i < 20; ++i) pace.note(at(0ms));   // two in a millisecond
-  EXPECT_EQ(gather_time(pace, 0ms, 8, false), 2ms);
+  for (int i = 0; i < 60; ++i) pace.note(at(0ms));   // six in a millisecond
+  EXPECT_EQ(gather_time(pace, 0ms, 24, false), 2ms);
   EXPECT_EQ(gather_time(pace, 0ms, 100, false), 3ms) << "no longer than the most";
-  EXPECT_EQ(gather_time(pace, 0ms, 3, false), 0ms) << "the worker would run dry";
-  EXPECT_EQ(gather_time(pace, 0ms, 3, true), 1ms) << "not with free slots: it gets more anyway";
+  EXPECT_EQ(gather_time(pace, 0ms, 11, false), 0ms) << "the worker would run dry";
+  EXPECT_EQ(gather_time(pace, 0ms, 11, true), 1ms) << "not with free slots: it gets more anyway";
+}
+
+TEST(Pace, AFewUnderWayAreNoReasonToWaitHoweverSlowTheyEnd) {
+  Pace pace;
+  for (int i = 0; i < Pace::kMany; ++i) pace.note(at(0ms));
+  EXPECT_EQ(gather_time(pace, 0ms, 2 * Pace::kPlenty - 1, false), 0ms);
+  EXPECT_EQ(gather_time(pace, 0ms, 2 * Pace::kPlenty, false), 3ms);
 }
 
 }  // namespace

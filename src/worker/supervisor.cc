@@ -139,7 +139,7 @@ int Supervisor::run() {
 void Supervisor::gather() {
   const MonoTime now = clock_.now().mono;
   const bool has_free_slots = keeper_.held_count() < slots_of(options_);
-  const Duration time = pace_.gather_time(host_->count(), has_free_slots, kLeastGather, kMostGather, now);
+  const Duration time = pace_.gather_time(host_->count(), cores_, has_free_slots, kLeastGather, kMostGather, now);
   const Duration left = last_turn_ + time - now;
   if (left > Duration::zero()) pause_for(std::min(left, time));
 }

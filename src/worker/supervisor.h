@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "src/worker/agent_launcher.h"
 #include "src/worker/channel.h"
@@ -65,6 +66,7 @@ class Supervisor {
   MonoTime timer_set_ = kNever;
   MonoTime last_turn_{0};
   Pace pace_;                            // of children that end
+  const size_t cores_ = std::max(1u, std::thread::hardware_concurrency());
 
   Keeper keeper_;
   std::unique_ptr<Enclosures> enclosures_;
