@@ -62,6 +62,8 @@ void limit_data(const Child& child) {
   dup2(child.fds->in(), STDIN_FILENO);
   dup2(child.fds->out(), STDOUT_FILENO);
   dup2(child.fds->err(), STDERR_FILENO);
+  // What the supervisor itself was started with is not for jobs.
+  syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   struct sigaction defaults {};
   defaults.sa_handler = SIG_DFL;
   sigaction(SIGPIPE, &defaults, nullptr);

@@ -114,8 +114,8 @@ absl::StatusOr<Fd> input_of(const Program& program) {
   return fd;
 }
 
-const CommonEnvironment& no_environment() {
-  static const CommonEnvironment none;
+const InheritedEnvironment& no_environment() {
+  static const InheritedEnvironment none;
   return none;
 }
 
@@ -156,8 +156,8 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   for (std::string& text : argv) text = with_folder(std::move(text), place.folder);
   std::vector<std::string> env = program.env;
   env.push_back(cat(kMarkVariable, "=", place.mark));
-  const CommonEnvironment& common = place.common != nullptr ? *place.common : no_environment();
-  absl::StatusOr<std::vector<std::string>> found = find_programs(argv[0], common.path(env), program.sandbox.enabled);
+  const InheritedEnvironment& inherited = place.inherited != nullptr ? *place.inherited : no_environment();
+  absl::StatusOr<std::vector<std::string>> found = find_programs(argv[0], inherited.path(env), program.sandbox.enabled);
   if (absl::IsPermissionDenied(found.status())) return not_permitted(std::string(found.status().message()));
   if (!found.ok()) return not_found(std::string(found.status().message()));
   std::optional<Sandbox> sandbox;
@@ -194,7 +194,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   fcntl(err[0], F_SETFL, O_NONBLOCK);
 
   const std::vector<char*> argv_pointers = pointers(argv);
-  const std::vector<char*> env_pointers = common.with(env);
+  const std::vector<char*> env_pointers = inherited.with(env);
   const std::string& working_dir = program.working_dir.empty() ? place.working_dir : program.working_dir;
   std::vector<int> join_files;
   for (const int file : {place.enclosure->join_file(), place.enclosure->limit_file()}) {

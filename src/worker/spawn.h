@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/worker/common_environment.h"
+#include "src/worker/inherited_environment.h"
 #include "src/worker/core/execution.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
@@ -24,7 +24,7 @@ struct SpawnPlace {
   std::string working_dir;            // used when the program names none
   const Enclosure* enclosure = nullptr;
   std::string mark;                   // value of kMarkVariable
-  const CommonEnvironment* common = nullptr;   // what is added to the program's environment
+  const InheritedEnvironment* inherited = nullptr;   // what is added to the program's environment
   const ResourceGroup* group = nullptr;   // entered besides, if there is one; it has begun
   int64_t data_limit = 0;             // RLIMIT_DATA of each process; 0: none
 };

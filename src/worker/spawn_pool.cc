@@ -30,7 +30,7 @@ SpawnResult not_limited(const absl::Status& why) {
 }  // namespace
 
 SpawnPool::SpawnPool(size_t threads, std::string mark)
-    : thread_count_(std::max<size_t>(threads, 2)), mark_(std::move(mark)), common_(environ) {}
+    : thread_count_(std::max<size_t>(threads, 2)), mark_(std::move(mark)), inherited_(environ) {}
 
 absl::Status SpawnPool::start() {
   ready_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -97,7 +97,7 @@ void SpawnPool::carry_out(Task task) {
                      .working_dir = own.empty() ? order->place->folder->cwd() : own + "/cwd",
                      .enclosure = order->place->enclosure.get(),
                      .mark = mark_,
-                     .common = &common_};
+                     .inherited = &inherited_};
     if (!order->program.secret_files.empty()) order->place->folder->note_secrets(secrets_folder(place.folder));
     place.group = order->place->group.get();
     place.data_limit = order->data_limit;

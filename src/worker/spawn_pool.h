@@ -62,7 +62,7 @@ class SpawnPool {
 
   const size_t thread_count_;
   const std::string mark_;
-  const CommonEnvironment common_;
+  const InheritedEnvironment inherited_;
   Fd ready_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;                 // guards the three below

@@ -114,6 +114,16 @@ TEST_P(SpawnTest, RunsAProgramWithItsEnvironmentFolderAndPipes) {
   EXPECT_TRUE(work->is_untouched());
 }
 
+TEST_P(SpawnTest, TakesOverNoneOfTheManyDescriptorsOfItsParent) {
+  std::vector<Fd> many;
+  for (int i = 0; i < 100; ++i) many.emplace_back(fcntl(STDIN_FILENO, F_DUPFD, 500));   // not even closed on exec
+  SpawnResult result = run(a_program({"ls", "/proc/self/fd"}));
+  auto& spawned = std::get<Spawned>(result);
+  EXPECT_EQ(drain(spawned.out.get()), "0\n1\n2\n3\n");   // the last is the folder that it lists
+  wait_for(spawned.pid);
+  for (const Fd& fd : many) EXPECT_NE(fcntl(fd.get(), F_GETFD), -1) << "the parent keeps its own";
+}
+
 TEST_P(SpawnTest, NothingOfATreeThatHidesSurvives) {
   // A daemon in its own session, one that ignores SIGTERM, one with a wiped environment but living parents.
   const Program program = a_program({"sh", "-c",

@@ -8,10 +8,10 @@
 
 namespace hodei::worker {
 
-class CommonEnvironment {
+class InheritedEnvironment {
  public:
-  CommonEnvironment() = default;                     // empty
-  explicit CommonEnvironment(char** environment);    // without HODEI_ variables; PATH is there in any case
+  InheritedEnvironment() = default;                     // empty
+  explicit InheritedEnvironment(char** environment);    // without HODEI_ variables; PATH is there in any case
 
   // For execve: what is in common, and over it a job's own pairs (NAME=value). Points into both.
   std::vector<char*> with(std::vector<std::string>& own) const;

@@ -1,4 +1,4 @@
-#include "src/worker/common_environment.h"
+#include "src/worker/inherited_environment.h"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ auto find(const std::vector<std::string>& pairs, std::string_view pair) {
 
 }  // namespace
 
-CommonEnvironment::CommonEnvironment(char** environment) {
+InheritedEnvironment::InheritedEnvironment(char** environment) {
   for (; *environment != nullptr; ++environment) {
     const std::string_view pair = *environment;
     const size_t equals = pair.find('=');
@@ -32,7 +32,7 @@ CommonEnvironment::CommonEnvironment(char** environment) {
                pairs_.end());
 }
 
-std::vector<char*> CommonEnvironment::with(std::vector<std::string>& own) const {
+std::vector<char*> InheritedEnvironment::with(std::vector<std::string>& own) const {
   std::vector<char*> out;
   out.reserve(pairs_.size() + own.size() + 1);
   // execve takes pointers that it could write through, and does not.
@@ -49,12 +49,12 @@ std::vector<char*> CommonEnvironment::with(std::vector<std::string>& own) const 
   return out;
 }
 
-std::string_view CommonEnvironment::path(const std::vector<std::string>& own) const {
+std::string_view InheritedEnvironment::path(const std::vector<std::string>& own) const {
   for (const std::string& pair : own) {
     if (pair.starts_with(kPath)) return std::string_view(pair).substr(kPath.size());
   }
-  const auto common = find(pairs_, kPath);
-  return std::string_view(common == pairs_.end() ? kDefaultPath : *common).substr(kPath.size());
+  const auto found = find(pairs_, kPath);
+  return std::string_view(found == pairs_.end() ? kDefaultPath : *found).substr(kPath.size());
 }
 
 }  // namespace hodei::worker
