@@ -66,8 +66,8 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
     if (!state_.roster().admits(*lane)) return want(*lane);   // a worker is made when its quota lets it start
     Choice choice = state_.roster().best(*lane);
     if (choice.worker == nullptr) {
-      if (!preempt(*lane, now, turn)) want(*lane);
-      return;
+      preempt(*lane, now, turn);
+      return want(*lane);   // a worker on which room is being made counts as one
     }
     const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
     state_.roster().served(lane);

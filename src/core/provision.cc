@@ -120,10 +120,12 @@ uint32_t Engine::pool_workers(const std::string& pool) const {
   return count;
 }
 
-// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit.
+// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit, and
+// not those for which others are put back.
 int64_t Engine::startable(const Lane& lane, Now now) const {
   const Tenant& tenant = *lane.tenant;
   const int64_t most = tenant.has_quota() ? tenant.room(lane.shape->shape->needs) : INT64_MAX;
+  const auto room_is_made = static_cast<int64_t>(reservations_.preempting(lane.key()));
   std::map<std::string, int64_t> keys;
   int64_t jobs = 0;
   size_t looked = 0;
@@ -138,7 +140,7 @@ int64_t Engine::startable(const Lane& lane, Now now) const {
     }
     ++jobs;
   }
-  return std::min(most, jobs);
+  return std::min(most, jobs) - room_is_made;
 }
 
 void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {

@@ -41,6 +41,24 @@ TEST(Provision, AJobThatNamesItsProviderDoesNotWaitForAStandingWorker) {
   EXPECT_EQ(asked(bench).size(), 1u);
 }
 
+TEST(Provision, AJobForWhichOthersArePutBackGetsAWorkerWhenThatRoomIsNoLongerForIt) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.ask<SchedulerConfig>(ConfigureScheduler{.preemption = true});
+  JobOrder order = a_job().priority(Priority::Low);
+  order.spec.shape.provider = "docker";
+  const JobId poor = bench.submit(order);
+  const std::string first = only_asked(bench);
+  arrives(bench, first).takes(poor);
+  const JobId rich = bench.submit(order.priority(Priority::High));
+  bench.advance(5s);
+  EXPECT_TRUE(asked(bench).empty()) << "room is being made for it";
+  bench.ask<WorkerViews>(TaintWorker{WorkerId(first), {{"broken", "", TaintEffect::NoSchedule}}});
+  bench.advance(5s);
+  arrives(bench, only_asked(bench)).takes(rich).finishes(rich);
+  EXPECT_EQ(bench.state(rich), JobState::Succeeded);
+}
+
 TEST(Provision, MakesAsManyAsThereAreJobsAndNeverMoreThanTheProviderMayHave) {
   Bench bench;
   add(bench, a_docker().most(3));

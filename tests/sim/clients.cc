@@ -91,8 +91,8 @@ void Clients::plan_scheduling(uint64_t workers, Duration over) {
     if (world_.chance(0.7)) c.taints = {{"sim", "", static_cast<core::TaintEffect>(1 + world_.below(3))}};
     world_.after(world_.between(Duration(0), over), [this, c] { server_.call(c, [](absl::StatusOr<core::Reply>) {}); });
   }
-  // In the end everybody may work again.
-  for (uint64_t i = 0; i < workers; ++i) untaint(WorkerId(cat("w", i)), over);
+  // In the end everybody may work again, also when a taint took its time to arrive.
+  for (uint64_t i = 0; i < workers; ++i) untaint(WorkerId(cat("w", i)), over + 1min);
 }
 
 void Clients::untaint(const WorkerId& worker, Duration when) {

@@ -14,6 +14,11 @@ size_t Reservations::count(const LaneKey& lane) const {
   return static_cast<size_t>(std::count_if(all_.begin(), all_.end(), [&](const Reservation& r) { return r.lane == lane; }));
 }
 
+size_t Reservations::preempting(const LaneKey& lane) const {
+  const auto makes_room = [&](const Reservation& r) { return r.preempting && r.lane == lane; };
+  return static_cast<size_t>(std::count_if(all_.begin(), all_.end(), makes_room));
+}
+
 bool Reservations::full(bool preempting) const {
   const auto same = [&](const Reservation& r) { return r.preempting == preempting; };
   const auto taken = static_cast<size_t>(std::count_if(all_.begin(), all_.end(), same));

@@ -25,6 +25,7 @@ class Reservations {
   const std::vector<Reservation>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
   size_t count(const LaneKey& lane) const;
+  size_t preempting(const LaneKey& lane) const;   // of those, where others are put back
   bool full(bool preempting) const;
   const Reservation* of(const WorkerId& worker) const;
 
