@@ -161,12 +161,16 @@ SharedTrouble::~SharedTrouble() {
 
 Trouble* SharedTrouble::get() const { return memory_ == MAP_FAILED ? nullptr : static_cast<Trouble*>(memory_); }
 
-LentFds::LentFds() : nothing_(eventfd(0, EFD_CLOEXEC)) {
-  for (Fd& fd : fds_) fd = Fd(fcntl(nothing_.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+bool LentFds::open() {
+  if (!nothing_.is_open()) nothing_ = Fd(eventfd(0, EFD_CLOEXEC));
+  for (Fd& fd : fds_) {
+    if (!fd.is_open()) fd = Fd(fcntl(nothing_.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  }
+  return std::all_of(std::begin(fds_), std::end(fds_), [](const Fd& fd) { return fd.is_open(); });
 }
 
 bool LentFds::lend(int in, int out, int err) {
-  return dup3(in, fds_[0].get(), O_CLOEXEC) >= 0 && dup3(out, fds_[1].get(), O_CLOEXEC) >= 0 &&
+  return open() && dup3(in, fds_[0].get(), O_CLOEXEC) >= 0 && dup3(out, fds_[1].get(), O_CLOEXEC) >= 0 &&
          dup3(err, fds_[2].get(), O_CLOEXEC) >= 0;
 }
 

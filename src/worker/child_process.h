@@ -38,7 +38,7 @@ class SharedTrouble {
 // busy supervisor has open.
 class LentFds {
  public:
-  LentFds();
+  LentFds() { open(); }
   bool lend(int in, int out, int err);   // false: errno says why
   void take_back();                      // so that the ends of pipes are closed here
   int in() const { return fds_[0].get(); }
@@ -47,6 +47,8 @@ class LentFds {
   int highest() const;
 
  private:
+  bool open();                           // what is not open yet: there may have been no descriptor left
+
   Fd nothing_;
   Fd fds_[3];
 };
