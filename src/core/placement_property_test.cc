@@ -3,6 +3,8 @@
 #include <random>
 
 #include "src/core/engine_harness.h"
+#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
 namespace {
