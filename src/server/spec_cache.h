@@ -11,7 +11,7 @@ namespace hodei::server {
 
 class SpecCache {
  public:
-  static constexpr size_t kMaxBytes = size_t{32} << 20;
+  static constexpr size_t kMaxBytes = size_t{8} << 20;
 
   void put(std::shared_ptr<const core::SpecRow> spec);
   std::shared_ptr<const core::SpecRow> find(JobId job) const;
