@@ -131,11 +131,14 @@ absl::StatusOr<NumberedPiece> SegmentLogStore::read_block(const Place& place, Ex
     ASSIGN_OR_RETURN(const std::string block,
                      place.file->read(place.block.position, kBlockHeaderBytes + header->body_bytes));
     const absl::StatusOr<LogPiece> piece = decode_block(*header, block);
-    if (piece.ok()) return cut_for_reader(*piece, header->first_line, from, max_bytes);
+    // As the index says, and as it is written: only the end mark may be empty.
+    const bool makes_sense =
+        piece.ok() && piece->data.size() == place.block.data_bytes && (piece->end || !piece->data.empty());
+    if (makes_sense) return cut_for_reader(*piece, header->first_line, from, max_bytes);
   }
   // Damaged: say that it is missing and let the reader go on behind it. Without data it is the end mark, behind which
-  // there is nothing.
-  const bool at_end = place.block.data_bytes == 0;
+  // there is nothing; an index that leads back to where the reader stands would keep it there for ever.
+  const bool at_end = place.block.data_bytes == 0 || place.block.end() <= from;
   return NumberedPiece{.piece = {.execution = execution, .offset = place.block.end(), .lost = kLostUnknown, .end = at_end},
                        .first_line = place.block.first_line};
 }
