@@ -197,6 +197,17 @@ TEST_F(RealV1, LimitsGoUpAndDownAgain) {
   EXPECT_GT(std::stod(file("memory", "memory.limit_in_bytes")), 1e15);
 }
 
+TEST_F(RealV1, OnlyWhatIsWeighedEntersTheHierarchyForThat) {
+  ASSERT_TRUE(group->begin({.memory_bytes = 64 << 20}).ok());
+  const size_t without = group->join_files().size();
+  EXPECT_FALSE(group->meter()->read().counts_io);
+  ASSERT_TRUE(group->begin({.memory_bytes = 64 << 20, .io_weight = 50}).ok());
+  if (!group->meter()->read().counts_io) GTEST_SKIP() << "no hierarchy for I/O here";
+  EXPECT_EQ(group->join_files().size(), without + 1);
+  ASSERT_TRUE(group->begin({.memory_bytes = 64 << 20}).ok());
+  EXPECT_EQ(group->join_files().size(), without);
+}
+
 TEST_F(RealV1, CountsTheProcessesThatTheKernelEnded) {
   ASSERT_TRUE(group->begin({.memory_bytes = 16 << 20}).ok());
   const int status = run_inside([] {

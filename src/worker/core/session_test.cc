@@ -123,6 +123,20 @@ TEST_F(SessionTest, ForgetsOnceResultAndLogAreDurable) {
   EXPECT_EQ(session.held_count(), 0u);
 }
 
+TEST_F(SessionTest, CountsWhatHasNotEndedYet) {
+  go_online(1s, {{.execution = kA, .started = true, .ended = true}});
+  run(kB);
+  EXPECT_EQ(session.held_count(), 2u);
+  EXPECT_EQ(session.unfinished_count(), 1u);
+  session.exited(success(kB));
+  session.exited(success(kB));   // said twice
+  EXPECT_EQ(session.unfinished_count(), 0u);
+  session.results_acked({kA, kB});
+  for (const ExecutionId id : {kA, kB}) session.log_durable(id);
+  EXPECT_EQ(session.held_count(), 0u);
+  EXPECT_EQ(session.unfinished_count(), 0u);
+}
+
 TEST_F(SessionTest, TellsEverythingAgainOnANewStream) {
   go_online();
   run(kA);
