@@ -42,10 +42,10 @@ class ExecutionWatchTest : public testing::Test {
 };
 
 TEST_F(ExecutionWatchTest, TellsOnceWhoseFolderIsTooLarge) {
-  watch.guard(kA, folder, 100'000);
-  watch.guard(kB, folder, 100'000'000);
   fs::create_directories(folder + "/a/b");
   fill("a/b/c", 200'000);
+  watch.guard(kA, folder, 100'000);   // after all is written: a look may come at once
+  watch.guard(kB, folder, 100'000'000);
   const auto seen = next();
   ASSERT_EQ(seen.over.size(), 1u);
   EXPECT_EQ(seen.over[0].execution, kA);
