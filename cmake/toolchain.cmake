@@ -18,6 +18,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these in its own headers when it inlines std::variant and std::string.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
   add_compile_options(-fpch-preprocess)
+  if(HODEI_UNITY)
+    add_compile_options(-Wno-subobject-linkage)   # a batch counts as a header to GCC, and so do the classes in it
+  endif()
 endif()
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 

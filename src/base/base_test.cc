@@ -7,7 +7,7 @@
 #include "src/base/sha256.h"
 #include "src/base/time.h"
 
-namespace hodei {
+namespace hodei::base_test {
 namespace {
 
 TEST(Ids, EveryFormOfAJobIdReadsBackAsTheSameJob) {
@@ -119,4 +119,4 @@ TEST(Clip, CutsBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace hodei
+}  // namespace hodei::base_test

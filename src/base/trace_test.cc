@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hodei {
+namespace hodei::trace_test {
 namespace {
 
 constexpr std::string_view kGiven = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -62,4 +62,4 @@ TEST(Spans, DifferByJobExecutionAndPhase) {
 }
 
 }  // namespace
-}  // namespace hodei
+}  // namespace hodei::trace_test

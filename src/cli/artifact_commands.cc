@@ -26,7 +26,7 @@ struct PutFlags {
   std::string file, name, expires;
 };
 
-absl::StatusOr<std::string> put_text(Session& session, const PutFlags& flags) {
+absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& flags) {
   v1::UploadArtifactRequest::Header header;
   header.mutable_artifact()->set_namespace_(session.name_space());
   header.mutable_artifact()->set_name(flags.name.empty() ? last_part(flags.file) : flags.name);
@@ -92,7 +92,7 @@ absl::Status download_to(Session& session, const std::string& name, const std::s
   return status;
 }
 
-absl::StatusOr<std::string> get_text(Session& session, const std::string& name, const std::string& file) {
+absl::StatusOr<std::string> artifact_get_text(Session& session, const std::string& name, const std::string& file) {
   if (file == "-") {
     RETURN_IF_ERROR(download(session, name, [&](const std::string& bytes) { return session.print(bytes), true; }));
     return std::string();
@@ -102,7 +102,7 @@ absl::StatusOr<std::string> get_text(Session& session, const std::string& name, 
   return session.form() == OutputForm::Name ? path + "\n" : cat("artifact ", name, " is in ", path, "\n");
 }
 
-absl::StatusOr<std::string> list_text(Session& session, const std::string& prefix) {
+absl::StatusOr<std::string> artifact_list_text(Session& session, const std::string& prefix) {
   v1::ListArtifactsRequest request;
   request.set_namespace_(session.name_space());
   request.set_prefix(prefix);
@@ -129,7 +129,7 @@ absl::StatusOr<std::string> list_text(Session& session, const std::string& prefi
   return table.text(session.colours());
 }
 
-absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> artifact_remove_text(Session& session, const std::string& name) {
   v1::DeleteArtifactRequest request;
   request.mutable_artifact()->set_namespace_(session.name_space());
   request.mutable_artifact()->set_name(name);
@@ -149,7 +149,7 @@ void add_artifact_commands(CLI::App& root, Session& session) {
   put->add_option("name", flags->name, "its name in the store; without, that of the file")->type_name("NAME");
   put->add_option("--expires", flags->expires, "remove it after this long: 12h, 3d")->type_name("TIME");
   put->callback([&session, flags] {
-    session.action = [&session, flags] { return session.show(put_text(session, *flags)); };
+    session.action = [&session, flags] { return session.show(artifact_put_text(session, *flags)); };
   });
 
   CLI::App* get = group->add_subcommand("get", "fetch a file");
@@ -159,7 +159,7 @@ void add_artifact_commands(CLI::App& root, Session& session) {
   get->add_option("file", *file, "where to put it (- for standard output); without, the last part of the name")
       ->type_name("FILE");
   get->callback([&session, name, file] {
-    session.action = [&session, name, file] { return session.show(get_text(session, *name, *file)); };
+    session.action = [&session, name, file] { return session.show(artifact_get_text(session, *name, *file)); };
   });
 
   CLI::App* list = group->add_subcommand("list", "what is stored");
@@ -167,7 +167,7 @@ void add_artifact_commands(CLI::App& root, Session& session) {
   auto prefix = std::make_shared<std::string>();
   list->add_option("prefix", *prefix, "only names that begin with this")->type_name("PREFIX");
   list->callback([&session, prefix] {
-    session.action = [&session, prefix] { return session.show(list_text(session, *prefix)); };
+    session.action = [&session, prefix] { return session.show(artifact_list_text(session, *prefix)); };
   });
 
   CLI::App* remove = group->add_subcommand("rm", "remove a file from the store");
@@ -175,7 +175,7 @@ void add_artifact_commands(CLI::App& root, Session& session) {
   auto removed = std::make_shared<std::string>();
   remove->add_option("name", *removed, "of the artifact")->required()->type_name("NAME");
   remove->callback([&session, removed] {
-    session.action = [&session, removed] { return session.show(remove_text(session, *removed)); };
+    session.action = [&session, removed] { return session.show(artifact_remove_text(session, *removed)); };
   });
 }
 

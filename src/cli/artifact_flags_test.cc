@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::cli {
+namespace hodei::cli::artifact_flags_test {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(ArtifactFlags, AnOutputOfTheJobIsToldFromTheFormOfWhatIsPrinted) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::artifact_flags_test

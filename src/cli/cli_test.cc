@@ -1,7 +1,7 @@
 // The other commands end to end.
 #include "src/cli/cli_fixture.h"
 
-namespace hodei::cli {
+namespace hodei::cli::cli_test {
 namespace {
 
 using testing::ElementsAre;
@@ -324,4 +324,4 @@ TEST_F(CliTest, CompletionKnowsEveryCommandAndFlag) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::cli_test

@@ -64,7 +64,7 @@ std::unique_ptr<Stubs> connect(const Address& address) {
       grpc::CreateCustomChannel(to_string(address), grpc::InsecureChannelCredentials(), args));
 }
 
-absl::Status as_absl(const grpc::Status& status) {
+absl::Status absl_status_of(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 
@@ -149,7 +149,7 @@ struct Client::Wire {
       grpc::ClientContext context;
       prepare(context, deadline, request_id);
       Response response;
-      const absl::Status status = as_absl(((current().*service).get()->*method)(&context, request, &response));
+      const absl::Status status = absl_status_of(((current().*service).get()->*method)(&context, request, &response));
       if (status.ok()) return response;
       if (!absl::IsUnavailable(status)) return explain(status);
       move_on();
@@ -183,7 +183,7 @@ struct Client::Wire {
       reader->Finish();
       return absl::OkStatus();
     }
-    const absl::Status status = as_absl(reader->Finish());
+    const absl::Status status = absl_status_of(reader->Finish());
     if (absl::IsUnavailable(status)) move_on();
     return is_break(status) ? status : explain(status);
   }

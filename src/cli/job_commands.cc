@@ -26,7 +26,7 @@ absl::StatusOr<std::string> queued_text(const Session& session, const absl::Stat
   return session.data_text(*queued).value_or(queued->short_id() + "\n");
 }
 
-absl::StatusOr<std::string> get_text(Session& session, const std::string& id) {
+absl::StatusOr<std::string> job_get_text(Session& session, const std::string& id) {
   RETURN_IF_ERROR(parse_job_id(id).status());
   ASSIGN_OR_RETURN(const v1::Job job, session.client().get_job(id));
   if (const auto data = session.data_text(job)) return *data;
@@ -64,14 +64,14 @@ void add_submit(CLI::App& group, Session& session) {
   });
 }
 
-void add_get(CLI::App& group, Session& session) {
+void add_job_get(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("get", "one job: its state, executions, history");
   auto id = std::make_shared<std::string>();
   auto watch = std::make_shared<bool>(false);
   command->add_option("id", *id, "short id or full id")->required()->type_name("JOB");
   command->add_flag("--watch", *watch, "show it again and again");
   command->callback([&session, id, watch] {
-    session.action = [&session, id, watch] { return session.show(*watch, [&] { return get_text(session, *id); }); };
+    session.action = [&session, id, watch] { return session.show(*watch, [&] { return job_get_text(session, *id); }); };
   });
 }
 
@@ -128,7 +128,7 @@ void add_job_commands(CLI::App& root, Session& session) {
   group->require_subcommand(1);
   add_submit(*group, session);
   add_job_list(*group, session);
-  add_get(*group, session);
+  add_job_get(*group, session);
   add_job_logs(*group, session);
   add_cancel(*group, session);
   add_retry(*group, session);

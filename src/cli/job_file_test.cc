@@ -8,7 +8,7 @@
 #include "src/cli/document.h"
 #include "src/cli/message_text.h"
 
-namespace hodei::cli {
+namespace hodei::cli::job_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(MessageText, ASpecPrintsAsAJobFileThatReadsBack) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::job_file_test

@@ -3,7 +3,7 @@
 
 #include "src/cli/cli_fixture.h"
 
-namespace hodei::cli {
+namespace hodei::cli::job_logs_test {
 namespace {
 
 using nlohmann::json;
@@ -110,4 +110,4 @@ TEST_F(JobLogs, RulesForOutputGoIntoTheJob) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::job_logs_test

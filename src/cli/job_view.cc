@@ -27,7 +27,7 @@ std::string shortened(std::string_view text, size_t most) {
   return cat(text.substr(0, end), "…");
 }
 
-std::string dash(std::string text) { return text.empty() ? std::string("-") : text; }
+std::string or_dash(std::string text) { return text.empty() ? std::string("-") : text; }
 
 // From the start to the end, or until now.
 std::string running_time(const Timestamp& start, const Timestamp& end, WallTime now) {
@@ -50,14 +50,14 @@ std::string time_and_age(const Timestamp& time, WallTime now) {
 }
 
 template <class Map>
-std::string pairs(const Map& map) {
+std::string label_pairs(const Map& map) {
   std::map<std::string, std::string> sorted(map.begin(), map.end());
   std::string out;
   for (const auto& [key, value] : sorted) out += cat(out.empty() ? "" : ", ", key, "=", value);
   return out;
 }
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-=:,@%+";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
   std::string out = "'";
@@ -76,7 +76,7 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
       {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
   for (const v1::Execution& e : job.executions()) {
     const WallTime started = wall_time(e.started_at());
-    table.add({e.id(), state_cell(e.state()), dash(e.worker_id()), dash(e.provider()),
+    table.add({e.id(), state_cell(e.state()), or_dash(e.worker_id()), or_dash(e.provider()),
                started.is_set() ? format_utc(started) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
@@ -89,7 +89,7 @@ std::string history_table(const v1::Job& job, const ViewOptions& options) {
   Table table({"TIME", "FROM", "TO", "EXECUTION", "REASON"});
   for (const v1::Transition& t : job.history()) {
     table.add(
-        {format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), dash(t.execution_id()), t.reason()});
+        {format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), or_dash(t.execution_id()), t.reason()});
   }
   return table.text(options.colours, 2);
 }
@@ -134,13 +134,13 @@ std::string age(const Timestamp& time, WallTime now) {
 std::string command_line(const v1::Command& command) {
   std::string out;
   if (command.has_shell()) {
-    out = quoted(command.shell().cmd());
-    for (const std::string& arg : command.shell().args()) out += " " + quoted(arg);
+    out = shell_word(command.shell().cmd());
+    for (const std::string& arg : command.shell().args()) out += " " + shell_word(arg);
   } else if (command.has_script()) {
     const v1::ScriptCommand& script = command.script();
     out = cat(script.interpreter().empty() ? "bash" : script.interpreter(), " script of ", script.content().size(),
               " bytes");
-    for (const std::string& arg : script.args()) out += " " + quoted(arg);
+    for (const std::string& arg : script.args()) out += " " + shell_word(arg);
   }
   return out;
 }
@@ -155,17 +155,17 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
   for (const v1::Job* job : jobs) {
     const size_t most = options.wide ? std::string::npos : kLongestReason;
     std::vector<Table::Cell> row = {job->short_id(),
-                                    dash(options.wide ? job->name() : shortened(job->name(), kLongestName)),
+                                    or_dash(options.wide ? job->name() : shortened(job->name(), kLongestName)),
                                     state_cell(job->state()),
                                     cat(job->attempts(), "/", std::max(job->max_attempts(), 1)),
                                     ending(*job),
-                                    dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
+                                    or_dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
                                     age(job->created_at(), options.now),
                                     running_time(job->started_at(), job->ended_at(), options.now),
                                     shortened(job->reason(), most)};
     if (options.wide) {
       row.insert(row.begin() + 1, Table::Cell(job->namespace_()));
-      row.emplace_back(dash(pairs(job->labels())));
+      row.emplace_back(or_dash(label_pairs(job->labels())));
       row.emplace_back(job->id());
     }
     table.add(std::move(row));
@@ -189,7 +189,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   add_spec(fields, job.spec());
   fields.add("Worker", job.worker_id());
   fields.add("Namespace", job.namespace_());
-  fields.add("Labels", pairs(job.labels()));
+  fields.add("Labels", label_pairs(job.labels()));
   fields.add("Template", job.template_());
   fields.add("Retry of", job.retry_of());
   fields.add("Created", time_and_age(job.created_at(), options.now));
@@ -201,7 +201,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   }
   fields.add("Phases", phases(job, options.now));
   fields.add("Output", job.output());
-  fields.add("Outputs", pairs(job.outputs()));
+  fields.add("Outputs", label_pairs(job.outputs()));
   if (job.executions_size() > 0) add_detail(fields, job.executions(job.executions_size() - 1));
   fields.add("Correlation", job.correlation_id());
   fields.add("Trace", job.trace_id());

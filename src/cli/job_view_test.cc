@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::cli {
+namespace hodei::cli::job_view_test {
 namespace {
 
 using testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(Explanation, OfAPlacedJobNamesTheWinnerAndItsScore) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::job_view_test

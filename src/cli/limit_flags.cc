@@ -14,7 +14,7 @@ constexpr int64_t kMostPids = 4'194'304;
 constexpr int64_t kMostIoWeight = 1000;
 
 template <class T>
-absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
+absl::StatusOr<T> naming_flag(std::string_view flag, absl::StatusOr<T> value) {
   if (value.ok()) return value;
   return absl::Status(value.status().code(), cat(flag, ": ", std::string(value.status().message())));
 }
@@ -47,24 +47,24 @@ absl::Status allow(const std::string& word, v1::Sandbox& sandbox) {
 
 absl::Status set_amounts(const LimitFlags& flags, v1::JobSpec& spec) {
   if (!flags.cpu.empty()) {
-    ASSIGN_OR_RETURN(const int64_t milli, named("--cpu (resources.cpu_cores)", parse_cores(flags.cpu)));
+    ASSIGN_OR_RETURN(const int64_t milli, naming_flag("--cpu (resources.cpu_cores)", parse_cores(flags.cpu)));
     spec.mutable_resources()->set_cpu_cores(static_cast<double>(milli) / 1000);
   }
   if (!flags.memory.empty()) {
-    ASSIGN_OR_RETURN(const int64_t mb, named("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));
+    ASSIGN_OR_RETURN(const int64_t mb, naming_flag("--memory (resources.memory_mb)", parse_megabytes(flags.memory)));
     spec.mutable_resources()->set_memory_mb(mb);
   }
   if (!flags.storage.empty()) {
-    ASSIGN_OR_RETURN(const int64_t mb, named("--storage (resources.storage_mb)", parse_megabytes(flags.storage)));
+    ASSIGN_OR_RETURN(const int64_t mb, naming_flag("--storage (resources.storage_mb)", parse_megabytes(flags.storage)));
     spec.mutable_resources()->set_storage_mb(mb);
   }
   if (!flags.pids.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--pids (resources.pids)", parse_count(flags.pids, 0, kMostPids)));
+    ASSIGN_OR_RETURN(const int64_t n, naming_flag("--pids (resources.pids)", parse_count(flags.pids, 0, kMostPids)));
     spec.mutable_resources()->set_pids(n);
   }
   if (!flags.io_weight.empty()) {
     ASSIGN_OR_RETURN(const int64_t n,
-                     named("--io-weight (resources.io_weight)", parse_count(flags.io_weight, 1, kMostIoWeight)));
+                     naming_flag("--io-weight (resources.io_weight)", parse_count(flags.io_weight, 1, kMostIoWeight)));
     spec.mutable_resources()->set_io_weight(static_cast<int32_t>(n));
   }
   return absl::OkStatus();

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "src/cli/exit_code.h"
 
-namespace hodei::cli {
+namespace hodei::cli::log_cursor_test {
 namespace {
 
 class LogCursorTest : public testing::Test {
@@ -92,4 +92,4 @@ TEST(ExitCode, IsTheJobsOwnOrSaysWhatHappened) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::log_cursor_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::cli {
+namespace hodei::cli::log_text_test {
 namespace {
 
 class LogTextTest : public testing::Test {
@@ -135,4 +135,4 @@ TEST(LogRequest, UnderstandsTimesAndTimesAgo) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::log_text_test

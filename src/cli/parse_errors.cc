@@ -38,7 +38,7 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string with_commas(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
@@ -68,7 +68,7 @@ std::string describe(const CLI::App& root, const CLI::ParseError& error) {
   if (!extra.empty() && !commands.empty()) {
     const std::string hint = did_you_mean(extra, commands);
     return cat("`", path_of(app), "` has no command '", extra, "'",
-               hint.empty() ? cat("; it has ", joined(commands)) : hint);
+               hint.empty() ? cat("; it has ", with_commas(commands)) : hint);
   }
   if (!extra.empty()) {
     if (takes_a_program(app))
@@ -76,7 +76,7 @@ std::string describe(const CLI::App& root, const CLI::ParseError& error) {
     return cat("`", path_of(app), "` does not know what to do with '", extra, "'");
   }
   if (!commands.empty() && error.get_name() == "RequiredError") {
-    return cat("`", path_of(app), "` needs a command: ", joined(commands));
+    return cat("`", path_of(app), "` needs a command: ", with_commas(commands));
   }
   return error.what();
 }

@@ -1,7 +1,7 @@
 // Placement on the command line: flags of jobs, taints, the scheduler's settings.
 #include "src/cli/cli_fixture.h"
 
-namespace hodei::cli {
+namespace hodei::cli::placement_test {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST_F(CliTest, ExplainSaysWhatWouldHelp) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::placement_test

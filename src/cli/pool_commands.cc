@@ -72,7 +72,7 @@ absl::StatusOr<v1::Pool> pool_of(const PoolFlags& flags) {
   return pool;
 }
 
-absl::StatusOr<std::string> set_text(Session& session, const PoolFlags& flags) {
+absl::StatusOr<std::string> pool_set_text(Session& session, const PoolFlags& flags) {
   ASSIGN_OR_RETURN(const v1::Pool wanted, pool_of(flags));
   ASSIGN_OR_RETURN(const v1::Pool pool, session.client().set_pool(wanted));
   if (const auto data = session.data_text(pool)) return *data;
@@ -80,7 +80,7 @@ absl::StatusOr<std::string> set_text(Session& session, const PoolFlags& flags) {
   return cat("pool ", pool.name(), " is set; a job uses it with `--pool ", pool.name(), "`\n");
 }
 
-absl::StatusOr<std::string> list_text(Session& session) {
+absl::StatusOr<std::string> pool_list_text(Session& session) {
   ASSIGN_OR_RETURN(const v1::ListPoolsResponse answer, session.client().list_pools());
   std::vector<const google::protobuf::Message*> messages;
   std::string names;
@@ -91,12 +91,12 @@ absl::StatusOr<std::string> list_text(Session& session) {
   return pool_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
-absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> pool_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_pool(name));
   return session.form() == OutputForm::Name ? name + "\n" : cat("pool ", name, " is removed; its workers finish what they run, then go\n");
 }
 
-void add_set(CLI::App& group, Session& session) {
+void add_pool_set(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("set", "make a pool, or replace it");
   auto flags = std::make_shared<PoolFlags>();
   command->add_option("name", flags->name, "of the pool")->required()->type_name("NAME");
@@ -112,7 +112,7 @@ void add_set(CLI::App& group, Session& session) {
   command->add_option("--memory", flags->memory, "of one worker: 512, 2g")->type_name("SIZE");
   command->add_option("--gpus", flags->gpus, "of one worker")->type_name("N");
   repeatable(*command, "--label", flags->labels, "a label of its workers")->type_name("KEY=VALUE");
-  command->callback([&session, flags] { session.action = [&session, flags] { return session.show(set_text(session, *flags)); }; });
+  command->callback([&session, flags] { session.action = [&session, flags] { return session.show(pool_set_text(session, *flags)); }; });
 }
 
 }  // namespace
@@ -120,19 +120,19 @@ void add_set(CLI::App& group, Session& session) {
 void add_pool_commands(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("pool", "groups of workers that providers keep");
   group->require_subcommand(1);
-  add_set(*group, session);
+  add_pool_set(*group, session);
   CLI::App* list = group->add_subcommand("list", "all pools");
   list->alias("ls");
   auto watch = std::make_shared<bool>(false);
   list->add_flag("--watch", *watch, "show it again and again");
   list->callback([&session, watch] {
-    session.action = [&session, watch] { return session.show(*watch, [&] { return list_text(session); }); };
+    session.action = [&session, watch] { return session.show(*watch, [&] { return pool_list_text(session); }); };
   });
   CLI::App* remove = group->add_subcommand("rm", "remove a pool");
   remove->alias("delete");
   auto name = std::make_shared<std::string>();
   remove->add_option("name", *name, "of the pool")->required()->type_name("NAME");
-  remove->callback([&session, name] { session.action = [&session, name] { return session.show(remove_text(session, *name)); }; });
+  remove->callback([&session, name] { session.action = [&session, name] { return session.show(pool_remove_text(session, *name)); }; });
 }
 
 }  // namespace hodei::cli

@@ -13,7 +13,7 @@
 namespace hodei::cli {
 namespace {
 
-constexpr int64_t kMostWorkers = 10'000;
+constexpr int64_t kMostWorkersOfAProvider = 10'000;
 
 struct ProviderFlags {
   std::string name, type, max_workers, preference, cost, server_address;
@@ -50,7 +50,7 @@ absl::Status put_pairs(std::string_view flag, const std::vector<std::string>& te
 template <class Words>
 absl::Status fill(const ProviderFlags& flags, Words& out) {
   if (!flags.max_workers.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, number("--max-workers", flags.max_workers, 0, kMostWorkers));
+    ASSIGN_OR_RETURN(const int64_t n, number("--max-workers", flags.max_workers, 0, kMostWorkersOfAProvider));
     out.set_max_workers(static_cast<int>(n));
   }
   if (!flags.preference.empty()) {
@@ -83,7 +83,7 @@ absl::StatusOr<std::string> add_text(Session& session, const ProviderFlags& flag
   return told(session, provider, "is added; `hodei provider health` asks it how it is");
 }
 
-absl::StatusOr<std::string> set_text(Session& session, const ProviderFlags& flags) {
+absl::StatusOr<std::string> provider_set_text(Session& session, const ProviderFlags& flags) {
   v1::UpdateProviderRequest request;
   request.set_name(flags.name);
   RETURN_IF_ERROR(fill(flags, request));
@@ -99,7 +99,7 @@ absl::StatusOr<std::string> mode_text(Session& session, const std::string& name,
   return told(session, provider, what);
 }
 
-absl::StatusOr<std::string> list_text(Session& session) {
+absl::StatusOr<std::string> provider_list_text(Session& session) {
   ASSIGN_OR_RETURN(const v1::ListProvidersResponse answer, session.client().list_providers());
   std::vector<const google::protobuf::Message*> messages;
   std::string names;
@@ -110,7 +110,7 @@ absl::StatusOr<std::string> list_text(Session& session) {
   return provider_table(answer, view(session));
 }
 
-absl::StatusOr<std::string> get_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> provider_get_text(Session& session, const std::string& name) {
   ASSIGN_OR_RETURN(const v1::Provider provider, session.client().get_provider(name));
   if (const auto data = session.data_text(provider)) return *data;
   if (session.form() == OutputForm::Name) return provider.config().name() + "\n";
@@ -127,7 +127,7 @@ int health(Session& session, const std::string& name) {
   return is_well ? kOk : kRefused;
 }
 
-absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> provider_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_provider(name));
   return session.form() == OutputForm::Name ? name + "\n" : cat("provider ", name, " is removed\n");
 }
@@ -159,7 +159,7 @@ void add_changes(CLI::App& group, Session& session) {
   auto changed = std::make_shared<ProviderFlags>();
   CLI::App* set = named_command(group, "set", "change a provider; what is not given stays", changed->name);
   add_shared_flags(*set, *changed, true);
-  set->callback([&session, changed] { session.action = [&session, changed] { return session.show(set_text(session, *changed)); }; });
+  set->callback([&session, changed] { session.action = [&session, changed] { return session.show(provider_set_text(session, *changed)); }; });
 }
 
 void add_modes(CLI::App& group, Session& session) {
@@ -193,11 +193,11 @@ void add_provider_commands(CLI::App& root, Session& session) {
   auto watch = std::make_shared<bool>(false);
   list->add_flag("--watch", *watch, "show it again and again");
   list->callback([&session, watch] {
-    session.action = [&session, watch] { return session.show(*watch, [&] { return list_text(session); }); };
+    session.action = [&session, watch] { return session.show(*watch, [&] { return provider_list_text(session); }); };
   });
   auto shown = std::make_shared<std::string>();
   named_command(*group, "get", "one provider", *shown)->callback([&session, shown] {
-    session.action = [&session, shown] { return session.show(get_text(session, *shown)); };
+    session.action = [&session, shown] { return session.show(provider_get_text(session, *shown)); };
   });
   auto asked = std::make_shared<std::string>();
   named_command(*group, "health", "ask a provider now how it is", *asked)->callback([&session, asked] {
@@ -208,7 +208,7 @@ void add_provider_commands(CLI::App& root, Session& session) {
   CLI::App* remove = named_command(*group, "rm", "remove a provider that has no workers", *removed);
   remove->alias("delete");
   remove->callback([&session, removed] {
-    session.action = [&session, removed] { return session.show(remove_text(session, *removed)); };
+    session.action = [&session, removed] { return session.show(provider_remove_text(session, *removed)); };
   });
 }
 

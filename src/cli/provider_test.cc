@@ -2,7 +2,7 @@
 #include "src/cli/cli_fixture.h"
 #include "src/cli/run_notes.h"
 
-namespace hodei::cli {
+namespace hodei::cli::provider_test {
 namespace {
 
 using testing::HasSubstr;
@@ -170,4 +170,4 @@ TEST_F(CliTest, CompletionKnowsTheCommandsOfProviders) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::provider_test

@@ -1,7 +1,7 @@
 // `hodei run` end to end.
 #include "src/cli/cli_fixture.h"
 
-namespace hodei::cli {
+namespace hodei::cli::run_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST_F(RunTest, ASubmissionIsSentAgainWithTheSameKey) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::run_test

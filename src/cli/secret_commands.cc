@@ -28,7 +28,7 @@ absl::StatusOr<std::string> value_to_set(const Session& session, const SetFlags&
                                         "never on the command line, where everybody can read it"));
 }
 
-absl::StatusOr<std::string> set_text(Session& session, const SetFlags& flags) {
+absl::StatusOr<std::string> secret_set_text(Session& session, const SetFlags& flags) {
   v1::PutSecretRequest request;
   request.set_namespace_(session.name_space());
   request.set_name(flags.name);
@@ -42,7 +42,7 @@ absl::StatusOr<std::string> set_text(Session& session, const SetFlags& flags) {
   return cat("secret ", stored.name(), " is stored, revision ", stored.revision(), "\n");
 }
 
-absl::StatusOr<std::string> list_text(Session& session) {
+absl::StatusOr<std::string> secret_list_text(Session& session) {
   v1::ListSecretsRequest request;
   request.set_namespace_(session.name_space());
   ASSIGN_OR_RETURN(const v1::ListSecretsResponse answer, session.client().list_secrets(request));
@@ -61,7 +61,7 @@ absl::StatusOr<std::string> list_text(Session& session) {
   return table.text(session.colours());
 }
 
-absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> secret_remove_text(Session& session, const std::string& name) {
   v1::DeleteSecretRequest request;
   request.set_namespace_(session.name_space());
   request.set_name(name);
@@ -123,7 +123,7 @@ absl::StatusOr<std::string> audit_text(Session& session, const AuditFlags& flags
   return table.text(session.colours());
 }
 
-void add_set(CLI::App& group, Session& session) {
+void add_secret_set(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("set", "store a secret, or change it");
   auto flags = std::make_shared<SetFlags>();
   command->add_option("name", flags->name, "of the secret: letters, digits, _ . -")->required()->type_name("NAME");
@@ -131,7 +131,7 @@ void add_set(CLI::App& group, Session& session) {
   command->add_flag("--value-stdin", flags->from_stdin, "the value comes from standard input, less a line break at its end");
   command->footer("Without a flag the value is asked for on the terminal. A job gets it with `--secret NAME`.");
   command->callback([&session, flags] {
-    session.action = [&session, flags] { return session.show(set_text(session, *flags)); };
+    session.action = [&session, flags] { return session.show(secret_set_text(session, *flags)); };
   });
 }
 
@@ -156,16 +156,16 @@ void add_audit(CLI::App& root, Session& session) {
 void add_secret_commands(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("secret", "values that jobs need and nobody should see");
   group->require_subcommand(1);
-  add_set(*group, session);
+  add_secret_set(*group, session);
   CLI::App* list = group->add_subcommand("list", "the names of all secrets; no command shows a value");
   list->alias("ls");
-  list->callback([&session] { session.action = [&session] { return session.show(list_text(session)); }; });
+  list->callback([&session] { session.action = [&session] { return session.show(secret_list_text(session)); }; });
   CLI::App* remove = group->add_subcommand("rm", "remove a secret");
   remove->alias("delete");
   auto name = std::make_shared<std::string>();
   remove->add_option("name", *name, "of the secret")->required()->type_name("NAME");
   remove->callback([&session, name] {
-    session.action = [&session, name] { return session.show(remove_text(session, *name)); };
+    session.action = [&session, name] { return session.show(secret_remove_text(session, *name)); };
   });
   add_audit(root, session);
 }

@@ -1,7 +1,7 @@
 // `hodei secret`, `hodei audit`, and secrets on the command line of a job.
 #include "src/cli/cli_fixture.h"
 
-namespace hodei::cli {
+namespace hodei::cli::secret_test {
 namespace {
 
 using testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST_F(CliTest, TheAuditTrailIsReadPageByPageUpToTheLimit) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::secret_test

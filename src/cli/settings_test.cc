@@ -5,7 +5,7 @@
 #include "src/cli/local_commands.h"
 #include "src/cli/surroundings.h"
 
-namespace hodei::cli {
+namespace hodei::cli::settings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(SettingsTable, EveryNameFlagAndVariableIsUsedOnce) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::settings_test

@@ -11,7 +11,7 @@ namespace hodei::cli {
 namespace {
 
 template <class T>
-absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
+absl::StatusOr<T> naming_field(std::string_view flag, absl::StatusOr<T> value) {
   if (value.ok()) return value;
   return bad_field(flag, std::string(value.status().message()));
 }
@@ -57,23 +57,23 @@ absl::StatusOr<v1::SetTenantRequest> tenant_request(const TenantFlags& flags) {
   v1::SetTenantRequest request;
   request.set_namespace_(flags.ns);
   if (!flags.weight.empty()) {
-    ASSIGN_OR_RETURN(const double weight, named("--weight", parse_number(flags.weight)));
+    ASSIGN_OR_RETURN(const double weight, naming_field("--weight", parse_number(flags.weight)));
     request.set_weight(weight);
   }
   if (!flags.max_running.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--max-running", parse_count(flags.max_running, 0, kMost)));
+    ASSIGN_OR_RETURN(const int64_t n, naming_field("--max-running", parse_count(flags.max_running, 0, kMost)));
     request.set_max_running(n);
   }
   if (!flags.max_cpu.empty()) {
-    ASSIGN_OR_RETURN(const int64_t milli, named("--max-cpu", parse_cores(flags.max_cpu)));
+    ASSIGN_OR_RETURN(const int64_t milli, naming_field("--max-cpu", parse_cores(flags.max_cpu)));
     request.set_max_cpu_cores(static_cast<double>(milli) / 1000);
   }
   if (!flags.max_memory.empty()) {
-    ASSIGN_OR_RETURN(const int64_t mb, named("--max-memory", parse_megabytes(flags.max_memory)));
+    ASSIGN_OR_RETURN(const int64_t mb, naming_field("--max-memory", parse_megabytes(flags.max_memory)));
     request.set_max_memory_mb(mb);
   }
   if (!flags.max_pending.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--max-pending", parse_count(flags.max_pending, 0, kMost)));
+    ASSIGN_OR_RETURN(const int64_t n, naming_field("--max-pending", parse_count(flags.max_pending, 0, kMost)));
     request.set_max_pending(n);
   }
   return request;
@@ -125,15 +125,15 @@ absl::StatusOr<v1::SetLimitRequest> limit_request(const Session& session, const 
   request.set_namespace_(session.name_space());
   request.set_key(flags.key);
   if (!flags.limit.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--limit", parse_count(flags.limit, 0, 1'000'000)));
+    ASSIGN_OR_RETURN(const int64_t n, naming_field("--limit", parse_count(flags.limit, 0, 1'000'000)));
     request.set_limit(n);
   }
   if (!flags.rate.empty()) {
-    ASSIGN_OR_RETURN(const double rate, named("--rate", parse_rate(flags.rate)));
+    ASSIGN_OR_RETURN(const double rate, naming_field("--rate", parse_rate(flags.rate)));
     request.set_rate(rate);
   }
   if (!flags.burst.empty()) {
-    ASSIGN_OR_RETURN(const int64_t n, named("--burst", parse_count(flags.burst, 1, 10'000)));
+    ASSIGN_OR_RETURN(const int64_t n, naming_field("--burst", parse_count(flags.burst, 1, 10'000)));
     request.set_burst(n);
   }
   return request;
@@ -157,7 +157,7 @@ absl::StatusOr<std::string> remove_limit_text(Session& session, const std::strin
   return session.form() == OutputForm::Name ? key + "\n" : cat("key ", printable(key), " has the limit that its jobs say\n");
 }
 
-void add_list(CLI::App& group, Session& session, const char* what, absl::StatusOr<std::string> (*text)(Session&)) {
+void add_share_list(CLI::App& group, Session& session, const char* what, absl::StatusOr<std::string> (*text)(Session&)) {
   CLI::App* command = group.add_subcommand("list", what);
   command->alias("ls");
   auto watch = std::make_shared<bool>(false);
@@ -170,7 +170,7 @@ void add_list(CLI::App& group, Session& session, const char* what, absl::StatusO
 void add_tenant(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("tenant", "shares and quotas; a tenant is a namespace");
   group->require_subcommand(1);
-  add_list(*group, session, "tenants with jobs or settings, and what they have", tenants_text);
+  add_share_list(*group, session, "tenants with jobs or settings, and what they have", tenants_text);
   CLI::App* set = group->add_subcommand("set", "change a tenant's share or quotas; what is not given stays");
   auto flags = std::make_shared<TenantFlags>();
   set->add_option("namespace", flags->ns, "whose")->required()->type_name("NAMESPACE");
@@ -187,7 +187,7 @@ void add_tenant(CLI::App& root, Session& session) {
 void add_limit(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("limit", "limits of concurrency keys");
   group->require_subcommand(1);
-  add_list(*group, session, "keys in use or set, with what they hold and what waits", limits_text);
+  add_share_list(*group, session, "keys in use or set, with what they hold and what waits", limits_text);
   CLI::App* set = group->add_subcommand("set", "set a key's limit or rate, over what jobs say; what is not given stays");
   auto flags = std::make_shared<LimitSetFlags>();
   set->add_option("key", flags->key, "of the jobs")->required()->type_name("KEY");

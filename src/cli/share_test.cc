@@ -2,7 +2,7 @@
 #include "src/cli/cli_fixture.h"
 #include "src/cli/quantities.h"
 
-namespace hodei::cli {
+namespace hodei::cli::share_test {
 namespace {
 
 using testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(Rates, AreReadByTheSecondMinuteHourOrDay) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::share_test

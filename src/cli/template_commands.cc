@@ -40,7 +40,7 @@ std::string template_page(const v1::Template& t, const Session& session) {
   return out + "\n" + table.text(session.colours(), 2);
 }
 
-absl::StatusOr<std::string> put_text(Session& session, const std::string& file, const std::string& name) {
+absl::StatusOr<std::string> template_put_text(Session& session, const std::string& file, const std::string& name) {
   ASSIGN_OR_RETURN(const std::string text,
                    file == "-" ? session.io.read_stdin() : read_small_file(file, kLargestDocument));
   v1::PutTemplateRequest request;
@@ -53,7 +53,7 @@ absl::StatusOr<std::string> put_text(Session& session, const std::string& file, 
   return cat("template ", stored.name(), " is stored, revision ", stored.revision(), "\n");
 }
 
-absl::StatusOr<std::string> get_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> template_get_text(Session& session, const std::string& name) {
   v1::GetTemplateRequest request;
   request.set_name(name);
   request.set_namespace_(session.name_space());
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> get_text(Session& session, const std::string& name) 
   return session.form() == OutputForm::Name ? found.name() + "\n" : template_page(found, session);
 }
 
-absl::StatusOr<std::string> list_text(Session& session) {
+absl::StatusOr<std::string> template_list_text(Session& session) {
   v1::ListTemplatesRequest request;
   request.set_namespace_(session.name_space());
   ASSIGN_OR_RETURN(const v1::ListTemplatesResponse answer, session.client().list_templates(request));
@@ -81,7 +81,7 @@ absl::StatusOr<std::string> list_text(Session& session) {
   return table.text(session.colours());
 }
 
-absl::StatusOr<std::string> remove_text(Session& session, const std::string& name) {
+absl::StatusOr<std::string> template_remove_text(Session& session, const std::string& name) {
   v1::DeleteTemplateRequest request;
   request.set_name(name);
   request.set_namespace_(session.name_space());
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> remove_text(Session& session, const std::string& nam
   return session.form() == OutputForm::Name ? name + "\n" : cat("template ", name, " is removed\n");
 }
 
-void add_put(CLI::App& group, Session& session) {
+void add_template_put(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("put", "store a template from a file in YAML or JSON");
   auto file = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
@@ -99,7 +99,7 @@ void add_put(CLI::App& group, Session& session) {
       "A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
       "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
   command->callback([&session, file, name] {
-    session.action = [&session, file, name] { return session.show(put_text(session, *file, *name)); };
+    session.action = [&session, file, name] { return session.show(template_put_text(session, *file, *name)); };
   });
 }
 
@@ -133,16 +133,16 @@ void add_template_run(CLI::App& group, Session& session) {
 void add_template_commands(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("template", "store specs with parameters and make jobs from them");
   group->require_subcommand(1);
-  add_put(*group, session);
-  add_by_name(*group, session, "get", "one template", get_text);
+  add_template_put(*group, session);
+  add_by_name(*group, session, "get", "one template", template_get_text);
   CLI::App* list = group->add_subcommand("list", "all templates");
   list->alias("ls");
   auto watch = std::make_shared<bool>(false);
   list->add_flag("--watch", *watch, "show it again and again");
   list->callback([&session, watch] {
-    session.action = [&session, watch] { return session.show(*watch, [&] { return list_text(session); }); };
+    session.action = [&session, watch] { return session.show(*watch, [&] { return template_list_text(session); }); };
   });
-  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", remove_text)->alias("delete");
+  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", template_remove_text)->alias("delete");
   add_template_run(*group, session);
 }
 

@@ -10,7 +10,7 @@
 #include "src/cli/table.h"
 #include "src/cli/utf8.h"
 
-namespace hodei::cli {
+namespace hodei::cli::text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(Utf8, TellsTextFromOtherBytes) {
 }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::text_test

@@ -2,7 +2,7 @@
 #include "gtest/gtest.h"
 #include "src/cli/top_view.h"
 
-namespace hodei::cli {
+namespace hodei::cli::top_test {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(TopPage, LetsNoNameMoveTheCursor) { EXPECT_THAT(top_page(some_data(), {}), 
 TEST(TopPage, SaysWhenNothingRuns) { EXPECT_THAT(top_page({}, {}), HasSubstr("nothing runs")); }
 
 }  // namespace
-}  // namespace hodei::cli
+}  // namespace hodei::cli::top_test

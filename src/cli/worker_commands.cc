@@ -11,7 +11,7 @@
 namespace hodei::cli {
 namespace {
 
-absl::StatusOr<std::string> list_text(Session& session, bool all) {
+absl::StatusOr<std::string> worker_list_text(Session& session, bool all) {
   v1::ListWorkersRequest request;
   request.set_include_terminated(all);
   ASSIGN_OR_RETURN(const v1::ListWorkersResponse answer, session.client().list_workers(request));
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> full_worker_id(Session& session, const std::string& 
   return absl::InvalidArgumentError(cat("worker '", typed, "' could be any of ", all, "\ntype more of its id"));
 }
 
-absl::StatusOr<std::string> get_text(Session& session, const std::string& typed) {
+absl::StatusOr<std::string> worker_get_text(Session& session, const std::string& typed) {
   ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, typed));
   ASSIGN_OR_RETURN(const v1::Worker worker, session.client().get_worker(id));
   if (const auto data = session.data_text(worker)) return *data;
@@ -116,7 +116,7 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
   return otp.token() + "\n";
 }
 
-void add_list(CLI::App& group, Session& session) {
+void add_worker_list(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("list", "all workers");
   command->alias("ls");
   auto all = std::make_shared<bool>(false);
@@ -124,18 +124,18 @@ void add_list(CLI::App& group, Session& session) {
   command->add_flag("--all", *all, "terminated ones too");
   command->add_flag("--watch", *watch, "show it again and again");
   command->callback([&session, all, watch] {
-    session.action = [&session, all, watch] { return session.show(*watch, [&] { return list_text(session, *all); }); };
+    session.action = [&session, all, watch] { return session.show(*watch, [&] { return worker_list_text(session, *all); }); };
   });
 }
 
-void add_get(CLI::App& group, Session& session) {
+void add_worker_get(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("get", "one worker");
   auto id = std::make_shared<std::string>();
   auto watch = std::make_shared<bool>(false);
   command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
   command->add_flag("--watch", *watch, "show it again and again");
   command->callback([&session, id, watch] {
-    session.action = [&session, id, watch] { return session.show(*watch, [&] { return get_text(session, *id); }); };
+    session.action = [&session, id, watch] { return session.show(*watch, [&] { return worker_get_text(session, *id); }); };
   });
 }
 
@@ -218,8 +218,8 @@ void add_unregister(CLI::App& group, Session& session) {
 void add_worker_commands(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("worker", "look at workers and send them away");
   group->require_subcommand(1);
-  add_list(*group, session);
-  add_get(*group, session);
+  add_worker_list(*group, session);
+  add_worker_get(*group, session);
   add_logs(*group, session);
   add_drain(*group, session);
   add_taint(*group, session);

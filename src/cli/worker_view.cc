@@ -7,7 +7,7 @@
 namespace hodei::cli {
 namespace {
 
-std::string dash(std::string text) { return text.empty() ? std::string("-") : text; }
+std::string dash_if_empty(std::string text) { return text.empty() ? std::string("-") : text; }
 
 // Health is a condition beside the state; people want the worse of the two.
 std::string condition(const v1::Worker& worker) {
@@ -38,7 +38,7 @@ std::string taints(const v1::WorkerInfo& info) {
 }
 
 template <class List>
-std::string joined(const List& list) {
+std::string comma_list(const List& list) {
   std::string out;
   for (const std::string& one : list) out += (out.empty() ? "" : ", ") + one;
   return out;
@@ -58,23 +58,23 @@ std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptio
   for (const v1::Worker& worker : workers.workers()) {
     const v1::WorkerInfo& info = worker.info();
     std::vector<Table::Cell> row = {info.id(),
-                                    dash(info.name()),
+                                    dash_if_empty(info.name()),
                                     {condition(worker), condition_colour(worker)},
-                                    dash(info.provider()),
-                                    dash(worker.pool()),
+                                    dash_if_empty(info.provider()),
+                                    dash_if_empty(worker.pool()),
                                     usage(worker),
                                     fmt::format("{:.0f} %", worker.cpu_load() * 100),
                                     cat(worker.succeeded()),
                                     cat(worker.failed()),
                                     wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
-                                    dash(labels(info))};
+                                    dash_if_empty(labels(info))};
     if (options.wide) {
-      row.emplace_back(dash(info.hostname()));
+      row.emplace_back(dash_if_empty(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));
       row.emplace_back(human_bytes(info.capacity().memory_mb() << 20));
-      row.emplace_back(dash(printable(info.image())));
-      row.emplace_back(dash(info.version()));
-      row.emplace_back(dash(joined(info.capabilities())));
+      row.emplace_back(dash_if_empty(printable(info.image())));
+      row.emplace_back(dash_if_empty(info.version()));
+      row.emplace_back(dash_if_empty(comma_list(info.capabilities())));
     }
     table.add(std::move(row));
   }
@@ -88,7 +88,7 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("State", condition(worker), condition_colour(worker));
   fields.add("Unhealthy", worker.unhealthy_reason(), Colour::Red);
   fields.add("Slots", cat(usage(worker), " in use"));
-  fields.add("Executions", joined(worker.executions()));
+  fields.add("Executions", comma_list(worker.executions()));
   fields.add("Load",
              fmt::format("{:.0f} % of {} cores, {} of {}", worker.cpu_load() * 100, info.capacity().cpu_cores(),
                          human_bytes(worker.memory_used_mb() << 20), human_bytes(info.capacity().memory_mb() << 20)));
@@ -96,7 +96,7 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Lost lines", worker.dropped_logs() > 0 ? cat(worker.dropped_logs()) : std::string());
   fields.add("Labels", labels(info));
   fields.add("Taints", taints(info));
-  fields.add("Capabilities", joined(info.capabilities()));
+  fields.add("Capabilities", comma_list(info.capabilities()));
   fields.add("Host", cat(info.hostname(), info.ip().empty() ? "" : " ", info.ip()));
   fields.add("System", cat(info.os(), " ", info.architecture()));
   fields.add("Provider", cat(info.provider(), worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));

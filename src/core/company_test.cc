@@ -1,7 +1,7 @@
 // Job-to-job affinity: rules about the labels of the jobs that a worker runs.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::company_test {
 namespace {
 
 LabelRule app(std::string name) { return {"app", LabelOperator::In, {std::move(name)}}; }
@@ -81,4 +81,4 @@ TEST(Company, IsKnownAfterARestart) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::company_test

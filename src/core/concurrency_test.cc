@@ -1,7 +1,7 @@
 // Concurrency keys: at most so many jobs of a key are with workers, from dispatch to proven end.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::concurrency_test {
 namespace {
 
 std::vector<JobId> submit(Bench& bench, int n, const JobOrder& order) {
@@ -202,4 +202,4 @@ TEST(ConcurrencyKey, CountsAgainAfterARestart) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::concurrency_test

@@ -1,7 +1,7 @@
 // Cancel in every state, time-outs that the server asks for, and direct assignment.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::ending_test {
 namespace {
 
 TEST(Cancel, TakesAPendingJobOutOfTheQueue) {
@@ -258,4 +258,4 @@ TEST(Assign, RespectsFreeCapacityKeysAndBackOff) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::ending_test

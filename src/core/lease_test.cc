@@ -3,7 +3,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::lease_test {
 namespace {
 
 TEST(Lease, RequeuesTheJobOfAWorkerThatStaysSilent) {
@@ -171,4 +171,4 @@ TEST(Heartbeat, WithALoadThatIsNoNumberDisturbsNobody) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::lease_test

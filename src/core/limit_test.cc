@@ -3,7 +3,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::limit_test {
 namespace {
 
 LimitView set_limit(Bench& bench, SetLimit command) {
@@ -201,4 +201,4 @@ TEST(Rate, IsReachedAndNeverPassedWhateverComes) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::limit_test

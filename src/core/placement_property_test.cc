@@ -6,7 +6,7 @@
 #include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
 
-namespace hodei::core {
+namespace hodei::core::placement_property_test {
 namespace {
 
 class Placements {
@@ -192,4 +192,4 @@ TEST(AnyPlacement, KeepsToEveryFilterAndCostsNobodyAnAttempt) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::placement_property_test

@@ -1,7 +1,7 @@
 // Preemption: when it is allowed, a job of a higher class that fits nowhere takes the room of lower ones.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::preempt_test {
 namespace {
 
 void allow(Bench& bench) { bench.ask<SchedulerConfig>(ConfigureScheduler{.preemption = true}); }
@@ -161,4 +161,4 @@ TEST(Preemption, StopsKeepingRoomWhenItsJobIsCancelled) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::preempt_test

@@ -12,7 +12,7 @@
 namespace hodei::core {
 namespace {
 
-bool on_its_way(const LiveWorker& worker) {
+bool is_being_made(const LiveWorker& worker) {
   return worker.record->info.made && (worker.state == WorkerState::Creating || worker.state == WorkerState::Connecting);
 }
 
@@ -95,7 +95,7 @@ uint32_t Engine::coming_for(const Shape& shape) const {
   uint32_t slots = 0;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
-    if (worker == state_.workers().end() || !on_its_way(*worker->second)) continue;
+    if (worker == state_.workers().end() || !is_being_made(*worker->second)) continue;
     const WorkerInfo& info = worker->second->record->info;
     if (!first_rejection(shape, info)) slots += info.slots;
   }

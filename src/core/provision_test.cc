@@ -1,7 +1,7 @@
 // Workers on demand: when one is made, by whom, for whom, and what happens when it does not come.
 #include "src/core/provision_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::provision_test {
 namespace {
 
 TEST(Provision, MakesAWorkerForAJobThatFitsNowhereAndGivesItTheJob) {
@@ -310,4 +310,4 @@ TEST(Provision, AProviderWithWorkersCannotBeRemoved) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::provision_test

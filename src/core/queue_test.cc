@@ -1,7 +1,7 @@
 // The order of the queue: strict between classes, fair between tenants, by age inside a tenant; and who gets a job.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::queue_test {
 namespace {
 
 // Lets a one-slot worker run everything that waits, and says in which order it did.
@@ -272,4 +272,4 @@ TEST(Scheduler, KeepsItsSettingsOverARestart) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::queue_test

@@ -1,7 +1,7 @@
 // Quotas of tenants: at most so much with workers, at most so many waiting.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::quota_test {
 namespace {
 
 void quota(Bench& bench, SetTenant command) { bench.ask<TenantViews>(command); }
@@ -180,4 +180,4 @@ TEST(Quota, IsWhatAWaitingJobIsExplainedWith) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::quota_test

@@ -4,7 +4,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::random_commands_test {
 namespace {
 
 class Chaos {
@@ -193,4 +193,4 @@ TEST(AnyCommands, KeepEveryPromise) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::random_commands_test

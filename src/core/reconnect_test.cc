@@ -2,7 +2,7 @@
 // about any execution but the current one changes nothing.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::reconnect_test {
 namespace {
 
 ResultReport success_of(ExecutionId execution, WallTime at) {
@@ -245,4 +245,4 @@ TEST(Report, OfProgressIsKeptInBounds) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::reconnect_test

@@ -1,7 +1,7 @@
 // Tokens, sessions, draining and leaving (SPEC 2.2).
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::registration_test {
 namespace {
 
 RegisterWorker with_token(const std::string& token, const std::string& worker, std::string incarnation = "i1") {
@@ -293,4 +293,4 @@ TEST(Unregister, LeavesNothingBehindAfterAnHour) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::registration_test

@@ -3,7 +3,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::reserve_test {
 namespace {
 
 // Small jobs without end: every second some end and as many come.
@@ -179,4 +179,4 @@ TEST(Reservation, IsMadeForAFewOnly) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::reserve_test

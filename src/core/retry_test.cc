@@ -3,7 +3,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::retry_test {
 namespace {
 
 std::vector<JobState> states_of(const Bench& bench, JobId job) {
@@ -212,4 +212,4 @@ TEST(LostExecution, TellsTheLogsThatNothingMoreComes) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::retry_test

@@ -1,7 +1,7 @@
 // Workers that nobody needs go, busy ones never; pools keep what they are told to.
 #include "src/core/provision_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::scale_down_test {
 namespace {
 
 PoolRow a_pool(std::string name) {
@@ -147,4 +147,4 @@ TEST(ScaleDown, AJobForAPoolThatNobodySetUpIsExplained) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::scale_down_test

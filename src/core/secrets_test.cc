@@ -1,7 +1,7 @@
 // Stored secrets and the audit trail.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::secrets_test {
 namespace {
 
 SecretRow a_secret(std::string name) { return {.ns = "default", .name = std::move(name), .sealed = "sealed"}; }
@@ -73,4 +73,4 @@ TEST(Audit, EntriesThatHaveOutlivedTheirTimeAreRemovedNowAndThen) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::secrets_test

@@ -4,7 +4,7 @@
 
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::share_test {
 namespace {
 
 TenantView set_tenant(Bench& bench, SetTenant command) { return bench.ask<TenantViews>(command).tenants.at(0); }
@@ -214,4 +214,4 @@ TEST(Share, IsWithinAFewPercentOfTheWeightsOverTenThousandPlacements) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::share_test

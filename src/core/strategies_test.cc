@@ -1,7 +1,7 @@
 // Which of the workers that fit is taken, by each strategy, and changing it while jobs run.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::strategies_test {
 namespace {
 
 void use(Bench& bench, ConfigureScheduler how) { bench.ask<SchedulerConfig>(how); }
@@ -133,4 +133,4 @@ TEST(Strategies, RefuseWhatTheyDoNotKnow) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::strategies_test

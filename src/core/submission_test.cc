@@ -1,7 +1,7 @@
 // Submission, idempotency keys, limits, templates in the engine, and what people ask about the queue.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::submission_test {
 namespace {
 
 TEST(Submission, PlacesAJobInTheSameDecisionWhenThereIsRoom) {
@@ -258,4 +258,4 @@ TEST(SystemQuestion, CountsWhatIsActiveAndWhoIsUnhealthy) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::submission_test

@@ -1,7 +1,7 @@
 // Taints that a person sets on a worker, and the executions that they drive out.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core {
+namespace hodei::core::taint_test {
 namespace {
 
 const Taint kOut{"broken", "yes", TaintEffect::NoExecute};
@@ -121,4 +121,4 @@ TEST(TaintWorker, RefusesWhatIsNoTaintAndWhoIsNotThere) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::taint_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::providers {
+namespace hodei::providers::foreign_text_test {
 namespace {
 
 TEST(ForeignText, IsCutBetweenCharacters) {
@@ -25,4 +25,4 @@ TEST(ForeignText, IsAlwaysUtf8) {
 }
 
 }  // namespace
-}  // namespace hodei::providers
+}  // namespace hodei::providers::foreign_text_test

@@ -3,7 +3,7 @@
 
 #include "src/server/loop_fixture.h"
 
-namespace hodei::server {
+namespace hodei::server::carrier_test {
 namespace {
 
 using core::JobState;
@@ -229,4 +229,4 @@ TEST(SpecCacheTest, HasRoomAgainForWhatWasDroppedOrReplaced) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::carrier_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::server {
+namespace hodei::server::gathering_test {
 namespace {
 
 constexpr MonoTime kStart{1'000'000};
@@ -41,4 +41,4 @@ TEST(Gathering, AfterTheRushALoneClientSoonWaitsNoMore) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::gathering_test

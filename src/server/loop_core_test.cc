@@ -3,7 +3,7 @@
 
 #include "src/server/loop_fixture.h"
 
-namespace hodei::server {
+namespace hodei::server::loop_core_test {
 namespace {
 
 using store::CommitFault;
@@ -172,4 +172,4 @@ TEST_F(LoopCoreTest, HasTheSameStateAsAServerThatLoadsItsStore) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::loop_core_test

@@ -6,7 +6,7 @@
 
 #include "src/server/loop_fixture.h"
 
-namespace hodei::server {
+namespace hodei::server::loop_test {
 namespace {
 
 constexpr auto kTestDeadline = std::chrono::seconds(20);
@@ -140,4 +140,4 @@ TEST_F(LoopTest, AnswersWhatStillWaitsWhenItStops) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::loop_test

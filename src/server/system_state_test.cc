@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::server {
+namespace hodei::server::system_state_test {
 namespace {
 
 SystemFacts healthy() {
@@ -57,4 +57,4 @@ TEST(SystemStateTest, IsShownWithItsReason) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::system_state_test

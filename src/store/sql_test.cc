@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::store {
+namespace hodei::store::sql_test {
 namespace {
 
 using testing::ElementsAre;
@@ -32,4 +32,4 @@ TEST(Sql, ParametersAreNumberedLikeColumns) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::sql_test

@@ -8,7 +8,7 @@
 #include "src/worker/program_builder.h"
 #include "src/worker/script_header.h"
 
-namespace hodei::worker {
+namespace hodei::worker::agent_test {
 namespace {
 
 using testing::Contains;
@@ -319,4 +319,4 @@ TEST_F(LogPumpTest, NobodysOutputIsThrownAwayAndTheJobIsNotHeldUp) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::agent_test

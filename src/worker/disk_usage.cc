@@ -12,7 +12,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int64_t kBlock = 512;                // of st_blocks, whatever the file system
+constexpr int64_t kStatBlock = 512;                // of st_blocks, whatever the file system
 constexpr size_t kDeepest = 200;               // every level needs a descriptor
 
 class Count {
@@ -39,7 +39,7 @@ class Count {
     struct stat info {};
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_dev != device_) return;
     const bool counted = !S_ISDIR(info.st_mode) && info.st_nlink > 1 && !linked_.insert(info.st_ino).second;
-    if (!counted) bytes_ += info.st_blocks * kBlock;
+    if (!counted) bytes_ += info.st_blocks * kStatBlock;
     if (!S_ISDIR(info.st_mode) || depth >= kDeepest) return;
     const int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (below >= 0) walk(below, depth + 1);

@@ -10,7 +10,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int64_t kBlock = 512;           // of rusage
+constexpr int64_t kOutputBlock = 512;           // of rusage
 
 // The smaller of two limits, of which 0 is none.
 int64_t stricter(int64_t a, int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -109,8 +109,8 @@ void ExecutionHost::main_is_gone(Running& running, int code, int status, const r
   running.place->enclosure->main_ended();
   running.usage.facts.usage = {.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime),
                                .max_memory_kb = usage.ru_maxrss,
-                               .io_read_bytes = usage.ru_inblock * kBlock,
-                               .io_write_bytes = usage.ru_oublock * kBlock};
+                               .io_read_bytes = usage.ru_inblock * kOutputBlock,
+                               .io_write_bytes = usage.ru_oublock * kOutputBlock};
   const int signal = code == CLD_EXITED ? 0 : status;
   parts_.keeper.main_exited(running.execution, code == CLD_EXITED ? status : 128 + signal, signal, now);
 }

@@ -12,7 +12,7 @@
 #include "src/worker/disk_usage.h"
 #include "src/worker/usage_cache.h"
 
-namespace hodei::worker {
+namespace hodei::worker::execution_watch_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ TEST(UsageCache, AsksOnceInItsLife) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::execution_watch_test

@@ -104,7 +104,7 @@ void switch_guest_off() {
   sync();
   // Not a power-off: small machines have no way to do that, but each of them ends instead of starting again.
   reboot(RB_AUTOBOOT);
-  while (true) pause();
+  while (true) ::pause();
 }
 
 }  // namespace hodei::worker

@@ -18,8 +18,8 @@ namespace hodei::worker {
 namespace {
 
 constexpr const char* kCard = "eth0";
-constexpr Duration kPatience = 10s;
-constexpr Duration kBetweenLooks = 5ms;
+constexpr Duration kLinkPatience = 10s;
+constexpr Duration kBetweenLinkLooks = 5ms;
 
 absl::Status failed(std::string_view what) { return absl::ErrnoToStatus(errno, cat("network: ", what)); }
 
@@ -48,12 +48,12 @@ absl::Status set_up(int socket, const char* card) {
 
 absl::Status wait_for_card() {
   const SystemClock clock;
-  const MonoTime end = clock.now().mono + kPatience;
+  const MonoTime end = clock.now().mono + kLinkPatience;
   while (if_nametoindex(kCard) == 0) {
     if (clock.now().mono > end) {
       return absl::NotFoundError(cat("network: no card has appeared as ", kCard, ": does the kernel have the driver virtio_net?"));
     }
-    pause_for(kBetweenLooks);
+    pause_for(kBetweenLinkLooks);
   }
   return absl::OkStatus();
 }

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::inherited_environment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +47,4 @@ TEST(InheritedEnvironment, ThereIsAlwaysAPath) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::inherited_environment_test

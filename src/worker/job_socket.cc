@@ -156,7 +156,7 @@ void JobSocket::answer() {
     const auto it = connections_.find(fd);
     if (it == connections_.end()) continue;
     std::string& out = it->second.out;
-    const ssize_t sent = send(fd, out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(fd, out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     // The kernel holds thousands of answers for it; one that reads none of them is not waited for.
     if (sent != static_cast<ssize_t>(out.size()) || it->second.closing) {
       connections_.erase(it);

@@ -18,7 +18,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int kBacklog = 16;
+constexpr int kScrapeBacklog = 16;
 constexpr const char* kOutcomes[] = {"", "succeeded", "failed", "cancelled", "timed_out", "lost"};
 
 void add(std::string& out, const char* name, const char* type, const char* help, double value) {
@@ -113,7 +113,7 @@ absl::Status MetricsDoor::start(const std::string& address) {
   setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const socklen_t size = where->ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
   const bool listens =
-      bind(listener_.get(), reinterpret_cast<const sockaddr*>(&*where), size) == 0 && listen(listener_.get(), kBacklog) == 0;
+      bind(listener_.get(), reinterpret_cast<const sockaddr*>(&*where), size) == 0 && listen(listener_.get(), kScrapeBacklog) == 0;
   if (!listens) return cannot_listen(address, strerror(errno));
   stop_ = Fd(eventfd(0, EFD_CLOEXEC));
   thread_ = std::thread([this] { run(); });

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::metrics_door_test {
 namespace {
 
 using testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(MetricsDoor, StopsWhileACallerSaysNothing) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::metrics_door_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::output_limit_test {
 namespace {
 
 using Do = OutputLimit::Do;
@@ -79,4 +79,4 @@ TEST(OutputLimit, ForgetsTheRateButNotTheSizeOnceTheJobHasEnded) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::output_limit_test

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::output_reader_test {
 namespace {
 
 constexpr Now kStart{.wall = {1'700'000'000'000'000}, .mono = {5'000'000}};
@@ -194,4 +194,4 @@ TEST_F(OutputOfAJob, EndsWithWhatThePipeHoldsAlsoIfAStrangerGoesOnWriting) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::output_reader_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::pace_test {
 namespace {
 
 MonoTime at(Duration since) { return MonoTime{1'000'000'000} + since; }
@@ -52,4 +52,4 @@ TEST(Pace, AFewUnderWayAreNoReasonToWaitHoweverSlowTheyEnd) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::pace_test

@@ -11,7 +11,7 @@
 #include "src/base/text.h"
 #include "src/worker/small_files.h"
 
-namespace hodei::worker {
+namespace hodei::worker::process_table_test {
 namespace {
 
 class Child {
@@ -90,4 +90,4 @@ TEST(ProcessTable, FindsItsOwnChildrenAndTheirs) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::process_table_test

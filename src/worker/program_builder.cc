@@ -81,15 +81,15 @@ std::string what_is_wrong(const Program& program, const v1::JobSpec& spec) {
   return {};
 }
 
-constexpr int64_t kMegabyte = 1 << 20;
+constexpr int64_t kMebibyte = 1 << 20;
 
 void add_rules(const v1::JobSpec& spec, Program& program) {
   const v1::Resources& r = spec.resources();
   program.limits = {.cpu_milli = static_cast<int64_t>(std::ceil(std::clamp(r.cpu_cores(), 0.0, 1e6) * 1000)),
-                    .memory_bytes = std::clamp<int64_t>(r.memory_mb(), 0, INT64_MAX / kMegabyte) * kMegabyte,
+                    .memory_bytes = std::clamp<int64_t>(r.memory_mb(), 0, INT64_MAX / kMebibyte) * kMebibyte,
                     .pids = r.pids(),
                     .io_weight = r.io_weight(),
-                    .disk_bytes = std::clamp<int64_t>(r.storage_mb(), 0, INT64_MAX / kMegabyte) * kMegabyte};
+                    .disk_bytes = std::clamp<int64_t>(r.storage_mb(), 0, INT64_MAX / kMebibyte) * kMebibyte};
   program.output = {.drop = spec.logs().policy() == v1::LogOptions::drop,
                     .max_bytes = spec.logs().max_bytes(),
                     .max_bytes_per_second = spec.logs().max_bytes_per_second()};

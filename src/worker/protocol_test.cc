@@ -7,7 +7,7 @@
 #include "src/worker/channel.h"
 #include "src/worker/ring.h"
 
-namespace hodei::worker {
+namespace hodei::worker::protocol_test {
 namespace {
 
 const ExecutionId kA{JobId{7}, 2};
@@ -163,4 +163,4 @@ TEST_F(ChannelTest, TheDeathOfTheOtherSideIsAnErrorAfterItsLastWords) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::protocol_test

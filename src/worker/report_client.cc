@@ -17,7 +17,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr Duration kPatience = 10s;          // an agent is replaced within a second or two
+constexpr Duration kAnswerPatience = 10s;          // an agent is replaced within a second or two
 constexpr Duration kBetweenTries = 50ms;
 constexpr int kRefused = 1;
 constexpr int kUsage = 2;
@@ -77,7 +77,7 @@ absl::Status report_from_here(const std::vector<ReportLine>& reports) {
   ASSIGN_OR_RETURN(const std::string id, variable(kExecutionVariable));
   ASSIGN_OR_RETURN(const std::string key, variable(kSocketKeyVariable));
   ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(id));
-  return send_reports(socket, {execution, key}, reports, kPatience);
+  return send_reports(socket, {execution, key}, reports, kAnswerPatience);
 }
 
 int complain(const absl::Status& why, int code) {

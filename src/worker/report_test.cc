@@ -13,7 +13,7 @@
 #include "src/worker/report_client.h"
 #include "src/worker/socket_folder.h"
 
-namespace hodei::worker {
+namespace hodei::worker::report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST_F(JobSocketTest, TheNextAgentListensAtTheSamePlaceAndTheClientWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::report_test

@@ -12,7 +12,7 @@
 #include "src/base/text.h"
 #include "src/worker/small_files.h"
 
-namespace hodei::worker {
+namespace hodei::worker::resource_group_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -247,4 +247,4 @@ TEST(NotEnforced, NamesTheLimitsThatNothingHolds) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::resource_group_test

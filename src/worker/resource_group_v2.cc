@@ -14,9 +14,9 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int64_t kPeriodUs = 100'000;
-constexpr int64_t kSmallestQuotaUs = 1000;              // the kernel's
-constexpr int64_t kUsualWeight = 100;
+constexpr int64_t kCpuMaxPeriodUs = 100'000;
+constexpr int64_t kSmallestCpuMaxUs = 1000;              // the kernel's
+constexpr int64_t kDefaultIoWeight = 100;
 
 // Sum over all devices of what stands behind a word, in lines such as "254:0 rbytes=4096 wbytes=0 rios=1 …".
 int64_t sum_of(std::string_view word, std::string_view text) {
@@ -80,8 +80,8 @@ class GroupV2 final : public ResourceGroup {
   absl::Status limit_cpu(int64_t milli) {
     if (!controllers_.contains("cpu")) return absl::OkStatus();
     const std::string quota =
-        milli > 0 ? std::to_string(std::max(milli * kPeriodUs / 1000, kSmallestQuotaUs)) : std::string("max");
-    return set("/cpu.max", cat(quota, " ", kPeriodUs));
+        milli > 0 ? std::to_string(std::max(milli * kCpuMaxPeriodUs / 1000, kSmallestCpuMaxUs)) : std::string("max");
+    return set("/cpu.max", cat(quota, " ", kCpuMaxPeriodUs));
   }
   // All of its processes end together: a job that lost one to the OOM killer is of no use.
   absl::Status limit_memory(int64_t bytes) {
@@ -95,7 +95,7 @@ class GroupV2 final : public ResourceGroup {
     if (!controllers_.contains("io")) return absl::OkStatus();
     for (const char* name : {"/io.bfq.weight", "/io.weight"}) {
       if (access((folder_ + name).c_str(), W_OK) != 0) continue;
-      return set(name, cat("default ", weight > 0 ? weight : kUsualWeight));
+      return set(name, cat("default ", weight > 0 ? weight : kDefaultIoWeight));
     }
     return absl::OkStatus();
   }

@@ -10,7 +10,7 @@
 #include "src/worker/log_pump.h"
 #include "src/worker/secret_forms.h"
 
-namespace hodei::worker {
+namespace hodei::worker::ring_masker_test {
 namespace {
 
 constexpr ExecutionId kRun{JobId{5}, 1};
@@ -251,4 +251,4 @@ TEST(RingMasker, WhatArrivesIsTheWholeOutputMasked) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::ring_masker_test

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::ring_test {
 namespace {
 
 std::string read_everything(RingReader& reader) {
@@ -141,4 +141,4 @@ TEST(Ring, ARecycledRingStartsAtZero) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::ring_test

@@ -15,7 +15,7 @@
 #include "src/worker/spawn.h"
 #include "src/worker/work_folder.h"
 
-namespace hodei::worker {
+namespace hodei::worker::sandbox_test {
 namespace {
 
 class SandboxTest : public testing::Test {
@@ -150,4 +150,4 @@ TEST(UserAccount, IsFoundByNameAndNumber) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::sandbox_test

@@ -17,7 +17,7 @@ namespace hodei::worker {
 namespace {
 
 // By name: libseccomp knows the number for each architecture, and skips what one does not have.
-constexpr const char* kRefused[] = {
+constexpr const char* kRefusedCalls[] = {
     // Mounts and roots.
     "mount", "umount", "umount2", "pivot_root", "chroot", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsmount",
     "fsconfig", "fspick", "open_by_handle_at", "name_to_handle_at", "quotactl", "quotactl_fd", "sysfs", "ustat",
@@ -41,7 +41,7 @@ constexpr unsigned kVirtualMachineSockets = 40;   // AF_VSOCK: no network namesp
 
 int refuse_all(scmp_filter_ctx filter) {
   const uint32_t refusal = SCMP_ACT_ERRNO(EPERM);
-  for (const char* name : kRefused) {
+  for (const char* name : kRefusedCalls) {
     const int number = seccomp_syscall_resolve_name(name);
     if (number == __NR_SCMP_ERROR) continue;
     if (const int failed = seccomp_rule_add(filter, refusal, number, 0); failed < 0) return failed;

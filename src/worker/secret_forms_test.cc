@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::secret_forms_test {
 namespace {
 
 using testing::Contains;
@@ -80,4 +80,4 @@ TEST(SecretForms, LeaveShortValuesAlone) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::secret_forms_test

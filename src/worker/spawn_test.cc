@@ -16,7 +16,7 @@
 #include "src/worker/secret_files.h"
 #include "src/worker/work_folder.h"
 
-namespace hodei::worker {
+namespace hodei::worker::spawn_test {
 namespace {
 
 std::string temp_folder() {
@@ -280,4 +280,4 @@ TEST(WorkFolder, NoticesWhatAJobLeftAndEmptiesIt) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::spawn_test

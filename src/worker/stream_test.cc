@@ -15,7 +15,7 @@
 #include "src/worker/agent.h"
 #include "src/worker/supervisor.h"
 
-namespace hodei::worker {
+namespace hodei::worker::stream_test {
 namespace {
 
 // As in a real supervisor, no thread may take the signals that its loop waits for; gRPC makes threads early.
@@ -372,4 +372,4 @@ TEST_F(StreamTest, AWrongTokenEndsTheWorker) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::stream_test

@@ -25,11 +25,11 @@ namespace hodei::worker {
 namespace {
 
 constexpr Duration kDeliveryTime = 5s;
-constexpr Duration kLeastGather = 1ms;
-constexpr Duration kMostGather = 3ms;
+constexpr Duration kLeastGatherOfEvents = 1ms;
+constexpr Duration kMostGatherOfEvents = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
 
-uint64_t clear_event(int fd) {
+uint64_t take_event_count(int fd) {
   uint64_t count = 0;
   return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
@@ -139,7 +139,7 @@ int Supervisor::run() {
 void Supervisor::gather() {
   const MonoTime now = clock_.now().mono;
   const bool has_free_slots = keeper_.held_count() < slots_of(options_);
-  const Duration time = pace_.gather_time(host_->count(), cores_, has_free_slots, kLeastGather, kMostGather, now);
+  const Duration time = pace_.gather_time(host_->count(), cores_, has_free_slots, kLeastGatherOfEvents, kMostGatherOfEvents, now);
   const Duration left = last_turn_ + time - now;
   if (left > Duration::zero()) pause_for(std::min(left, time));
 }
@@ -176,14 +176,14 @@ void Supervisor::handle(uint64_t key, uint32_t, Now now) {
   switch (key) {
     case kSignals: return on_signals(now);
     case kTimer:
-      clear_event(timer_.get());
+      take_event_count(timer_.get());
       timer_set_ = kNever;
       return;
     case kSpawns: return host_->take_spawned(now);
     case kAgent: return on_agent(now);
     case kWatch: return on_watch();
     case kRoom:
-      clear_event(room_made_.get());
+      take_event_count(room_made_.get());
       return host_->room_was_made(now);
     default: return;
   }

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::worker {
+namespace hodei::worker::supervisor_test {
 namespace {
 
 class TestLauncher final : public AgentLauncher {
@@ -385,4 +385,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SupervisorTest, testing::Bool(),
                          [](const auto& kind) { return kind.param ? "Cgroups" : "Marks"; });
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::supervisor_test

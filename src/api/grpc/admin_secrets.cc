@@ -24,7 +24,7 @@ absl::StatusOr<uint64_t> page_start(const std::string& token) {
 
 WallTime from_proto(const google::protobuf::Timestamp& t) { return {t.seconds() * 1'000'000 + t.nanos() / 1'000}; }
 
-void to_proto(const core::AuditRow& row, v1::AuditEntry* out) {
+void audit_entry(const core::AuditRow& row, v1::AuditEntry* out) {
   out->set_number(static_cast<int64_t>(row.number));
   set_time(row.at, out->mutable_at());
   out->set_namespace_(row.ns);
@@ -100,7 +100,7 @@ AdminService::Unary* AdminService::ListAudit(Context* c, const v1::ListAuditRequ
   query.limit = static_cast<size_t>(in->limit() == 0 ? kDefaultAuditPage : in->limit());
   const auto rows = server_.reader().audit(query);
   if (!rows.ok()) return finish(c, rows.status());
-  for (const core::AuditRow& row : *rows) to_proto(row, out->add_entries());
+  for (const core::AuditRow& row : *rows) audit_entry(row, out->add_entries());
   if (rows->size() == query.limit) out->set_next_page_token(cat(rows->back().number));
   return finish(c, absl::OkStatus());
 }

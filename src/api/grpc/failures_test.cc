@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::api {
+namespace hodei::api::failures_test {
 namespace {
 
 TEST(Failures, EveryReasonHasAWord) {
@@ -30,4 +30,4 @@ TEST(Failures, AnUnknownWordOfANewerWorkerIsNoReason) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::failures_test

@@ -25,7 +25,7 @@ std::string correlation_of(const grpc::CallbackServerContext& context, const std
   return it == context.client_metadata().end() ? std::string() : std::string(it->second.data(), it->second.size());
 }
 
-absl::StatusOr<JobId> page_start(const std::string& token) {
+absl::StatusOr<JobId> job_page_start(const std::string& token) {
   if (token.empty()) return JobId{};
   const absl::StatusOr<JobId> id = parse_job_id(token);
   if (!id.ok()) return bad_field("page_token", "give back the next_page_token of the page before, unchanged");
@@ -113,7 +113,7 @@ JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* i
     return finish(c, bad_field("page_size", "must be between 0 and ", kMaxPage, ", not ", in->page_size()));
   }
   store::JobQuery query;
-  const absl::StatusOr<JobId> before = page_start(in->page_token());
+  const absl::StatusOr<JobId> before = job_page_start(in->page_token());
   if (!before.ok()) return finish(c, before.status());
   query.before = *before;
   query.ns = in->namespace_();

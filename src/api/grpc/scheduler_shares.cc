@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMilli = 1000;
 
-void to_proto(const core::TenantView& view, v1::Tenant* out) {
+void fill_tenant(const core::TenantView& view, v1::Tenant* out) {
   out->set_namespace_(view.row.ns);
   out->set_weight(view.row.weight);
   out->set_max_running(view.row.max_running);
@@ -24,7 +24,7 @@ void to_proto(const core::TenantView& view, v1::Tenant* out) {
   out->set_memory_mb(view.used.memory_mb);
 }
 
-void to_proto(const core::LimitView& view, v1::Limit* out) {
+void fill_limit(const core::LimitView& view, v1::Limit* out) {
   out->set_namespace_(view.ns);
   out->set_key(view.key);
   out->set_limit(view.limit);
@@ -41,7 +41,7 @@ std::optional<int64_t> given(bool has, int64_t value) { return has ? std::option
 
 SchedulerService::Unary* SchedulerService::ListTenants(Context* c, const v1::ListTenantsRequest*, v1::ListTenantsResponse* out) {
   return decide<core::TenantViews>(server_, c, core::Question(core::DescribeTenants{}), [out](const core::TenantViews& all) {
-    for (const core::TenantView& view : all.tenants) to_proto(view, out->add_tenants());
+    for (const core::TenantView& view : all.tenants) fill_tenant(view, out->add_tenants());
   });
 }
 
@@ -62,13 +62,13 @@ SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTe
     }
     command.max_cpu_milli = std::llround(milli);
   }
-  return decide<core::TenantViews>(server_, c, command, [out](const core::TenantViews& one) { to_proto(one.tenants[0], out); });
+  return decide<core::TenantViews>(server_, c, command, [out](const core::TenantViews& one) { fill_tenant(one.tenants[0], out); });
 }
 
 SchedulerService::Unary* SchedulerService::ListLimits(Context* c, const v1::ListLimitsRequest* in, v1::ListLimitsResponse* out) {
   return decide<core::LimitViews>(server_, c, core::Question(core::DescribeLimits{in->namespace_(), ""}),
                                   [out](const core::LimitViews& all) {
-                                    for (const core::LimitView& view : all.limits) to_proto(view, out->add_limits());
+                                    for (const core::LimitView& view : all.limits) fill_limit(view, out->add_limits());
                                   });
 }
 
@@ -81,7 +81,7 @@ SchedulerService::Unary* SchedulerService::SetLimit(Context* c, const v1::SetLim
   command.limit = given(in->has_limit(), in->limit());
   if (in->has_rate()) command.rate = in->rate();
   command.burst = given(in->has_burst(), in->burst());
-  return decide<core::LimitViews>(server_, c, command, [out](const core::LimitViews& one) { to_proto(one.limits[0], out); });
+  return decide<core::LimitViews>(server_, c, command, [out](const core::LimitViews& one) { fill_limit(one.limits[0], out); });
 }
 
 SchedulerService::Unary* SchedulerService::RemoveLimit(Context* c, const v1::RemoveLimitRequest* in, v1::RemoveLimitResponse*) {

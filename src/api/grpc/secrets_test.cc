@@ -8,7 +8,7 @@
 #include "src/core/job/spec.h"
 #include "src/store/memory/memory_store.h"
 
-namespace hodei::api {
+namespace hodei::api::secrets_test {
 namespace {
 
 constexpr const char* kValue = "s3cr3t-value";
@@ -161,4 +161,4 @@ TEST_F(SecretsTest, OnlyOrdersThatHaveThemAreOpened) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::secrets_test

@@ -43,14 +43,14 @@ core::Amounts amounts_of(const v1::Capacity& c) {
   return {std::llround(c.cpu_cores() * 1000), c.memory_mb(), c.storage_mb(), c.gpus()};
 }
 
-void to_proto(const core::Amounts& in, v1::Capacity* out) {
+void fill_capacity(const core::Amounts& in, v1::Capacity* out) {
   out->set_cpu_cores(static_cast<double>(in.cpu_milli) / 1000);
   out->set_memory_mb(in.memory_mb);
   out->set_storage_mb(in.storage_mb);
   out->set_gpus(static_cast<int>(in.gpus));
 }
 
-void to_proto(const core::ProviderRow& row, v1::ProviderConfig* out) {
+void fill_config(const core::ProviderRow& row, v1::ProviderConfig* out) {
   out->set_name(row.name);
   out->set_type(row.type);
   for (const auto& [key, value] : row.options) (*out->mutable_options())[key] = looks_secret(key) ? std::string(kMask) : value;
@@ -142,10 +142,10 @@ void to_proto(const providers::Health& health, WallTime checked, v1::ProviderHea
 
 void to_proto(const core::ProviderView& view, Now now, v1::Provider* out) {
   const core::LiveProvider& in = view.provider;
-  to_proto(in.row, out->mutable_config());
+  fill_config(in.row, out->mutable_config());
   out->set_state(static_cast<v1::Provider::State>(view.state));
   to_proto(providers::Health{static_cast<providers::HealthState>(in.health), in.health_reason}, in.checked, out->mutable_health());
-  to_proto(in.facts.largest, out->mutable_largest_worker());
+  fill_capacity(in.facts.largest, out->mutable_largest_worker());
   out->set_supports_gpu(in.facts.gpu);
   out->set_supports_images(in.facts.images);
   for (const std::string& one : in.facts.architectures) out->add_architectures(one);
@@ -172,7 +172,7 @@ void to_proto(const core::PoolView& view, v1::Pool* out) {
   out->set_idle_ms(row.idle.count() / 1000);
   out->set_one_job(row.one_job);
   out->set_slots(static_cast<int>(row.slots));
-  to_proto(row.size, out->mutable_size());
+  fill_capacity(row.size, out->mutable_size());
   for (const auto& [key, value] : row.labels) (*out->mutable_labels())[key] = value;
   out->set_workers(static_cast<int>(view.workers));
   out->set_starting(static_cast<int>(view.starting));

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::api {
+namespace hodei::api::translate_provider_test {
 namespace {
 
 TEST(TranslateProvider, HidesWhatLooksLikeASecret) {
@@ -89,4 +89,4 @@ TEST(TranslateProvider, BadNumbersAreNamed) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::translate_provider_test

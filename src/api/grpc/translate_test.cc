@@ -6,7 +6,7 @@
 #include "src/api/grpc/submissions.h"
 #include "src/store/memory/memory_store.h"
 
-namespace hodei::api {
+namespace hodei::api::translate_test {
 namespace {
 
 v1::JobSpec shell_spec(const std::string& cmd = "true") {
@@ -301,4 +301,4 @@ TEST_F(SubmissionTest, FindsABadTemplateWhenItIsStored) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::translate_test

@@ -13,7 +13,7 @@
 #include "src/base/pause.h"
 #include "src/base/text.h"
 
-namespace hodei::api {
+namespace hodei::api::worker_door_test {
 namespace {
 
 // A server on loopback with a door on another address of loopback.
@@ -83,4 +83,4 @@ TEST_F(WorkerDoors, OpenOnceAndSayWhenTheyCannot) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::worker_door_test

@@ -8,7 +8,7 @@
 namespace hodei::api {
 namespace {
 
-constexpr size_t kMaxMessageBytes = size_t{2} << 20;
+constexpr size_t kMaxStatusMessageBytes = size_t{2} << 20;
 constexpr int kMaxHeld = 100'000;
 
 size_t cost(const server::ToWorker::Run& run) {
@@ -118,7 +118,7 @@ absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry) {
 void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets, v1::ServerMessage* out) {
   out->Clear();
   size_t bytes = 0;
-  while (!waiting.empty() && bytes < kMaxMessageBytes) {
+  while (!waiting.empty() && bytes < kMaxStatusMessageBytes) {
     server::ToWorker& m = waiting.front();
     // A welcome must be the first thing that its receiver handles.
     if (m.welcome && bytes > 0) return;
@@ -130,7 +130,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
       m.welcome.reset();
     }
     size_t sent = 0;
-    while (sent < m.run.size() && bytes < kMaxMessageBytes) {
+    while (sent < m.run.size() && bytes < kMaxStatusMessageBytes) {
       bytes += cost(m.run[sent]);
       add(m.run[sent++], m.epoch, open_secrets, out);
     }

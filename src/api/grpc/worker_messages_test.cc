@@ -5,7 +5,7 @@
 #include "src/base/trace.h"
 #include "src/store/segments/log_cut.h"
 
-namespace hodei::api {
+namespace hodei::api::worker_messages_test {
 namespace {
 
 void no_secrets(const core::SpecRow&, v1::RunJob*) { FAIL() << "no order here has secrets"; }
@@ -153,4 +153,4 @@ TEST(LogBatches, MayHoldTimesThatTheStoreRefuses) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::worker_messages_test

@@ -1,5 +1,8 @@
 #include "src/api/http/http_host.h"
 
+#include <thread>
+#include <vector>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>

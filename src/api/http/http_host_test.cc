@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace hodei::api {
+namespace hodei::api::http_host_test {
 namespace {
 
 using testing::EndsWith;
@@ -151,4 +151,4 @@ TEST_F(HttpHostTest, NamesTheSettingWhenItsPortIsTaken) {
 }
 
 }  // namespace
-}  // namespace hodei::api
+}  // namespace hodei::api::http_host_test

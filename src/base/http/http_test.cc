@@ -12,7 +12,7 @@
 #include "src/base/http/url.h"
 #include "src/base/text.h"
 
-namespace hodei::http {
+namespace hodei::http::http_test {
 namespace {
 
 // Answers one connection after the other with the given bytes, and keeps what it was asked.
@@ -238,4 +238,4 @@ TEST_F(UnixSocket, IsNamedWhenItCannotBeReached) {
 }
 
 }  // namespace
-}  // namespace hodei::http
+}  // namespace hodei::http::http_test

@@ -11,7 +11,7 @@
 #include "src/base/http/tls.h"
 #include "src/base/text.h"
 
-namespace hodei::http {
+namespace hodei::http::tls_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -152,4 +152,4 @@ TEST_F(TlsTest, TrustsNobodyElseThanTheGivenCa) {
 }
 
 }  // namespace
-}  // namespace hodei::http
+}  // namespace hodei::http::tls_test

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core {
+namespace hodei::core::spec_test {
 namespace {
 
 JobSpec good() {
@@ -225,4 +225,4 @@ TEST(DefaultName, IsCutBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::spec_test

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core {
+namespace hodei::core::template_test {
 namespace {
 
 const std::vector<Parameter> kDeclared = {{"target", std::nullopt}, {"mode", "fast"}};
@@ -82,4 +82,4 @@ TEST(Substitute, StopsBeforeTheTextGrowsTooLong) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::template_test

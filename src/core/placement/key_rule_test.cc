@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::core {
+namespace hodei::core::key_rule_test {
 namespace {
 
 constexpr MonoTime kStart{1'000'000'000};
@@ -114,4 +114,4 @@ TEST(Bucket, NeverLetsMoreThroughThanItsRateOverAnyWindow) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::key_rule_test

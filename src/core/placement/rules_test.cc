@@ -3,7 +3,7 @@
 #include "src/core/placement/rules/labels.h"
 #include "src/core/placement/rules/rule.h"
 
-namespace hodei::core {
+namespace hodei::core::rules_test {
 namespace {
 
 WorkerInfo plain_worker() {
@@ -170,4 +170,4 @@ TEST(Rules, EachNameTheirReasonAndWhatWouldHelp) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::rules_test

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core {
+namespace hodei::core::score_test {
 namespace {
 
 LiveWorker worker_of(const WorkerInfo& info) {
@@ -106,4 +106,4 @@ TEST(Score, IsMadeOfItsWeights) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::score_test

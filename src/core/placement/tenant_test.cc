@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core {
+namespace hodei::core::tenant_test {
 namespace {
 
 TEST(TenantRow, ReadsBackWhatWasWritten) {
@@ -59,4 +59,4 @@ TEST(Tenant, IsClosedWhenTheSmallestOfWhatWaitsIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::tenant_test

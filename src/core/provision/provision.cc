@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMillionth = 1e6;
 
-void put(Encoder& out, const Labels& labels) {
+void put_labels(Encoder& out, const Labels& labels) {
   out.u64(labels.size());
   for (const auto& [key, value] : labels) out.text(key).text(value);
 }
@@ -41,9 +41,9 @@ absl::Status check_words(std::string_view field, const Labels& words) {
 std::string encode(const ProviderRow& r) {
   Encoder out;
   out.text(r.name).text(r.type);
-  put(out, r.options);
+  put_labels(out, r.options);
   out.u64(static_cast<uint64_t>(r.mode)).u64(r.max_workers).i64(r.preference).i64(std::llround(r.cost * kMillionth));
-  put(out, r.labels);
+  put_labels(out, r.labels);
   out.text(r.server_address).u64(r.built_in);
   return out.take();
 }
@@ -68,7 +68,7 @@ std::string encode(const PoolRow& r) {
   Encoder out;
   out.text(r.name).text(r.provider).text(r.image).u64(r.min).u64(r.max).u64(r.spare).i64(r.idle.count()).u64(r.one_job);
   out.u64(r.slots).i64(r.size.cpu_milli).i64(r.size.memory_mb).i64(r.size.storage_mb).i64(r.size.gpus);
-  put(out, r.labels);
+  put_labels(out, r.labels);
   return out.take();
 }
 

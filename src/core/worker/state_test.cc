@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core {
+namespace hodei::core::state_test {
 namespace {
 
 constexpr WorkerState kStates[] = {WorkerState::Creating, WorkerState::Connecting,  WorkerState::Ready,     WorkerState::Busy,
@@ -60,4 +60,4 @@ TEST(WorkerStates, TakeWorkOnlyWhenReadyOrBusy) {
 }
 
 }  // namespace
-}  // namespace hodei::core
+}  // namespace hodei::core::state_test

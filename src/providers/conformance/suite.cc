@@ -10,7 +10,7 @@
 namespace hodei::providers {
 namespace {
 
-constexpr Duration kBetweenLooks = 5ms;
+constexpr Duration kBetweenStatusCalls = 5ms;
 constexpr uint32_t kMostThreads = 16;
 constexpr const char* kUnknownWorker = "never-was";
 
@@ -255,7 +255,7 @@ void refuses_a_missing_image(Probe& probe) {
   const MonoTime limit = clock.now().mono + probe.setup().patience;
   std::optional<WorkerStatus> now = probe.status(*made);
   while (now && !now->hopeless && now->phase == WorkerPhase::Starting && clock.now().mono < limit) {
-    pause_for(kBetweenLooks);
+    pause_for(kBetweenStatusCalls);
     now = probe.status(*made);
   }
   if (now && !now->hopeless)

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "src/providers/conformance/fake_provider.h"
 
-namespace hodei::providers {
+namespace hodei::providers::suite_test {
 namespace {
 
 struct Judged {
@@ -109,4 +109,4 @@ TEST(ProviderSuite, FindsOneThatCannotBeMade) {
 }
 
 }  // namespace
-}  // namespace hodei::providers
+}  // namespace hodei::providers::suite_test

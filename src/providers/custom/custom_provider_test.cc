@@ -15,7 +15,7 @@
 #include "src/base/text.h"
 #include "src/providers/conformance/suite.h"
 
-namespace hodei::providers {
+namespace hodei::providers::custom_provider_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -259,4 +259,4 @@ TEST_F(CustomProviderTest, ReadsItsOptions) {
 }
 
 }  // namespace
-}  // namespace hodei::providers
+}  // namespace hodei::providers::custom_provider_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::providers {
+namespace hodei::providers::worker_rolls_test {
 namespace {
 
 OwnedWorker worker(const std::string& worker_id, const std::string& id) {
@@ -53,4 +53,4 @@ TEST(WorkerRolls, KeepWhatSomebodyIsAboutToMake) {
 }
 
 }  // namespace
-}  // namespace hodei::providers
+}  // namespace hodei::providers::worker_rolls_test

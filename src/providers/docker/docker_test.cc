@@ -10,7 +10,7 @@
 #include "src/providers/docker/worker_tar.h"
 #include "src/providers/worker_environment.h"
 
-namespace hodei::providers::docker {
+namespace hodei::providers::docker::docker_test {
 namespace {
 
 using testing::HasSubstr;
@@ -177,4 +177,4 @@ TEST(EngineJson, TakesWholeLinesFromPieces) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::docker
+}  // namespace hodei::providers::docker::docker_test

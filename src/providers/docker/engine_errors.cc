@@ -20,7 +20,7 @@ struct Known {
 
 // The first match counts. Messages are no part of the API: what is not known here keeps the engine's words and a code
 // from its status.
-constexpr Known kKnown[] = {
+constexpr Known kKnownErrors[] = {
     {"exec format error", absl::StatusCode::kFailedPrecondition,
      "the worker is built for another processor than this engine's; use a server of the same architecture"},
     {"no space left on device", absl::StatusCode::kResourceExhausted,
@@ -96,8 +96,8 @@ std::string one_line(std::string_view text) {
 absl::Status engine_error(std::string_view what, int status, std::string_view message) {
   const std::string words = lower(message);
   const Known* known =
-      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return matches(words, k.words); });
-  const bool found = known != std::end(kKnown);
+      std::find_if(std::begin(kKnownErrors), std::end(kKnownErrors), [&](const Known& k) { return matches(words, k.words); });
+  const bool found = known != std::end(kKnownErrors);
   std::string text = cat(what, ": ", one_line(message));
   if (found && *known->advice != '\0') text += cat("; ", known->advice);
   return {found ? known->code : code_of(status), text};

@@ -13,7 +13,7 @@
 #include "src/providers/docker/registry_auth.h"
 #include "src/providers/docker/worker_tar.h"
 
-namespace hodei::providers::docker {
+namespace hodei::providers::docker::parts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -142,4 +142,4 @@ TEST(Making, CountsThoseThatBeganEarlier) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::docker
+}  // namespace hodei::providers::docker::parts_test

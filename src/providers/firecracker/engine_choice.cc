@@ -28,7 +28,7 @@ constexpr const char* kProbePrefix = ".probe-";
 constexpr const char* kBooted = "a guest has booted";   // as src/worker/guest.cc says it
 constexpr const char* kWorks = "works";
 
-std::string content(const std::string& path) {
+std::string text_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -97,10 +97,10 @@ absl::Status EngineChooser::boots(Engine& engine) {
   std::error_code none;
   const std::string program = engine.program();
   const auto changed = fs::last_write_time(program, none).time_since_epoch().count();
-  const std::string key = cat(content("/proc/sys/kernel/random/boot_id"), engine.name(), " ", program, " ", changed, " ",
+  const std::string key = cat(text_of_file("/proc/sys/kernel/random/boot_id"), engine.name(), " ", program, " ", changed, " ",
                               settings_.kernel, "\n");
   const std::string note = fmt::format("{}/.booted-{:016x}", folder_, hash64(cat(engine.name(), program)));
-  const std::string noted = content(note);
+  const std::string noted = text_of_file(note);
   const std::string verdict = noted.starts_with(key) ? noted.substr(key.size()) : std::string();
   const bool forgotten = verdict.find(kSlow) != std::string::npos &&
                          fs::file_time_type::clock::now() - fs::last_write_time(note, none) > kSlownessForgotten;
@@ -135,12 +135,12 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
   const std::string record = record_of(machine.folder), console = console_of(machine.folder);
   while (up.ok()) {
     const bool runs = process_state(record) == ProcessState::Running;
-    if (content(console).find(kBooted) != std::string::npos) break;
+    if (text_of_file(console).find(kBooted) != std::string::npos) break;
     if (!runs) up = absl::UnavailableError(cat(engine.name(), " ended before a guest had booted"));
     if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), kSlow));
     if (up.ok()) pause_for(kBetweenLooks);
   }
-  const std::string said = content(console);
+  const std::string said = text_of_file(console);
   end_process(record).IgnoreError();
   if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), id).IgnoreError();
   fs::remove_all(machine.folder, error);

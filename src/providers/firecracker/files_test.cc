@@ -13,7 +13,7 @@
 #include "src/providers/firecracker/machine_files.h"
 #include "src/providers/firecracker/vm_process.h"
 
-namespace hodei::providers::firecracker {
+namespace hodei::providers::firecracker::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ TEST_F(FirecrackerFiles, AMachineStartsUntilItsWorkerSaysSo) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::firecracker
+}  // namespace hodei::providers::firecracker::files_test

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kSocket = "api.sock";
 constexpr Duration kSocketPatience = 20s;
-constexpr Duration kBetweenLooks = 2ms;
+constexpr Duration kBetweenSocketTries = 2ms;
 constexpr Duration kCallLimit = 10s;
 
 // A socket's path is limited to 107 bytes; through an open folder it is always short enough.
@@ -37,7 +37,7 @@ class Api {
       if (clock.now().mono > end) {
         return absl::UnavailableError(cat("firecracker does not answer on its socket: ", std::string(there.status().message())));
       }
-      pause_for(kBetweenLooks);
+      pause_for(kBetweenSocketTries);
     }
   }
 

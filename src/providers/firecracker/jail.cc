@@ -20,7 +20,7 @@ constexpr size_t kLongestId = 64;
 constexpr int64_t kPeriodMicros = 100'000;
 constexpr int64_t kOverheadMb = 128;            // of the process besides the machine's memory, page cache included
 constexpr Duration kGroupPatience = 5s;
-constexpr Duration kBetweenLooks = 5ms;
+constexpr Duration kBetweenJailLooks = 5ms;
 constexpr const char* kGroups = "/sys/fs/cgroup";
 constexpr const char* kControllers[] = {"cpu", "memory"};
 
@@ -116,7 +116,7 @@ absl::Status remove_jail_groups(const std::string& firecracker, const std::strin
       if (errno != EBUSY || clock.now().mono > end) {
         return absl::UnavailableError(cat("jailer: cannot remove ", group, ": ", strerror(errno)));
       }
-      pause_for(kBetweenLooks);
+      pause_for(kBetweenJailLooks);
     }
   }
   return absl::OkStatus();

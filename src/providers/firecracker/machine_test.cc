@@ -7,7 +7,7 @@
 #include "src/providers/firecracker/firecracker_engine.h"
 #include "src/providers/firecracker/qemu_engine.h"
 
-namespace hodei::providers::firecracker {
+namespace hodei::providers::firecracker::machine_test {
 namespace {
 
 using testing::Contains;
@@ -78,4 +78,4 @@ TEST(Jail, GivesALongWorkerIdAShortOneOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::firecracker
+}  // namespace hodei::providers::firecracker::machine_test

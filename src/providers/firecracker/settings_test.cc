@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace hodei::providers::firecracker {
+namespace hodei::providers::firecracker::settings_test {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(AddressRange, GuestsReachAServerOnTheHostByTheHostsAddress) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::firecracker
+}  // namespace hodei::providers::firecracker::settings_test

@@ -25,12 +25,12 @@ namespace {
 constexpr int kEndMillis = 20'000;
 constexpr size_t kMostOutput = 4096;
 
-std::string content(const std::string& path) {
+std::string proc_text(const std::string& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string boot_id() { return content("/proc/sys/kernel/random/boot_id"); }
+std::string boot_id() { return proc_text("/proc/sys/kernel/random/boot_id"); }
 
 struct Identity {
   pid_t pid = -1;
@@ -52,7 +52,7 @@ Identity parse_stat(const std::string& stat) {
 
 // The recorded process, when this is still the same boot; pid -1: none was started.
 Identity recorded(const std::string& record) {
-  const std::string text = content(record);
+  const std::string text = proc_text(record);
   const std::string boot = boot_id();
   if (!text.starts_with(boot)) return {};
   return parse_stat(text.substr(boot.size()));
@@ -61,7 +61,7 @@ Identity recorded(const std::string& record) {
 bool is_alive(const Identity& who) {
   if (who.pid <= 0) return false;
   waitpid(who.pid, nullptr, WNOHANG);   // when it is our child and has ended: then nothing of it stays
-  const Identity now = parse_stat(content(cat("/proc/", who.pid, "/stat")));
+  const Identity now = parse_stat(proc_text(cat("/proc/", who.pid, "/stat")));
   return now.pid == who.pid && now.started == who.started && now.state != "Z" && now.state != "X";
 }
 
@@ -128,7 +128,7 @@ absl::Status start_recorded(const Launch& launch) {
 ProcessState process_state(const std::string& record) {
   if (is_alive(recorded(record))) return ProcessState::Running;
   // Of an earlier boot, or ended: something was there.
-  return content(record).size() > boot_id().size() ? ProcessState::Ended : ProcessState::NeverStarted;
+  return proc_text(record).size() > boot_id().size() ? ProcessState::Ended : ProcessState::NeverStarted;
 }
 
 int running_pid(const std::string& record) {

@@ -4,7 +4,7 @@
 #include "src/base/text.h"
 #include "src/providers/kubernetes/child_program.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::exec_plugin_test {
 namespace {
 
 ExecPlugin prints(const std::string& script) {
@@ -60,4 +60,4 @@ TEST(ChildProgram, IsEndedWhenItTakesTooLongOrPrintsTooMuch) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::exec_plugin_test

@@ -10,8 +10,8 @@ namespace hodei::providers::kubernetes {
 namespace {
 
 constexpr const char* kWho = "kubernetes";
-constexpr Duration kFirstPause = 200ms;
-constexpr Duration kLongestPause = 30s;
+constexpr Duration kFirstWatchPause = 200ms;
+constexpr Duration kLongestWatchPause = 30s;
 constexpr size_t kMostForgotten = 4096;
 
 bool same(const PodView& a, const PodView& b) {
@@ -67,19 +67,19 @@ void Informer::set_live(bool live) {
 
 void Informer::run(const std::stop_token& stop, const Provider::Changed& changed) {
   std::string version;            // empty: list first
-  Duration pause = kFirstPause;
+  Duration pause = kFirstWatchPause;
   while (!stop.stop_requested()) {
     const absl::Status ended = list_and_watch(stop, changed, version);
     set_live(false);
     if (ended.ok()) {
-      pause = kFirstPause;
+      pause = kFirstWatchPause;
       continue;
     }
     if (stop.stop_requested()) return;
     if (absl::IsOutOfRange(ended)) version.clear();
     journal(absl::IsOutOfRange(ended) ? Level::Debug : Level::Warn, kWho, "the watch of pods broke off: ", ended.ToString());
     wait(stop, pause);
-    pause = std::min(pause * 2, kLongestPause);
+    pause = std::min(pause * 2, kLongestWatchPause);
   }
 }
 

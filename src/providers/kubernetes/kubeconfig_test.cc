@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::kubeconfig_test {
 namespace {
 
 class KubeconfigTest : public testing::Test {
@@ -131,4 +131,4 @@ TEST_F(KubeconfigTest, KnowsTheServiceAccountOfAPod) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::kubeconfig_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::names_test {
 namespace {
 
 TEST(Names, ThatFitStayAsTheyAre) {
@@ -38,4 +38,4 @@ TEST(Names, AreJudgedAsTheApiServerDoes) {
 TEST(Names, AreEncodedForQueries) { EXPECT_EQ(url_encoded("a=b,c d/ü"), "a%3Db%2Cc%20d%2F%C3%BC"); }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::names_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::options_test {
 namespace {
 
 std::optional<std::string> nothing(const char*) { return std::nullopt; }
@@ -64,4 +64,4 @@ TEST(KubernetesOptions, RefuseValuesThatCannotWork) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::options_test

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "src/providers/kubernetes/names.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::pod_test {
 namespace {
 
 using nlohmann::json;
@@ -116,4 +116,4 @@ TEST(Pod, RefusesWhatTheClusterWasNotSaidToHave) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::pod_test

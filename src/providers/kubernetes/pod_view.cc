@@ -15,13 +15,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kShownOfAMessage = 300;
+constexpr size_t kShownOfAPodMessage = 300;
 
 // "reason: message", as far as they are there.
 std::string said(const json& object) {
   const std::string reason = text(object, "reason");
   const std::string message = text(object, "message");
-  return cat(reason, reason.empty() || message.empty() ? "" : ": ", clip(message, kShownOfAMessage));
+  return cat(reason, reason.empty() || message.empty() ? "" : ": ", clip(message, kShownOfAPodMessage));
 }
 
 bool mentions(const std::string& message, std::initializer_list<const char*> words) {
@@ -71,7 +71,7 @@ std::string how_it_ended(const json& terminated) {
   std::string out = reason == "OOMKilled" ? "it used more memory than its limit (OOMKilled)" : reason;
   if (number(terminated, "signal") != 0) out += cat(out.empty() ? "" : ", ", "signal ", number(terminated, "signal"));
   out += cat(out.empty() ? "" : ", ", "exit code ", code);
-  if (!message.empty()) out += cat(": ", clip(message, kShownOfAMessage));
+  if (!message.empty()) out += cat(": ", clip(message, kShownOfAPodMessage));
   return out;
 }
 

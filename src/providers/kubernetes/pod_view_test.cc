@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::providers::kubernetes {
+namespace hodei::providers::kubernetes::pod_view_test {
 namespace {
 
 using nlohmann::json;
@@ -89,4 +89,4 @@ TEST(PodView, BearsWhatIsNoPod) {
 }
 
 }  // namespace
-}  // namespace hodei::providers::kubernetes
+}  // namespace hodei::providers::kubernetes::pod_view_test

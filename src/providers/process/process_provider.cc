@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShown = 300;                     // bytes of a log's last line in a reason
-constexpr uint32_t kMaxWorkers = 64;
-constexpr uint32_t kMostMaxWorkers = 10'000;
+constexpr size_t kShownOfOutput = 300;                     // bytes of a log's last line in a reason
+constexpr uint32_t kDefaultMostProcesses = 64;
+constexpr uint32_t kLargestMostProcesses = 10'000;
 constexpr Duration kGrace = 2s;
 constexpr Duration kLongestGrace = 25s;            // destroy_worker ends within kCallTimeout
 constexpr Duration kDeath = 2s;                    // after SIGKILL, before it is reported that it does not die
@@ -45,16 +45,16 @@ bool fits(const std::string& worker_id) {
   return check_name("worker_id", worker_id).ok() && !worker_id.starts_with('.');
 }
 
-struct Settings {
+struct ProcessSettings {
   std::string binary;
   std::string folder;
-  uint32_t max_workers = kMaxWorkers;
+  uint32_t max_workers = kDefaultMostProcesses;
   Duration grace = kGrace;
 };
 
 class ProcessProvider final : public Provider {
  public:
-  ProcessProvider(ProviderConfig config, Installation installation, Settings settings)
+  ProcessProvider(ProviderConfig config, Installation installation, ProcessSettings settings)
       : config_(std::move(config)), installation_(std::move(installation)), settings_(std::move(settings)) {}
 
   Capabilities capabilities() const override;
@@ -83,7 +83,7 @@ class ProcessProvider final : public Provider {
 
   const ProviderConfig config_;
   const Installation installation_;
-  const Settings settings_;
+  const ProcessSettings settings_;
   std::mutex making_;              // one at a time: counting and making must be one step, and it takes a millisecond
   std::mutex mutex_;               // of what follows
   std::condition_variable settled_;
@@ -228,7 +228,7 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
                       : !this_boot            ? "the machine was restarted"
                       : record.ended.empty()  ? "its process is gone"
                                               : cat("its process ended with ", record.ended);
-  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_words(*last, kShown));
+  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_words(*last, kShownOfOutput));
   return out;
 }
 
@@ -324,12 +324,12 @@ Health ProcessProvider::health_check() {
 absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config,
                                                                 const Installation& installation) {
   OptionWords options(config);
-  Settings settings;
+  ProcessSettings settings;
   std::error_code failed;
   const std::string beside =
       installation.worker_binary.empty() ? "" : fs::absolute(installation.worker_binary, failed).string();
   settings.binary = options.text("binary", beside);
-  settings.max_workers = options.number("max_workers", kMaxWorkers, 1, kMostMaxWorkers);
+  settings.max_workers = options.number("max_workers", kDefaultMostProcesses, 1, kLargestMostProcesses);
   settings.grace = options.time("grace", kGrace, kLongestGrace);
   if (!settings.binary.empty() && settings.binary[0] != '/') options.refuse("binary", "give an absolute path");
   RETURN_IF_ERROR(options.finish());

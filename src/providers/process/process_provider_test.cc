@@ -20,7 +20,7 @@
 #include "src/providers/process/process_look.h"
 #include "src/providers/process/worker_record.h"
 
-namespace hodei::providers {
+namespace hodei::providers::process_provider_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -355,4 +355,4 @@ TEST_F(ProcessProviderTest, SaysWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace hodei::providers
+}  // namespace hodei::providers::process_provider_test

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostLogBytes = 1 << 20;   // that are read of a log's end
+constexpr int64_t kMostReadOfALog = 1 << 20;   // that are read of a log's end
 
 }  // namespace
 
@@ -82,7 +82,7 @@ absl::StatusOr<std::string> WorkerFolder::log_tail(size_t lines) const {
   std::ifstream in(log(), std::ios::binary | std::ios::ate);
   if (!in) return std::string();
   const int64_t size = in.tellg();
-  const int64_t from = std::max<int64_t>(0, size - kMostLogBytes);
+  const int64_t from = std::max<int64_t>(0, size - kMostReadOfALog);
   in.seekg(from);
   std::string text(static_cast<size_t>(size - from), '\0');
   in.read(text.data(), size - from);

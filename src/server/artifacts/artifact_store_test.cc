@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::server {
+namespace hodei::server::artifact_store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ TEST_F(ArtifactStoreTest, RefusesNamesThatCouldMeanAPath) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::artifact_store_test

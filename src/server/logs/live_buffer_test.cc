@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "src/store/conformance/log_store_suite.h"
 
-namespace hodei::server {
+namespace hodei::server::live_buffer_test {
 namespace {
 
 constexpr ExecutionId kOne{JobId{7}, 1};
@@ -43,4 +43,4 @@ TEST(LiveBuffer, AReaderInFrontOfAHoleGetsThePieceBehindIt) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::live_buffer_test

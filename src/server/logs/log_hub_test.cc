@@ -3,7 +3,7 @@
 
 #include "src/server/logs/log_hub_fixture.h"
 
-namespace hodei::server {
+namespace hodei::server::log_hub_test {
 namespace {
 
 using store::piece_of;
@@ -190,4 +190,4 @@ TEST_F(LogHubTest, AnUnknownJobIsNotFound) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::log_hub_test

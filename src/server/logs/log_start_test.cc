@@ -10,7 +10,7 @@
 #include "src/store/memory/memory_log_store.h"
 #include "src/store/segments/segment_log_store.h"
 
-namespace hodei::server {
+namespace hodei::server::log_start_test {
 namespace {
 
 constexpr JobId kJob{7};
@@ -91,4 +91,4 @@ TEST_P(LogStarts, OfTailAndTimeTheLaterCounts) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::log_start_test

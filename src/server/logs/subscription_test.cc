@@ -9,7 +9,7 @@
 #include "src/server/logs/log_hub_fixture.h"
 #include "src/store/segments/segment_log_store.h"
 
-namespace hodei::server {
+namespace hodei::server::subscription_test {
 namespace {
 
 using store::piece_of;
@@ -369,4 +369,4 @@ TEST_P(SmallBuffers, HistoryThatExpiresUnderAReaderIsAGap) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::subscription_test

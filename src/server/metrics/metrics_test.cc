@@ -5,7 +5,7 @@
 #include "src/server/metrics/server_metrics.h"
 #include "src/store/memory/memory_metrics_store.h"
 
-namespace hodei::server {
+namespace hodei::server::metrics_test {
 namespace {
 
 using testing::ElementsAre;
@@ -172,4 +172,4 @@ TEST(ServerMetrics, CountsOnlyTransitionsThatAreNew) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::metrics_test

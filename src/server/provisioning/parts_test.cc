@@ -7,7 +7,7 @@
 #include "src/server/provisioning/factories.h"
 #include "src/server/provisioning/worker_terms.h"
 
-namespace hodei::server {
+namespace hodei::server::parts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST(WorkerTerms, AWorkerIsMadeAsItsRecordSays) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::parts_test

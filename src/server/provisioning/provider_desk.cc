@@ -18,7 +18,7 @@ Duration back_off(uint32_t tries) {
   return std::min<Duration>(500ms * (int64_t{1} << std::min(tries, 10u)), ProviderDesk::kLongestBackOff);
 }
 
-std::string seconds(Duration d) { return fmt::format("{:.3f} s", static_cast<double>(d.count()) / 1e6); }
+std::string seconds_text(Duration d) { return fmt::format("{:.3f} s", static_cast<double>(d.count()) / 1e6); }
 
 }  // namespace
 
@@ -177,14 +177,14 @@ void ProviderDesk::made(const WorkerId& worker, const absl::StatusOr<providers::
   if (is_unwanted) return queue_end(worker);
   if (!handle.ok()) return failed(worker, asked, failure_of(handle.status()), std::string(handle.status().message()));
   const Duration took = clock_.now().mono - asked;
-  journal(Level::Info, "providers", "made worker=", worker.str(), " provider=", name_, " ref=", handle->id, " in ", seconds(took));
+  journal(Level::Info, "providers", "made worker=", worker.str(), " provider=", name_, " ref=", handle->id, " in ", seconds_text(took));
   line_->tell(core::WorkerMade{worker, handle->id});
   if (on_making_) on_making_({MakingEvent::What::Made, name_, took});
 }
 
 void ProviderDesk::failed(const WorkerId& worker, MonoTime asked, core::MakingFailure kind, const std::string& why) {
   const Duration took = asked.is_set() ? clock_.now().mono - asked : Duration(0);
-  journal(Level::Warn, "providers", "failed worker=", worker.str(), " provider=", name_, " after ", seconds(took), ": ", why);
+  journal(Level::Warn, "providers", "failed worker=", worker.str(), " provider=", name_, " after ", seconds_text(took), ": ", why);
   line_->tell(core::WorkerFailed{worker, kind, why});
   if (on_making_) on_making_({MakingEvent::What::Failed, name_, took});
 }
@@ -201,7 +201,7 @@ void ProviderDesk::registered(const WorkerId& worker) {
     if (held.record == nullptr) return;
     took = clock_.now().mono - held.asked;
   }
-  journal(Level::Info, "providers", "registered worker=", worker.str(), " provider=", name_, " in ", seconds(took));
+  journal(Level::Info, "providers", "registered worker=", worker.str(), " provider=", name_, " in ", seconds_text(took));
   if (on_making_) on_making_({MakingEvent::What::Registered, name_, took});
 }
 
@@ -264,7 +264,7 @@ void ProviderDesk::end(const WorkerId& worker) {
     }
     return;
   }
-  journal(Level::Info, "providers", "destroyed worker=", worker.str(), " provider=", name_, " after ", seconds(clock_.now().mono - asked));
+  journal(Level::Info, "providers", "destroyed worker=", worker.str(), " provider=", name_, " after ", seconds_text(clock_.now().mono - asked));
   line_->tell(core::WorkerDestroyed{worker});
   if (on_making_) on_making_({MakingEvent::What::Destroyed, name_, clock_.now().mono - asked});
 }

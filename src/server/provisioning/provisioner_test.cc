@@ -6,7 +6,7 @@
 #include "src/base/sha256.h"
 #include "src/server/provisioning/fake_maker.h"
 
-namespace hodei::server {
+namespace hodei::server::provisioner_test {
 namespace {
 
 class ProvisionerTest : public testing::Test {
@@ -459,4 +459,4 @@ TEST_F(ProvisionerTest, PeopleAskForHealthAndLogs) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::provisioner_test

@@ -12,7 +12,7 @@
 namespace hodei::server {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kSealVersion = 1;
 constexpr size_t kIdBytes = 8;
 constexpr size_t kNonceBytes = 12;
 constexpr size_t kTagBytes = 16;
@@ -43,7 +43,7 @@ Vault::Vault(const SecretKey& key) : key_(key) {
 std::string Vault::seal(const SealedFor& what, std::string_view value) const {
   uint8_t nonce[kNonceBytes];
   HODEI_CHECK(RAND_bytes(nonce, sizeof(nonce)) == 1);
-  std::string out(1, kVersion);
+  std::string out(1, kSealVersion);
   out += id_;
   out.append(reinterpret_cast<const char*>(nonce), kNonceBytes);
   out.resize(kOverhead + value.size());
@@ -61,13 +61,13 @@ std::string Vault::seal(const SealedFor& what, std::string_view value) const {
 }
 
 bool Vault::is_mine(std::string_view sealed) const {
-  return sealed.size() >= kOverhead && sealed[0] == kVersion && sealed.substr(1, kIdBytes) == id_;
+  return sealed.size() >= kOverhead && sealed[0] == kSealVersion && sealed.substr(1, kIdBytes) == id_;
 }
 
 size_t Vault::value_size(std::string_view sealed) { return sealed.size() < kOverhead ? 0 : sealed.size() - kOverhead; }
 
 absl::StatusOr<std::string> Vault::open(const SealedFor& what, std::string_view sealed) const {
-  if (sealed.size() < kOverhead || sealed[0] != kVersion) {
+  if (sealed.size() < kOverhead || sealed[0] != kSealVersion) {
     return absl::DataLossError(cat("secret '", what.name, "' is stored in a form that this server does not know; set it again "
                                    "with `hodei secret set ", what.name, "`"));
   }

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::server {
+namespace hodei::server::vault_test {
 namespace {
 
 using Purpose = SealedFor::Purpose;
@@ -101,4 +101,4 @@ TEST_F(KeyTest, SaysWhatIsWrongAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::vault_test

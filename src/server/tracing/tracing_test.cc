@@ -7,7 +7,7 @@
 #include "src/server/tracing/otlp.h"
 #include "src/server/tracing/span_exporter.h"
 
-namespace hodei::server {
+namespace hodei::server::tracing_test {
 namespace {
 
 using core::JobState;
@@ -171,4 +171,4 @@ TEST_F(ExporterTest, DropsAJobWhoseTraceIsUnknown) {
 }
 
 }  // namespace
-}  // namespace hodei::server
+}  // namespace hodei::server::tracing_test

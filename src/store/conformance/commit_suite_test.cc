@@ -2,7 +2,7 @@
 #include "src/store/conformance/store_suite.h"
 #include "src/store/memory/memory_store.h"
 
-namespace hodei::store {
+namespace hodei::store::commit_suite_test {
 namespace {
 
 using namespace core;
@@ -174,4 +174,4 @@ TEST_P(StoreSuite, FoldsRandomBatchesLikeTheReference) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::commit_suite_test

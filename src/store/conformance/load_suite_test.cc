@@ -1,7 +1,7 @@
 // What a restart finds.
 #include "src/store/conformance/store_suite.h"
 
-namespace hodei::store {
+namespace hodei::store::load_suite_test {
 namespace {
 
 using namespace core;
@@ -145,4 +145,4 @@ TEST_P(StoreSuite, TheSchedulersSettingsAreTheLastOnesPut) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::load_suite_test

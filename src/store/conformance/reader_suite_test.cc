@@ -1,7 +1,7 @@
 // Lists, histories, specs and templates, as people and programs read them.
 #include "src/store/conformance/store_suite.h"
 
-namespace hodei::store {
+namespace hodei::store::reader_suite_test {
 namespace {
 
 using namespace core;
@@ -226,4 +226,4 @@ TEST_P(StoreSuite, OldAuditEntriesGoButTheNewestKeepsItsNumber) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::reader_suite_test

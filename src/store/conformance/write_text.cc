@@ -9,7 +9,7 @@ namespace {
 using namespace core;
 
 // Readable where it can be, exact always.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -22,7 +22,7 @@ std::string text_of(Hash128 h) { return fmt::format("{:016x}{:016x}", h.high, h.
 
 std::string text_of(const Labels& labels) {
   std::string out;
-  for (const auto& [key, value] : labels) out += quoted(key) + "=" + quoted(value) + " ";
+  for (const auto& [key, value] : labels) out += in_quotes(key) + "=" + in_quotes(value) + " ";
   return out;
 }
 
@@ -33,26 +33,26 @@ struct Describe {
   std::string operator()(const PutWorker& w) const {
     const WorkerRecord& r = *w.worker;
     return fmt::format("worker {} state={} session={} otp={} incarnation={} stop={} registered={}",
-                       quoted(encode(r.info)), name(r.state), text_of(r.session), text_of(r.used_otp),
-                       quoted(r.incarnation), r.stop_when_empty, r.registered.us);
+                       in_quotes(encode(r.info)), name(r.state), text_of(r.session), text_of(r.used_otp),
+                       in_quotes(r.incarnation), r.stop_when_empty, r.registered.us);
   }
-  std::string operator()(const DeleteWorker& w) const { return "delete worker " + quoted(w.worker.str()); }
+  std::string operator()(const DeleteWorker& w) const { return "delete worker " + in_quotes(w.worker.str()); }
   std::string operator()(const PutOtp& w) const {
-    return fmt::format("otp {} for {} until {}", text_of(w.otp.token), quoted(w.otp.worker.str()), w.otp.expires.us);
+    return fmt::format("otp {} for {} until {}", text_of(w.otp.token), in_quotes(w.otp.worker.str()), w.otp.expires.us);
   }
   std::string operator()(const DeleteOtp& w) const { return "delete otp " + text_of(w.token); }
   std::string operator()(const PutTemplate& w) const {
-    return fmt::format("template {}/{} revision={} updated={} {}", quoted(w.row.ns), quoted(w.row.name), w.row.revision,
-                       w.row.updated.us, quoted(w.row.bytes));
+    return fmt::format("template {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name), w.row.revision,
+                       w.row.updated.us, in_quotes(w.row.bytes));
   }
   std::string operator()(const DeleteTemplate& w) const {
-    return fmt::format("delete template {}/{}", quoted(w.ns), quoted(w.name));
+    return fmt::format("delete template {}/{}", in_quotes(w.ns), in_quotes(w.name));
   }
   std::string operator()(const PutKeyLimit& w) const {
-    return fmt::format("key {}/{} limit={}", quoted(w.row.ns), quoted(w.row.key), w.row.limit);
+    return fmt::format("key {}/{} limit={}", in_quotes(w.row.ns), in_quotes(w.row.key), w.row.limit);
   }
   std::string operator()(const DeleteKeyLimit& w) const {
-    return fmt::format("delete key {}/{}", quoted(w.ns), quoted(w.key));
+    return fmt::format("delete key {}/{}", in_quotes(w.ns), in_quotes(w.key));
   }
   std::string operator()(const PutIdempotency& w) const {
     return fmt::format("idempotency {} job={} until {}", text_of(w.row.key), number(w.row.job), w.row.expires.us);
@@ -65,21 +65,21 @@ struct Describe {
                        c.reserve_after.count());
   }
   std::string operator()(const PutSetting& w) const {
-    return fmt::format("setting {}/{} {}", static_cast<int>(w.row.kind), quoted(w.row.name), quoted(w.row.bytes));
+    return fmt::format("setting {}/{} {}", static_cast<int>(w.row.kind), in_quotes(w.row.name), in_quotes(w.row.bytes));
   }
   std::string operator()(const DeleteSetting& w) const {
-    return fmt::format("delete setting {}/{}", static_cast<int>(w.kind), quoted(w.name));
+    return fmt::format("delete setting {}/{}", static_cast<int>(w.kind), in_quotes(w.name));
   }
   std::string operator()(const PutSecret& w) const {
-    return fmt::format("secret {}/{} revision={} updated={} {}", quoted(w.row.ns), quoted(w.row.name), w.row.revision,
-                       w.row.updated.us, quoted(w.row.sealed));
+    return fmt::format("secret {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name), w.row.revision,
+                       w.row.updated.us, in_quotes(w.row.sealed));
   }
   std::string operator()(const DeleteSecret& w) const {
-    return fmt::format("delete secret {}/{}", quoted(w.ns), quoted(w.name));
+    return fmt::format("delete secret {}/{}", in_quotes(w.ns), in_quotes(w.name));
   }
   std::string operator()(const PutAudit& w) const {
-    return fmt::format("audit {} at={} ns={} {} {} {} {}", w.row.number, w.row.at.us, quoted(w.row.ns),
-                       quoted(w.row.principal), quoted(w.row.action), quoted(w.row.subject), quoted(w.row.detail));
+    return fmt::format("audit {} at={} ns={} {} {} {} {}", w.row.number, w.row.at.us, in_quotes(w.row.ns),
+                       in_quotes(w.row.principal), in_quotes(w.row.action), in_quotes(w.row.subject), in_quotes(w.row.detail));
   }
   std::string operator()(const ExpireAudit& w) const { return fmt::format("expire audit before {}", w.before.us); }
   std::string operator()(const PutNextJob& w) const { return fmt::format("next job {}", w.next); }
@@ -91,18 +91,18 @@ std::string to_text(const JobHead& j) {
   return fmt::format(
       "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} requeue={} labels={} executions={} attempts={}/{} lost={} limits={}/{} "
       "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
-      number(j.id), quoted(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry,
-      j.secrets == nullptr ? "none" : quoted(*j.secrets), j.cancel_requested,
+      number(j.id), in_quotes(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry,
+      j.secrets == nullptr ? "none" : in_quotes(*j.secrets), j.cancel_requested,
       j.timeout_requested, static_cast<int>(j.requeue), j.labels == nullptr ? "none" : text_of(*j.labels), j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
       j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
-      j.not_before.us, quoted(j.concurrency_key), quoted(j.worker.str()),
-      j.shape == nullptr ? "none" : quoted(encode(*j.shape)), j.past == nullptr ? "none" : quoted(encode(*j.past)));
+      j.not_before.us, in_quotes(j.concurrency_key), in_quotes(j.worker.str()),
+      j.shape == nullptr ? "none" : in_quotes(encode(*j.shape)), j.past == nullptr ? "none" : in_quotes(encode(*j.past)));
 }
 
 std::string to_text(const SpecRow& s) {
   return fmt::format("{} ns={} name={} labels={} correlation={} template={} retry_of={} bytes={}", number(s.job),
-                     quoted(s.ns), quoted(s.name), text_of(s.labels), quoted(s.correlation_id), quoted(s.template_name),
-                     number(s.retry_of), quoted(s.bytes));
+                     in_quotes(s.ns), in_quotes(s.name), text_of(s.labels), in_quotes(s.correlation_id), in_quotes(s.template_name),
+                     number(s.retry_of), in_quotes(s.bytes));
 }
 
 std::string to_text(const Write& write) { return std::visit(Describe{}, write); }

@@ -2,7 +2,7 @@
 
 #include "src/store/conformance/log_store_suite.h"
 
-namespace hodei::store {
+namespace hodei::store::memory_log_store_test {
 namespace {
 
 class Harness final : public LogStoreHarness {
@@ -19,4 +19,4 @@ INSTANTIATE_TEST_SUITE_P(Memory, LogStoreSuite,
                          testing::Values(LogStoreKind{"memory", [] { return std::make_unique<Harness>(); }}));
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::memory_log_store_test

@@ -2,7 +2,7 @@
 
 #include "src/store/conformance/store_suite.h"
 
-namespace hodei::store {
+namespace hodei::store::memory_store_test {
 namespace {
 
 class MemoryUnderTest final : public StoreUnderTest {
@@ -58,4 +58,4 @@ TEST(MemoryStore, ACopyIsASnapshot) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::memory_store_test

@@ -7,7 +7,7 @@
 #include "src/store/segments/append_plan.h"
 #include "src/store/segments/crc32c.h"
 
-namespace hodei::store {
+namespace hodei::store::block_test {
 namespace {
 
 constexpr ExecutionId kOne{JobId{7}, 1};
@@ -77,4 +77,4 @@ TEST(Block, AnyChangedByteIsNoticed) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::block_test

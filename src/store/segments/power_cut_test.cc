@@ -6,7 +6,7 @@
 #include "src/store/segments/power_cut_files.h"
 #include "src/store/segments/segment_log_store.h"
 
-namespace hodei::store {
+namespace hodei::store::power_cut_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -155,4 +155,4 @@ TEST(DiskFull, AnIndexThatFindsNoRoomIsWrittenLater) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::power_cut_test

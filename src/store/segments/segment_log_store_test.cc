@@ -10,7 +10,7 @@
 #include "src/store/conformance/log_store_suite.h"
 #include "src/store/segments/power_cut_files.h"
 
-namespace hodei::store {
+namespace hodei::store::segment_log_store_test {
 namespace {
 
 class TempFolder {
@@ -228,4 +228,4 @@ TEST(SegmentLogStore, RefusesTimesThatNobodyCanMean) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::segment_log_store_test

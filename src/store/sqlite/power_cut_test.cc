@@ -11,7 +11,7 @@
 #include "src/store/sqlite/sqlite_store.h"
 #include "src/store/sqlite/test_folder.h"
 
-namespace hodei::store {
+namespace hodei::store::power_cut_test {
 namespace {
 
 constexpr uint64_t kBatches = 25;
@@ -100,4 +100,4 @@ TEST(PowerCut, WithoutSyncTheSameTestFails) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::power_cut_test

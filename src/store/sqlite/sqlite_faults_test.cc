@@ -12,7 +12,7 @@
 #include "src/store/sqlite/sqlite_store.h"
 #include "src/store/sqlite/test_folder.h"
 
-namespace hodei::store {
+namespace hodei::store::sqlite_faults_test {
 namespace {
 
 std::string integrity(const SqliteOptions& options) {
@@ -116,4 +116,4 @@ TEST(SqliteFaults, TheLogStartsOverWhileCommitsKeepComing) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::sqlite_faults_test

@@ -3,7 +3,7 @@
 #include "src/store/conformance/metrics_store_suite.h"
 #include "src/store/sqlite/test_folder.h"
 
-namespace hodei::store {
+namespace hodei::store::sqlite_metrics_store_test {
 namespace {
 
 // Reads through a second opening of the same folder: what is not on the disk is not there.
@@ -34,4 +34,4 @@ TEST(SqliteMetricsStore, IsReadWhileItIsWritten) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::sqlite_metrics_store_test

@@ -9,12 +9,12 @@
 namespace hodei::store {
 namespace {
 
-int64_t key(JobId job) { return static_cast<int64_t>(number(job)); }
+int64_t row_key(JobId job) { return static_cast<int64_t>(number(job)); }
 
 // True and the job in `view` if the table has it.
 absl::StatusOr<bool> find_job(Statement& by_key, JobId id, JobView& view, int64_t& second) {
   const InUse use(by_key);
-  by_key.integer(key(id));
+  by_key.integer(row_key(id));
   ASSIGN_OR_RETURN(const bool found, by_key.step());
   if (!found) return false;
   ShapePool shapes;
@@ -82,7 +82,7 @@ absl::StatusOr<JobView> SqliteReader::job(JobId id) {
     view.ended = WallTime{second};
   }
   const InUse use(lease->spec_by_key);
-  lease->spec_by_key.integer(key(id));
+  lease->spec_by_key.integer(row_key(id));
   ASSIGN_OR_RETURN(found, lease->spec_by_key.step());
   if (!found) return absl::DataLossError(cat("job ", short_id(id), " has lost its spec"));
   view.spec = read_spec(lease->spec_by_key);
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> SqliteReader::
   out.reserve(ids.size());
   for (const JobId id : ids) {
     const InUse use(lease->spec_by_key);
-    lease->spec_by_key.integer(key(id));
+    lease->spec_by_key.integer(row_key(id));
     ASSIGN_OR_RETURN(const bool found, lease->spec_by_key.step());
     if (found) out.push_back(std::make_shared<const core::SpecRow>(read_spec(lease->spec_by_key)));
   }

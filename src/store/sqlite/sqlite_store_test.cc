@@ -9,7 +9,7 @@
 #include "src/store/sqlite/test_folder.h"
 #include "src/store/tables.h"
 
-namespace hodei::store {
+namespace hodei::store::sqlite_store_test {
 namespace {
 
 using absl::StatusCode;
@@ -183,4 +183,4 @@ TEST(SqliteStore, TellsTheRoomLeft) {
 }
 
 }  // namespace
-}  // namespace hodei::store
+}  // namespace hodei::store::sqlite_store_test

@@ -40,9 +40,9 @@ v1::ArtifactName name_for(const std::string& name, ExecutionId execution) {
   return out;
 }
 
-class Download {
+class StoreDownload {
  public:
-  Download(int file, int64_t max_bytes) : file_(file), max_bytes_(max_bytes) {}
+  StoreDownload(int file, int64_t max_bytes) : file_(file), max_bytes_(max_bytes) {}
 
   int64_t received() const { return received_; }
   const std::string& sha256() const { return sha256_; }
@@ -126,7 +126,7 @@ absl::Status ServerStore::fetch(const std::string& name, ExecutionId execution, 
   if (channel_ == nullptr) return absl::UnavailableError("there is no connection to the server");
   const auto stub = v1::ArtifactService::NewStub(channel_);
   const v1::ArtifactName which = name_for(name, execution);
-  Download download(file, max_bytes);
+  StoreDownload download(file, max_bytes);
   RETURN_IF_ERROR(with_retries(stop, [&] { return download.attempt(*stub, which, session_id_, stop); },
                                [&] { return download.received(); }));
   if (ftruncate(file, download.received()) != 0) return absl::ErrnoToStatus(errno, "truncating");

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 
-namespace hodei::worker {
+namespace hodei::worker::unpack_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -206,4 +206,4 @@ TEST_F(UnpackTest, OutputsAreRegularFilesReachedWithoutLinks) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::unpack_test

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::keeper_test {
 namespace {
 
 const ExecutionId kA{JobId{1}, 1};
@@ -284,4 +284,4 @@ TEST_F(KeeperTest, RefusesMoreThanItMayHold) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::keeper_test

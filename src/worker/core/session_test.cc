@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::session_test {
 namespace {
 
 const ExecutionId kA{JobId{1}, 1};
@@ -236,4 +236,4 @@ TEST_F(SessionTest, TurnedAwayItLeavesForGood) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::session_test
