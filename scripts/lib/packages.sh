@@ -17,7 +17,7 @@ build_packages=(
 
 # What the tests need besides.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml sqlite3 faketime prometheus openssl
+test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev python3 python3-yaml sqlite3 faketime prometheus openssl
   docker.io  # real containers; the tests start an engine of their own
   openssh-server  # workers over ssh; the tests start a daemon of their own
   iproute2  # who listens where
