@@ -78,6 +78,7 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.job_processes = settings.count("job_processes");
   out.cgroups = settings.text("cgroups");
   out.job_log_bytes = settings.bytes("job_log_size");
+  out.stop_grace = settings.duration("stop_grace");
   out.provider = settings.text("worker_provider");
   out.isolation = settings.text("worker_isolation");
   out.image = settings.text("worker_image");

@@ -58,6 +58,7 @@ struct AgentOptions {
   int64_t job_processes = 0;  // of one execution; 0: no limit
   std::string cgroups;        // on, v1, off
   int64_t job_log_bytes = 0;  // likewise
+  Duration stop_grace{};      // for what runs when the worker is stopped
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

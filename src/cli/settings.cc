@@ -17,6 +17,7 @@ constexpr int64_t kMostProcesses = 4'000'000;  // more than a kernel counts
 // Below, a busy machine would lose leases that nothing is wrong with.
 constexpr Duration kShortestLease = 3s;
 constexpr Duration kLongestLease = std::chrono::hours(1);
+constexpr Duration kLongestStopGrace = std::chrono::hours(24);
 
 absl::Status check_servers(const std::string& v) { return parse_addresses(v).status(); }
 absl::Status check_listen(const std::string& v) { return parse_address(v).status(); }
@@ -24,6 +25,11 @@ absl::Status check_listen_or_off(const std::string& v) { return parse_listen(v).
 absl::Status check_listen_or_empty(const std::string& v) { return v.empty() ? absl::OkStatus() : check_listen(v); }
 absl::Status check_switch(const std::string& v) { return parse_switch(v).status(); }
 absl::Status check_duration(const std::string& v) { return parse_duration(v).status(); }
+absl::Status check_stop_grace(const std::string& v) {
+  ASSIGN_OR_RETURN(const Duration grace, parse_duration(v));
+  if (grace <= kLongestStopGrace) return absl::OkStatus();
+  return absl::InvalidArgumentError(cat("'", v, "' is more than ", exact_duration(kLongestStopGrace)));
+}
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
 absl::Status check_processes(const std::string& v) { return parse_count(v, 0, kMostProcesses).status(); }
@@ -131,6 +137,8 @@ constexpr Setting kSettings[] = {
      "what holds and limits jobs: on (the best cgroups that this machine has), v1 (only version 1), off"},
     {"job_log_size", "--job-log-size", "HODEI_JOB_LOG_SIZE", "", "0", kAgent, check_bytes,
      "output of one execution that this worker keeps; what comes after is counted and left out; 0: no limit"},
+    {"stop_grace", "--stop-grace", "HODEI_STOP_GRACE", "", "30s", kAgent, check_stop_grace,
+     "how long what runs may go on when this worker is stopped; then it is ended and will run again; 0: not at all"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},

@@ -17,7 +17,9 @@ std::string head_line(const v1::QueueStatus& queue) {
 Table worker_rows(const TopData& data) {
   Table table({"WORKER", "STATE", "SLOTS", "CPU", "MEMORY", "NET IN", "NET OUT", "DISK READ", "DISK WRITE"});
   for (const v1::Worker& worker : data.workers.workers()) {
-    const std::string state = worker.unhealthy() ? "unhealthy" : v1::Worker::State_Name(worker.state());
+    const std::string state = worker.unhealthy()                        ? "unhealthy"
+                              : worker.stopped() && !worker.connected() ? "stopped"
+                                                                        : v1::Worker::State_Name(worker.state());
     const auto found = data.of_workers.find(worker.info().id());
     const bool live = found != data.of_workers.end();
     const double load = live ? found->second.cpu() : worker.cpu_load();

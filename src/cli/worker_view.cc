@@ -13,6 +13,8 @@ std::string dash_if_empty(std::string text) { return text.empty() ? std::string(
 std::string condition(const v1::Worker& worker) {
   const std::string state = v1::Worker::State_Name(worker.state());
   if (worker.unhealthy()) return state + ", unhealthy";
+  if (worker.stopped()) return worker.connected() ? state + ", stops" : "stopped";
+  if (worker.has_paused_until()) return state + ", paused";
   const bool alive = worker.state() == v1::Worker::Ready || worker.state() == v1::Worker::Busy;
   return alive && !worker.connected() ? state + ", away" : state;
 }
@@ -87,6 +89,10 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Name", info.name());
   fields.add("State", condition(worker), condition_colour(worker));
   fields.add("Unhealthy", worker.unhealthy_reason(), Colour::Red);
+  if (worker.stopped() && !worker.connected())
+    fields.add("Stopped", "it comes back with its session when it is started again");
+  if (worker.has_paused_until())
+    fields.add("Paused", "it did not start what it was sent, and is left alone for a while");
   fields.add("Slots", cat(usage(worker), " in use"));
   fields.add("Executions", comma_list(worker.executions()));
   fields.add("Load",

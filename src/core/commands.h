@@ -44,7 +44,8 @@ struct RecordAudit { AuditRow row; };                 // number and time are the
 struct StartedReport { ExecutionId execution; WallTime at; };
 struct ProgressReport { ExecutionId execution; double percentage = 0; std::string message; };
 
-enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost };
+// Interrupted: its worker was stopped, and has ended it or never started it.
+enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost, Interrupted };
 
 struct ResultReport {
   ExecutionId execution;
@@ -78,6 +79,8 @@ struct RegisterWorker {
   Hash128 new_session;                     // in force when an otp was given
   WorkerInfo info;
   std::string incarnation;
+  std::string lineage;                     // see Incarnation; empty: none is named
+  uint64_t generation = 0;
 };
 
 struct HeldExecution { ExecutionId execution; bool started = false; bool ended = false; };
@@ -87,6 +90,9 @@ struct OpenStream {
   std::string incarnation;
   uint64_t stream = 0;                     // a number the caller never uses twice
   std::vector<HeldExecution> held;
+  std::string lineage;
+  uint64_t generation = 0;
+  bool stopping = false;                   // it was told to stop; see WorkerStops
 };
 
 struct CloseStream { WorkerId worker; uint64_t stream = 0; };
@@ -100,6 +106,8 @@ struct Heartbeat {
   int64_t dropped_logs = 0;
 };
 
+// It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
+struct WorkerStops { WorkerId worker; uint64_t stream = 0; };
 struct DrainWorker { WorkerId worker; std::string reason; };
 struct TaintWorker { WorkerId worker; std::vector<Taint> taints; };   // all of them
 struct UnregisterWorker { WorkerId worker; std::string reason; };
@@ -180,7 +188,7 @@ using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWor
 
 using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
+                             OpenStream, CloseStream, WorkerStops, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
                              PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
                              SetTenant, SetLimit, DropLimit, ConfigureScheduler, Tick,
                              Stall, Question>;
@@ -238,6 +246,8 @@ struct WorkerView {
   WorkerState state{};
   bool connected = false;
   bool unhealthy = false;
+  bool stopped = false;
+  WallTime paused_until;                               // not set: it is not
   std::vector<ExecutionId> executions;
   double cpu_load = 0;
   int64_t memory_used_mb = 0;

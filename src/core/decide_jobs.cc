@@ -99,9 +99,10 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
   if (!worker->available() || !worker->has_slot()) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->shown_state()),
                                              worker->connected ? "" : ", not connected",
                                              worker->unhealthy ? ", unhealthy" : "",
+                                             worker->paused ? ", paused because it did not start what it was sent" : "",
                                              worker->has_slot() ? "" : ", without a free slot"));
   }
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {

@@ -20,6 +20,7 @@ std::string words(const ResultReport& r) {
     case Outcome::Cancelled: return "ended by the worker on request";
     case Outcome::TimedOut: return "ran longer than its time-out";
     case Outcome::Lost: return "lost by its worker";
+    case Outcome::Interrupted: return "its worker was stopped";
     case Outcome::Failed: break;
   }
   if (r.signal != 0) return cat("ended by signal ", r.signal);
@@ -57,8 +58,11 @@ bool Engine::on_started(const WorkerId& worker, const StartedReport& r, Now now,
   draft.move(JobEvent::Start, now.wall, "started");
   draft.execution().state = JobState::Running;
   draft.execution().started = r.at.is_set() ? r.at : now.wall;
+  draft.head.lost_dispatches = 0;
+  draft.past.refused_by.clear();
   await_timeout(draft.head, now);
   store(draft, now, turn);
+  note_start(*state_.worker(worker));
   return true;
 }
 
@@ -78,13 +82,22 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
   const JobHead* job = current(worker, r.execution);
   if (job == nullptr) return false;
   const bool asked = job->cancel_requested || job->timeout_requested;
-  if (job->requeue != Requeue::No && !asked && (r.outcome == Outcome::Cancelled || r.outcome == Outcome::Failed)) {
+  const bool ended_early =
+      r.outcome == Outcome::Cancelled || r.outcome == Outcome::Failed || r.outcome == Outcome::Interrupted;
+  if (job->requeue != Requeue::No && !asked && ended_early) {
     // Also one that fails as it is told to end: it was not let finish.
     if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
-    end_put_back(r.execution, r, now, turn);
+    Draft draft(*state_.job(r.execution.job)->head);
+    end_put_back(draft, r, now, turn);
     return true;
   }
-  if (r.outcome == Outcome::Lost || (r.outcome == Outcome::Cancelled && !asked)) {
+  if (r.outcome == Outcome::Interrupted && !asked && state_.worker(worker)->record->stopped) {
+    interrupt(r, worker, now, turn);
+    return true;
+  }
+  // Interrupted by a worker that does not stop is just lost: an execution that starts and counts for nothing could be
+  // repeated for ever.
+  if (r.outcome == Outcome::Lost || r.outcome == Outcome::Interrupted || (r.outcome == Outcome::Cancelled && !asked)) {
     // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
     if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
     lose(r.execution, words(r), now, turn);
@@ -135,9 +148,32 @@ void Engine::retry_if_allowed(Draft& draft, const std::string& reason, Now now) 
   JobHead& head = draft.head;
   if (!may_retry(head)) return;
   const Duration wait = backoff_delay(head);
+  head.lost_dispatches = 0;
   draft.move(JobEvent::Retry, now.wall,
              cat("attempt ", head.attempts, " of ", head.max_attempts, " ended (", reason, "); next in ",
                  wait.count() / 1000, " ms"));
+  head.not_before = now.wall + wait;
+  head.worker = WorkerId();
+}
+
+void Engine::interrupt(const ResultReport& r, const WorkerId& worker, Now now, Turn& turn) {
+  if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
+  Draft draft(*state_.job(r.execution.job)->head);
+  const bool ran = draft.head.state == JobState::Running;
+  draft.head.requeue = Requeue::Interrupted;
+  draft.past.cancel_reason = cat(ran ? "interrupted: worker " : "not started: worker ", worker.str(), " was stopped");
+  end_put_back(draft, r, now, turn);
+}
+
+// The job never started, so it never ends here.
+void Engine::send_again_later(Draft& draft, const std::string& why, Now now) {
+  JobHead& head = draft.head;
+  std::vector<WorkerId>& refused_by = draft.past.refused_by;
+  std::erase(refused_by, head.worker);
+  if (refused_by.size() == kMaxRefusedBy) refused_by.erase(refused_by.begin());
+  refused_by.push_back(head.worker);
+  const Duration wait = dispatch_delay(++head.lost_dispatches);
+  draft.move(JobEvent::Lose, now.wall, cat(why, "; it had not started; sent again in ", wait.count() / 1000, " ms"));
   head.not_before = now.wall + wait;
   head.worker = WorkerId();
 }
@@ -154,23 +190,31 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   turn.effects.push_back(ExecutionLost{execution});
   const bool timed_out = std::exchange(head.timeout_requested, false);
   const bool ran = head.state == JobState::Running;
-  if (!ran && head.requeue == Requeue::No) ++head.lost_dispatches;
+  LiveWorker* worker = state_.worker(head.worker);
+  const bool stopped = worker != nullptr && worker->record->stopped;
+  bool refused = false;
   if (head.cancel_requested) {
     draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its execution was lost: ", why));
   } else if (ran && timed_out) {
     // Its end was asked for and is now proven: that is the time-out, not a lost execution.
     draft.past.failure = "worker_lost";
     draft.move(JobEvent::TimeOut, now.wall, cat("ran longer than its time-out; then ", why));
-  } else if (head.requeue != Requeue::No) {
+  } else if (head.requeue != Requeue::No || stopped) {
+    if (head.requeue == Requeue::No) {
+      // It said that it stops: that is why nothing was heard of the execution any more.
+      head.requeue = Requeue::Interrupted;
+      draft.past.cancel_reason =
+          cat(ran ? "interrupted: worker " : "not started: worker ", worker->id().str(), " was stopped (", why, ")");
+    }
     return_to_queue(draft, now);
   } else if (ran && !may_retry(head)) {
     draft.past.failure = "worker_lost";
     const std::string again = head.allow_retry ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
                                                : "retry is not allowed";
     draft.move(JobEvent::Fail, now.wall, cat(why, "; ", again));
-  } else if (!ran && head.lost_dispatches > kMaxLostDispatches) {
-    draft.past.failure = "worker_lost";
-    draft.move(JobEvent::Fail, now.wall, cat(why, "; sent to workers ", head.executions, " times without a start"));
+  } else if (!ran) {
+    refused = true;
+    send_again_later(draft, why, now);
   } else {
     draft.move(JobEvent::Lose, now.wall, why);
     head.worker = WorkerId();
@@ -178,6 +222,8 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   e.state = head.state;
   head.requeue = Requeue::No;
   if (head.state == JobState::Timeout) retry_if_allowed(draft, why, now);
+  // Before its slot is filled again.
+  if (refused && worker != nullptr && worker->connected) note_refusal(*worker, now);
   store(draft, now, turn);
 }
 

@@ -15,6 +15,7 @@ MonoTime Engine::next_wakeup() const {
   MonoTime at = next_sweep_;
   if (!due_.empty()) at = std::min(at, due_.begin()->first);
   if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
+  if (!pauses_.empty()) at = std::min(at, pauses_.begin()->first);
   if (!key_timers_.empty()) at = std::min(at, key_timers_.begin()->first);
   return at;
 }
@@ -28,6 +29,7 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
     state_.queue(job);
     place_job(job, now, turn);
   }
+  end_due_pauses(now, turn);
   wake_due_keys(now, turn);
   sweep_timeouts(now, turn);
   if (now.mono >= next_sweep_) {
@@ -76,12 +78,15 @@ void Engine::sweep_workers(Now now, Turn& turn) {
       if (silent >= kForgetTerminatedAfter) forgotten.push_back(worker.get());
       continue;
     }
-    if (silent >= config_.unhealthy_after && !worker->unhealthy) {
+    // One that said that it stops, and has, is not missed.
+    const bool is_missed = !worker->record->stopped || !worker->executions.empty();
+    if (silent >= config_.unhealthy_after && !worker->unhealthy && is_missed) {
       worker->unhealthy = true;
       state_.roster().refresh(worker.get());
     }
     if (silent >= config_.lost_after && !worker->executions.empty()) gone.push_back(worker.get());
-    if (silent >= config_.forget_worker_after && worker->executions.empty() && !made) forgotten.push_back(worker.get());
+    const Duration forget_after = worker->record->stopped ? config_.forget_stopped_after : config_.forget_worker_after;
+    if (silent >= forget_after && worker->executions.empty() && !made) forgotten.push_back(worker.get());
   }
   for (LiveWorker* worker : gone) {
     const std::vector<ExecutionId> executions(worker->executions.begin(), worker->executions.end());

@@ -43,7 +43,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->info.taints = known->record->info.taints;
     record->info.taints_set = true;
   }
-  record->incarnation = c.incarnation;
+  const Incarnation who{c.incarnation, c.lineage, c.generation};
   record->registered = now.wall;
   if (known != nullptr) record->info.made = known->record->info.made;
   if (record->info.made && known->state == WorkerState::Terminating) return refused();
@@ -52,10 +52,14 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
       return absl::UnauthenticatedError("session_id: not known; register with a new token");
     }
+    RETURN_IF_ERROR(check_succession(*owner, who, false, now));
     record->session = *c.session;
     record->used_otp = owner->record->used_otp;
     record->registered = owner->record->registered;
     record->state = owner->record->state;
+    // Who holds its executions changes with the stream, not before.
+    record->incarnation = owner->record->incarnation;
+    record->stopped = owner->record->stopped;
     if (*record == *owner->record) return Registered{c.info.id};
   } else {
     if (!c.otp) return refused();
@@ -64,13 +68,20 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > now.wall;
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
-                          known->record->used_otp == *c.otp && known->record->incarnation == c.incarnation;
+                          known->record->used_otp == *c.otp &&
+                          parse_incarnation(known->record->incarnation).id == c.incarnation;
     if (!good && !repeated) return refused();
     // A token for whoever comes must not take over somebody's name.
     if (good && any_worker && known != nullptr && known->state != WorkerState::Terminated) {
-      return absl::AlreadyExistsError(cat("info.id: a worker '", c.info.id.str(), "' is registered already; choose another id "
-                                          "with --worker-id, or make a token for this one: hodei otp create --worker-id ",
-                                          c.info.id.str()));
+      return absl::AlreadyExistsError(
+          cat("info.id: a worker '", c.info.id.str(),
+              "' is registered already. Give this one another id with --worker-id. If it is the same worker, start it "
+              "on its old state folder: then it needs no token. To replace a worker that is gone for good: hodei otp "
+              "create --worker-id ",
+              c.info.id.str()));
+    }
+    if (known != nullptr && known->state != WorkerState::Terminated) {
+      RETURN_IF_ERROR(check_succession(*known, who, true, now));
     }
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
       return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit"));
@@ -78,6 +89,11 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (good) write(DeleteOtp{*c.otp}, turn);
     record->session = c.new_session;
     record->used_otp = *c.otp;
+    record->incarnation = to_text(who);
+    // Its predecessor, if it is still there, has nothing under way and gets nothing any more: its session is over.
+    if (known != nullptr && known->connected) {
+      drop_stream(*known, "another worker has registered under this name", turn);
+    }
   }
   write(PutWorker{record}, turn);
   LiveWorker& worker = *state_.worker(c.info.id);
@@ -85,6 +101,36 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   worker.last_seen_wall = now.wall;
   evict(worker, turn);
   return Registered{c.info.id};
+}
+
+void Engine::drop_stream(LiveWorker& worker, const std::string& why, Turn& turn) {
+  turn.effects.push_back(DropStream{worker.id(), worker.stream, why});
+  worker.connected = false;
+  worker.stream = 0;
+  state_.roster().refresh(&worker);
+}
+
+// Two starts of one worker must not have executions at the same time, or a job could run twice. One that cannot prove
+// that its predecessor's have ended waits until their lease has, however it was let in.
+absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const {
+  if (speaks_for(who, parse_incarnation(worker.record->incarnation))) return absl::OkStatus();
+  const size_t count = worker.executions.size();
+  const bool is_there = worker.connected && !worker.unhealthy;
+  // A token is a person's word that this one replaces the other.
+  if (count == 0 && (!is_there || has_token)) return absl::OkStatus();
+  const std::string& host = worker.record->info.hostname;
+  const std::string other = cat("info.id: worker '", worker.id().str(), "'");
+  if (is_there) {
+    return absl::UnavailableError(cat(other, " is connected", host.empty() ? "" : cat(" from ", host),
+                                      count == 0 ? "" : cat(" and has ", count, " executions"),
+                                      "; this one has to wait until it is gone. If both are to work, give each its own "
+                                      "--worker-id and --state-dir; to replace the other, stop it first"));
+  }
+  const Duration left = std::max(Duration(0), config_.lost_after - (now.mono - worker.last_seen));
+  return absl::UnavailableError(cat(other, " may still run ", count, " executions where it was started before",
+                                    host.empty() ? "" : cat(" (", host, ")"),
+                                    "; this one is let in when their lease has ended, in ",
+                                    (left.count() + 999'999) / 1'000'000, " s"));
 }
 
 void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {
@@ -101,22 +147,27 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
     return absl::UnauthenticatedError("session_id: not known; register again");
   }
-  if (worker->connected) {
-    turn.effects.push_back(DropStream{worker->id(), worker->stream, "the worker opened a new stream"});
-  }
+  const Incarnation who{c.incarnation, c.lineage, c.generation};
+  RETURN_IF_ERROR(check_succession(*worker, who, false, now));
+  if (worker->connected) drop_stream(*worker, "the worker opened a new stream", turn);
   worker->connected = true;
   worker->stream = c.stream;
   worker->last_seen = now.mono;
   worker->last_seen_wall = now.wall;
   worker->unhealthy = false;
-  if (worker->record->incarnation != c.incarnation) {
+  if (worker->record->incarnation != to_text(who)) {
     auto record = std::make_shared<WorkerRecord>(*worker->record);
-    record->incarnation = c.incarnation;
+    record->incarnation = to_text(who);
     write(PutWorker{record}, turn);
+    worker->refusals = 0;
+    worker->paused = false;
   }
+  if (c.stopping) set_stopped(*worker, true, turn);
   if (worker->state == WorkerState::Connecting) set_worker_state(*worker, WorkerEvent::Open, turn);
   state_.roster().refresh(worker);
   reconcile(*worker, c, now, turn);
+  // Not before: what an earlier start had when it stopped was interrupted.
+  if (!c.stopping) set_stopped(*worker, false, turn);
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
     turn.effects.push_back(TellDrain{worker->id(), worker->stream, "draining"});
   }
@@ -153,14 +204,20 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
   }
 }
 
-Engine::Answer Engine::on(const CloseStream& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const CloseStream& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr || worker->stream != c.stream) return Done{};
   worker->connected = false;
   state_.roster().refresh(worker);
+  const bool made = worker->record->info.made.has_value();
+  // One that was made is not started again: another is, when somebody needs it.
+  if (made && worker->record->stopped && worker->executions.empty() && takes_work(worker->state)) {
+    give_up(*worker, MakingFailure::Room, "it was stopped", now, turn);
+    return Done{};
+  }
   if (worker->state != WorkerState::Terminating) return Done{};
   // One that was made is gone when its provider says so.
-  if (worker->record->info.made) {
+  if (made) {
     destroy(*worker, turn);
   } else {
     set_worker_state(*worker, WorkerEvent::Gone, turn);

@@ -22,7 +22,7 @@ void add_to(Encoder& out, const JobHead& j) {
 void add_to(Encoder& out, const LiveWorker& w) {
   const WorkerRecord& r = *w.record;
   out.text(encode(r.info)).u64(static_cast<uint64_t>(r.state)).u64(r.session.high).u64(r.session.low);
-  out.u64(r.used_otp.high).u64(r.used_otp.low).text(r.incarnation).u64(r.stop_when_empty).i64(r.registered.us);
+  out.u64(r.used_otp.high).u64(r.used_otp.low).text(r.incarnation).u64(r.stopped).i64(r.registered.us);
   out.u64(static_cast<uint64_t>(w.state)).u64(w.executions.size());
   for (const ExecutionId& e : w.executions) out.u64(number(e.job)).u64(e.number);
   out.i64(w.used.cpu_milli).i64(w.used.memory_mb).i64(w.used.storage_mb).i64(w.used.gpus);

@@ -20,6 +20,8 @@ struct WelcomeWorker {
   std::vector<ExecutionId> held;         // logs go on from where they are durable
 };
 struct TellDrain { WorkerId worker; uint64_t stream = 0; std::string reason; };
+// Its word that it stops is durable: nothing more is sent to it on this stream but answers.
+struct NoteStop { WorkerId worker; uint64_t stream = 0; };
 struct DropStream { WorkerId worker; uint64_t stream = 0; std::string reason; };
 // Transitions from index `first` on are new (0 counts the submission itself).
 struct JobMoved { JobPtr job; size_t first = 0; };
@@ -34,7 +36,7 @@ struct DestroyWorker { std::string provider; WorkerId worker; std::string handle
 // Ask for the list again and bring what runs in line with it.
 struct ProvidersChanged {};
 
-using Effect = std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, DropStream, JobMoved,
+using Effect = std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, NoteStop, DropStream, JobMoved,
                             JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
 
 // The one effect that waits for no commit: it promises nothing about stored state.

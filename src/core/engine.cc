@@ -1,6 +1,7 @@
 #include "src/core/engine.h"
 
 #include "src/core/job/draft.h"
+#include "src/core/job/retry.h"
 
 namespace hodei::core {
 
@@ -25,7 +26,8 @@ void Engine::restored(Now now) {
 
 void Engine::wait_out(const JobHead& job, Now now) {
   // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
-  const Duration left = std::clamp(job.not_before - now.wall, Duration(0), job.backoff.max);
+  const Duration longest = job.lost_dispatches > 0 ? Duration(kLongestDispatchDelay) : job.backoff.max;
+  const Duration left = std::clamp(job.not_before - now.wall, Duration(0), longest);
   due_.insert({now.mono + left, job.id});
 }
 

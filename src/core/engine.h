@@ -9,6 +9,7 @@
 #include "src/core/provision/making.h"
 #include "src/core/placement/reserve.h"
 #include "src/core/state.h"
+#include "src/core/worker/incarnation.h"
 
 namespace hodei::core {
 
@@ -22,6 +23,7 @@ struct EngineConfig {
   Duration idempotency_life = std::chrono::hours(24);
   Duration idempotency_grace = std::chrono::minutes(10);   // after a start, when the wall clock may be wrong
   Duration forget_worker_after = std::chrono::hours(24);   // of silence, with nothing to do
+  Duration forget_stopped_after = std::chrono::hours(30 * 24);   // of one that said that it stops
   Duration sweep = 1s;
   size_t max_live_jobs = 10'000'000;
   size_t max_workers = 100'000;
@@ -81,7 +83,9 @@ class Engine {
   bool on_progress(const WorkerId& worker, const ProgressReport& r, Now now, Turn& turn);
   bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
+  void interrupt(const ResultReport& r, const WorkerId& worker, Now now, Turn& turn);
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
+  void send_again_later(Draft& draft, const std::string& why, Now now);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
   // put_back.cc
@@ -89,7 +93,7 @@ class Engine {
   static bool is_ending(const JobHead& job);                      // its execution's end was asked for
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void return_to_queue(Draft& draft, Now now);
-  void end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn);
+  void end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn);
   void evict(LiveWorker& worker, Turn& turn);
 
   // make_room.cc
@@ -111,10 +115,20 @@ class Engine {
   Answer on(const DrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
+  absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;
+  void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
   void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void revoke_otps(const WorkerId& worker, Turn& turn);
+
+  // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
+  Answer on(const WorkerStops& c, Now now, Turn& turn);
+  void set_stopped(LiveWorker& worker, bool stopped, Turn& turn);
+  void note_refusal(LiveWorker& worker, Now now);
+  void note_start(LiveWorker& worker);
+  void end_pause(LiveWorker& worker);
+  void end_due_pauses(Now now, Turn& turn);
 
   // decide_providers.cc
   Answer on(const PutProvider& c, Now now, Turn& turn);
@@ -227,6 +241,8 @@ class Engine {
   std::set<std::pair<MonoTime, ExecutionId>> timeouts_;
   // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
   std::set<std::pair<MonoTime, JobId>> due_;
+  // Ends of pauses of workers. Entries of pauses that ended early are passed over.
+  std::set<std::pair<MonoTime, WorkerId>> pauses_;
   Making making_;
   Reservations reservations_;
   LaneKey starving_from_;                // where the next look at waiting lanes begins

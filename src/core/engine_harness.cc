@@ -126,15 +126,38 @@ Hand& Hand::joins(WorkerOrder order) {
   const Hash128 token = hash128(cat("token ", n));
   bench_.sessions[id_] = hash128(cat("session ", n));
   bench_.ask<OtpMade>(MakeOtp{token, id()});
-  bench_.ask<Registered>(RegisterWorker{token, {}, bench_.sessions[id_], order.info, cat("incarnation ", n)});
+  bench_.ask<Registered>(
+      RegisterWorker{token, {}, bench_.sessions[id_], order.info, cat("incarnation ", n), cat("folder-of-", id_), n});
   return returns();
 }
 
 Hand& Hand::returns(std::vector<HeldExecution> held) {
   bench_.streams[id_] = ++bench_.numbers;
   bench_.beating.insert(id_);
-  const auto record = bench_.rows.workers.at(id());
-  bench_.ask<StreamOpened>(OpenStream{bench_.sessions[id_], record->incarnation, stream(), std::move(held)});
+  const Incarnation who = parse_incarnation(bench_.rows.workers.at(id())->incarnation);
+  bench_.ask<StreamOpened>(
+      OpenStream{bench_.sessions[id_], who.id, stream(), std::move(held), who.lineage, who.generation});
+  return *this;
+}
+
+Hand& Hand::restarts(std::vector<HeldExecution> held) {
+  const uint64_t n = bench_.streams[id_] = ++bench_.numbers;
+  bench_.beating.insert(id_);
+  bench_.ask<StreamOpened>(
+      OpenStream{bench_.sessions[id_], cat("incarnation ", n), stream(), std::move(held), cat("folder-of-", id_), n});
+  return *this;
+}
+
+absl::Status Hand::appears(const Incarnation& who) {
+  const uint64_t stream = ++bench_.numbers;
+  const absl::Status answer =
+      bench_.refused(OpenStream{bench_.sessions[id_], who.id, stream, {}, who.lineage, who.generation});
+  if (answer.ok()) bench_.streams[id_] = stream;
+  return answer;
+}
+
+Hand& Hand::stops() {
+  bench_.ask<Done>(WorkerStops{id(), stream()});
   return *this;
 }
 

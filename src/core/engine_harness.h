@@ -57,6 +57,9 @@ class Hand {
   Hand& joins(uint32_t slots = 1) { return joins(a_worker().slots(slots)); }
   Hand& joins(WorkerOrder order);                                     // token, registration, stream
   Hand& returns(std::vector<HeldExecution> held = {});                // a new stream with this hello
+  Hand& restarts(std::vector<HeldExecution> held = {});               // another supervisor, on the same state folder
+  absl::Status appears(const Incarnation& who);                       // opens a stream with its session, holding nothing
+  Hand& stops();                                                      // it was told to, and says so
   Hand& closes();                                                     // its stream ends
   Hand& starts(JobId job);
   Hand& takes(JobId job);                                             // it was sent the job, and starts it

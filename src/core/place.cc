@@ -64,7 +64,12 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
       continue;
     }
     if (!state_.roster().admits(*lane)) return want(*lane);   // a worker is made when its quota lets it start
-    Choice choice = state_.roster().best(*lane);
+    Choice choice;
+    // Those that had it before and did not start it come last.
+    if (const Past* past = state_.job(id)->head->past.get(); past != nullptr && !past->refused_by.empty()) {
+      choice = state_.roster().best(*lane, past->refused_by);
+    }
+    if (choice.worker == nullptr) choice = state_.roster().best(*lane);
     if (choice.worker == nullptr) {
       preempt(*lane, now, turn);
       return want(*lane);   // a worker on which room is being made counts as one

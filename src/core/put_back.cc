@@ -29,15 +29,16 @@ void Engine::return_to_queue(Draft& draft, Now now) {
   if (head.state == JobState::Running) --head.attempts;
   Execution& e = draft.execution();
   e.reason = draft.past.cancel_reason;
-  e.failure = head.requeue == Requeue::Evicted ? "evicted" : "preempted";
+  e.failure = head.requeue == Requeue::Evicted     ? "evicted"
+              : head.requeue == Requeue::Preempted ? "preempted"
+                                                   : "interrupted";
   e.state = JobState::Pending;
   draft.move(JobEvent::Preempt, now.wall, std::exchange(draft.past.cancel_reason, {}));
   head.requeue = Requeue::No;
   head.worker = WorkerId();
 }
 
-void Engine::end_put_back(ExecutionId execution, const ResultReport& r, Now now, Turn& turn) {
-  Draft draft(*state_.job(execution.job)->head);
+void Engine::end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn) {
   Execution& e = draft.execution();
   e.ended = r.ended.is_set() ? r.ended : now.wall;
   e.exit_code = r.exit_code;

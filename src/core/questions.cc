@@ -8,9 +8,22 @@
 namespace hodei::core {
 namespace {
 
-WorkerView view_of(const LiveWorker& w) {
-  return {w.record,         w.state,          w.connected, w.unhealthy, {w.executions.begin(), w.executions.end()}, w.cpu_load,
-          w.memory_used_mb, w.dropped_logs, w.succeeded, w.failed,    w.last_seen_wall};
+WorkerView view_of(const LiveWorker& w, Now now) {
+  WorkerView view;
+  view.record = w.record;
+  view.state = w.shown_state();
+  view.connected = w.connected;
+  view.unhealthy = w.unhealthy;
+  view.stopped = w.record->stopped;
+  if (w.paused) view.paused_until = now.wall + (w.paused_until - now.mono);
+  view.executions = {w.executions.begin(), w.executions.end()};
+  view.cpu_load = w.cpu_load;
+  view.memory_used_mb = w.memory_used_mb;
+  view.dropped_logs = w.dropped_logs;
+  view.succeeded = w.succeeded;
+  view.failed = w.failed;
+  view.last_seen = w.last_seen_wall;
+  return view;
 }
 
 }  // namespace
@@ -124,11 +137,11 @@ Engine::Answer Engine::answer(const DescribeQueue&, Now) {
   return out;
 }
 
-Engine::Answer Engine::answer(const DescribeWorkers& q, Now) {
+Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
   WorkerViews out;
   for (const auto& [id, worker] : state_.workers()) {
-    if (id.str() == q.prefix && !q.prefix.empty()) return WorkerViews{{view_of(*worker)}};
-    if (id.str().starts_with(q.prefix)) out.workers.push_back(view_of(*worker));
+    if (id.str() == q.prefix && !q.prefix.empty()) return WorkerViews{{view_of(*worker, now)}};
+    if (id.str().starts_with(q.prefix)) out.workers.push_back(view_of(*worker, now));
   }
   if (!q.exact) return out;
   if (out.workers.empty()) return absl::NotFoundError(cat("worker '", q.prefix, "' is not registered; see `hodei worker list`"));
@@ -154,7 +167,7 @@ Engine::Answer Engine::answer(const DescribeSystem&, Now) {
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
     ++out.workers;
-    ++out.by_state[static_cast<size_t>(worker->state)];
+    ++out.by_state[static_cast<size_t>(worker->shown_state())];
     out.unhealthy += worker->unhealthy;
   }
   return out;

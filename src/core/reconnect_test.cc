@@ -25,6 +25,8 @@ TEST(Hello, LosesAtOnceWhatItDoesNotList) {
   const JobId sent = bench.submit(a_job().attempts(1));
   bench.worker("w1").joins(2).takes(running).returns();
   EXPECT_EQ(bench.state(running), JobState::Failed);
+  EXPECT_EQ(bench.state(sent), JobState::Pending);
+  bench.advance(100ms);
   EXPECT_EQ(bench.current(sent).number, 2u) << "never started: sent again";
 }
 

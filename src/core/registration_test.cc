@@ -187,6 +187,8 @@ TEST(Worker, KeepsItsExecutionsWhenItRegistersAnew) {
   bench.worker("w1").joins(2).takes(job);
   make_token(bench, "t", "w1");
   RegisterWorker anew = with_token("t", "w1", "i2");
+  anew.lineage = "folder-of-w1";   // a later start on the same state folder
+  anew.generation = 100;
   anew.info.slots = 2;
   bench.ask<Registered>(anew);
   bench.sessions["w1"] = anew.new_session;

@@ -71,7 +71,7 @@ bool Engine::pool_can_spare(const LiveWorker& worker) const {
   uint32_t kept = 0, idle = 0;
   for (const auto& [id, other] : state_.workers()) {
     const std::optional<Made>& of = other->record->info.made;
-    if (!of || of->pool != made.pool || !takes_work(other->state)) continue;
+    if (!of || of->pool != made.pool || !other->in_service()) continue;
     ++kept;
     idle += other->executions.empty();
   }
@@ -86,7 +86,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
       const std::optional<Made>& made = worker->record->info.made;
       if (!made || made->pool != name) continue;
       const bool coming = worker->state == WorkerState::Creating || worker->state == WorkerState::Connecting;
-      all += coming || takes_work(worker->state);
+      all += coming || worker->in_service();
       // One that comes for a job will not be idle.
       ready += (coming && made->for_job == 0) || (worker->state == WorkerState::Ready && worker->executions.empty());
     }

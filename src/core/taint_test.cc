@@ -29,12 +29,12 @@ TEST(TaintWorker, StaysWhenTheWorkerRegistersAgain) {
   Bench bench;
   bench.worker("a").joins(1);
   taint(bench, "a", {kNoMore});
-  bench.ask<Registered>(RegisterWorker{{}, bench.sessions["a"], {}, bench.rows.workers.at(WorkerId("a"))->info, "new"});
+  bench.ask<Registered>(RegisterWorker{{}, bench.sessions["a"], {}, bench.rows.workers.at(WorkerId("a"))->info, "incarnation 1"});
   WorkerInfo own = bench.rows.workers.at(WorkerId("a"))->info;
   own.taints.clear();
   own.taints_set = false;
   own.slots = 5;
-  bench.ask<Registered>(RegisterWorker{{}, bench.sessions["a"], {}, own, "newer"});
+  bench.ask<Registered>(RegisterWorker{{}, bench.sessions["a"], {}, own, "incarnation 1"});
   EXPECT_EQ(bench.rows.workers.at(WorkerId("a"))->info.slots, 5u);
   EXPECT_EQ(bench.rows.workers.at(WorkerId("a"))->info.taints, std::vector<Taint>{kNoMore});
   bench.restart();

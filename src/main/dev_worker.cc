@@ -20,7 +20,8 @@ extern char** environ;
 namespace hodei {
 namespace {
 
-constexpr Duration kStopLimit = 15s;
+constexpr Duration kEndLimit = 10s;    // for jobs that were told to end
+constexpr Duration kKillLimit = 5s;
 
 // Arguments that give the worker the same settings as the command line gave us.
 std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::string& server, const std::string& state_dir) {
@@ -34,6 +35,7 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   add("--job-processes", std::to_string(agent.job_processes));
   if (!agent.cgroups.empty()) add("--cgroups", agent.cgroups);
   add("--job-log-size", std::to_string(agent.job_log_bytes));
+  add("--stop-grace", cat(agent.stop_grace.count() / 1000, "ms"));
   if (!agent.pool.empty()) add("--pool", agent.pool);
   add("--metrics-listen", agent.metrics_listen);
   if (!agent.log_level.empty()) add("--log-level", agent.log_level);
@@ -103,7 +105,7 @@ absl::Status DevWorker::keep() {
   reap();
   if (running()) {
     if (serves_us()) return absl::OkStatus();
-    stop();   // left by a server on another address
+    end_now();  // left by a server on another address
   }
   if (child_ != 0) return absl::OkStatus();   // on its way up
   return spawn();
@@ -143,19 +145,36 @@ absl::Status DevWorker::spawn() {
   return absl::OkStatus();
 }
 
-void DevWorker::stop() {
-  const SystemClock clock;
-  const MonoTime limit = clock.now().mono + kStopLimit;
-  int64_t pid = running() ? read_pid("supervisor.pid") : child_;
+void DevWorker::tell_to_stop() {
+  const int64_t pid = running() ? read_pid("supervisor.pid") : child_;
   if (pid != 0) kill(static_cast<pid_t>(pid), SIGTERM);
-  while (clock.now().mono < limit) {
-    reap();
-    if (child_ == 0 && !running()) return;
+}
+
+bool DevWorker::is_gone() {
+  reap();
+  return child_ == 0 && !running();
+}
+
+bool DevWorker::wait_until_gone(Duration limit) {
+  const SystemClock clock;
+  const MonoTime until = clock.now().mono + limit;
+  while (clock.now().mono < until) {
+    if (is_gone()) return true;
     // Its end may be of a process that is not our child: there is nothing to wait on but the lock.
     pause_for(20ms);
   }
+  return is_gone();
+}
+
+void DevWorker::end_now() {
+  // Signals that come together are one: it has to see the second by itself, and the third only if it must.
+  for (const Duration limit : {Duration(200ms), Duration(kEndLimit), Duration(kKillLimit)}) {
+    tell_to_stop();
+    if (wait_until_gone(limit)) return;
+  }
+  const int64_t pid = running() ? read_pid("supervisor.pid") : child_;
   if (pid != 0) kill(static_cast<pid_t>(pid), SIGKILL);
-  reap();
+  wait_until_gone(kKillLimit);
 }
 
 }  // namespace hodei

@@ -22,8 +22,10 @@ class DevWorker {
 
   // Starts one unless it runs. Called again every second: one that died is replaced.
   absl::Status keep();
-  // SIGTERM, then waits until it is gone.
-  void stop();
+  // SIGTERM: it drains, with its grace time. A second one ends what it runs, a third one kills it.
+  void tell_to_stop();
+  bool is_gone();
+  void end_now();                     // without a grace time; waits until it is gone
 
   int64_t supervisor_pid() const;     // 0: none
   int64_t agent_pid() const;
@@ -33,6 +35,7 @@ class DevWorker {
   bool serves_us() const;             // it was started for this address
   absl::Status spawn();
   void reap();
+  bool wait_until_gone(Duration limit);
   int64_t read_pid(const char* name) const;
 
   cli::DevOptions options_;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kCannotStart = 1;
 constexpr Duration kEndWorkers = 10s;
+constexpr Duration kPastGrace = 15s;  // for jobs that were told to end, and for their last output
 
 // Words for the person at the terminal; what happens later goes to the journal.
 void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
@@ -125,6 +126,45 @@ void close(Running& running) {
   running.server->stop();
 }
 
+// Executions that a worker holds, as the engine knows.
+int64_t executions_of(server::Server& server, const std::string& worker) {
+  std::promise<int64_t> count;
+  server.loop().post(core::Question(core::DescribeWorkers{worker, true}), [&count](absl::StatusOr<core::Reply> reply) {
+    const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
+    count.set_value(
+        views == nullptr || views->workers.empty() ? 0 : static_cast<int64_t>(views->workers[0].executions.size()));
+  });
+  return count.get_future().get();
+}
+
+std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job" : " jobs"); }
+
+// The worker drains while the server still stands beside it: what never started waits for the next start, what runs may
+// end within the grace time and is put back into the queue when it does not.
+void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
+  const SystemClock clock;
+  const MonoTime limit = clock.now().mono + grace + kPastGrace;
+  const int64_t count = executions_of(*running.server, kDevWorkerId);
+  if (count == 0) say("stopping");
+  if (count > 0) {
+    say(cat("stopping: ", jobs_in_words(count), " may end within ", grace.count() / 1'000'000,
+            " s; what does not will run again at the next start (Ctrl-C again: do not wait)"));
+  }
+  worker.tell_to_stop();
+  MonoTime next_tick = clock.now().mono + 1s;
+  while (!worker.is_gone() && clock.now().mono < limit) {
+    if (signals.wait(20ms)) {
+      if (const int64_t left = executions_of(*running.server, kDevWorkerId); left > 0)
+        say(cat("ending ", jobs_in_words(left), " now"));
+      worker.tell_to_stop();
+    }
+    if (clock.now().mono < next_tick) continue;
+    next_tick = clock.now().mono + 1s;
+    running.server->tick();
+  }
+  if (!worker.is_gone()) worker.end_now();
+}
+
 }  // namespace
 
 int run_server(const cli::ServerOptions& options) {
@@ -155,9 +195,10 @@ int run_dev(const cli::DevOptions& options) {
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
   say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
   run_until_stopped(*running, signals, keep_worker);
-  say("shutting down: ending the worker and what it runs");
+  // First: nobody is to make workers for what the one that stops gives back.
   if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
-  worker->stop();
+  stop_worker(*running, *worker, options.agent.stop_grace, signals);
+  say("shutting down");
   close(*running);
   return 0;
 }

@@ -26,6 +26,7 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   out.cgroups = in.cgroups != "off";
   out.only_cgroups_v1 = in.cgroups == "v1";
   out.job_log_bytes = in.job_log_bytes;
+  out.stop_grace = in.stop_grace;
   out.metrics_listen = in.metrics_listen;
   out.labels = in.labels;
   for (const cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});

@@ -22,6 +22,9 @@ Words worker_environment(const ProviderConfig& provider, const Capabilities& cap
   out["HODEI_WORKER_PROVIDER"] = provider.name;
   out["HODEI_WORKER_ISOLATION"] = name(capabilities.isolation);
   out["HODEI_STATE_DIR"] = state_dir;
+  // Whoever ends a made worker gives it seconds, not half a minute: what it runs is better put back into the queue in
+  // time.
+  out.try_emplace("HODEI_STOP_GRACE", "0s");
   out["HODEI_SLOTS"] = std::to_string(spec.slots);
   if (!spec.image.empty()) out["HODEI_WORKER_IMAGE_NAME"] = spec.image;
   if (!spec.pool.empty()) out["HODEI_POOL"] = spec.pool;

@@ -41,6 +41,7 @@ struct ToWorker {
   std::vector<Run> run;
   std::vector<Cancel> cancel;
   std::optional<std::string> drain;
+  bool stop_noted = false;
   std::vector<ExecutionId> results;      // durable
   std::vector<LogPosition> logs;         // durable up to there
   int64_t heartbeat_sent_us = 0;

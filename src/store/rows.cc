@@ -67,7 +67,7 @@ void write_worker(const WorkerRecord& worker, RowOut& out) {
   out.packed(pack(worker.session));
   out.packed(pack(worker.used_otp));
   out.text(worker.incarnation);
-  out.integer(worker.stop_when_empty);
+  out.integer(worker.stopped);
   out.integer(worker.registered.us);
   out.packed(encode(worker.info));
 }
@@ -152,7 +152,7 @@ WorkerRecordPtr read_worker(RowIn& in) {
   worker->session = unpack_hash(in.bytes());
   worker->used_otp = unpack_hash(in.bytes());
   worker->incarnation = in.text();
-  worker->stop_when_empty = in.integer() != 0;
+  worker->stopped = in.integer() != 0;
   worker->registered.us = in.integer();
   worker->info = decode_worker_info(in.bytes());
   return worker;

@@ -179,8 +179,8 @@ void Agent::on_message(Channel::Received& received, Now now) {
   } else if (auto* usage = std::get_if<protocol::UsageRead>(&received.message)) {
     usage_.store(usage->executions);
   } else if (std::holds_alternative<protocol::Stop>(received.message)) {
+    session_.stop_gracefully(now);  // first: its word must go before what comes of it
     end_preparing(now);
-    session_.drain(true);
   }
 }
 

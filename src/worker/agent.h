@@ -67,6 +67,7 @@ class Agent {
   // What the Session wants.
   void act(Connect&, Now now);
   void act(SendHello& hello, Now now);
+  void act(SendStopping&, Now now);
   void act(SendHeartbeat& beat, Now now);
   void act(SendStarted& started, Now now);
   void act(SendResult& result, Now now);

@@ -27,7 +27,8 @@ void Agent::hear_server(Now now) {
     } else if (std::holds_alternative<Written>(event.what)) {
       link_.written();
     } else {
-      say("the stream ended; connecting again");
+      const std::string& why = std::get<StreamDone>(event.what).status.error_message();
+      say("the stream ended; connecting again", why.empty() ? "" : ": ", why);
       link_.abandon();
       session_.stream_closed(now);
     }
@@ -113,6 +114,7 @@ void Agent::on_ack(const v1::ServerAck& ack) {
     if (const auto id = read_execution(text)) results.push_back(*id);
   }
   if (!results.empty()) session_.results_acked(results);
+  if (ack.stop_noted()) session_.stop_noted();
   for (const std::string& word : ack.instructions()) say("the server says: ", word);
 }
 
@@ -142,13 +144,20 @@ void Agent::act(Connect&, Now now) {
     request.set_session_id(session_id_);
   }
   request.set_incarnation(attach_->incarnation);
+  request.set_lineage(attach_->lineage);
+  request.set_generation(attach_->generation);
   request.set_protocol_min(1);
   request.set_protocol_max(1);
   link_.connect(attach_->options.servers[next_server_++ % attach_->options.servers.size()], request);
 }
 
 void Agent::act(SendHello& hello, Now) {
-  put_hello(hello, session_id_, attach_->incarnation, outgoing_);
+  put_hello(hello, session_id_, {attach_->incarnation, attach_->lineage, attach_->generation}, outgoing_);
+  has_outgoing_ = true;
+}
+
+void Agent::act(SendStopping&, Now) {
+  outgoing_.mutable_stopping();
   has_outgoing_ = true;
 }
 
@@ -240,7 +249,7 @@ void Agent::act(ForgetExecution& forget, Now) {
 }
 
 void Agent::act(Leave& leave, Now) {
-  if (!turned_away_) {
+  if (leave.for_good && !turned_away_) {
     const grpc::Status told = link_.unregister(attach_->options.worker_id, session_id_, leave.reason);
     if (!told.ok()) say("could not unregister: ", told.error_message());
   }

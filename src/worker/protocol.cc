@@ -158,7 +158,7 @@ void body(Encoder& out, const Attach& m) {
     put(out, h.held.exit);
     out.text(h.keepsake);
   }
-  out.text(m.job_socket).text(m.job_socket_secret);
+  out.text(m.job_socket).text(m.job_socket_secret).text(m.lineage).u64(m.generation);
 }
 void body(Encoder& out, const RingShared& m) { out.u64(m.ring); }
 void body(Encoder& out, const Started& m) {
@@ -217,6 +217,8 @@ Attach get_attach(Decoder& in) {
   }
   m.job_socket = in.text();
   m.job_socket_secret = in.text();
+  m.lineage = in.text();
+  m.generation = in.u64();
   return m;
 }
 

@@ -16,7 +16,7 @@
 
 namespace hodei::worker::protocol {
 
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 // Supervisor → agent. Attach is the first, and brings two descriptors: "output is there", "room was made".
 struct HeldRing {
@@ -27,6 +27,8 @@ struct HeldRing {
 struct Attach {
   uint32_t version = kVersion;
   std::string incarnation;
+  std::string lineage;               // see StateFolder; may be empty
+  uint64_t generation = 0;
   std::string session_id;            // of an earlier registration; may be empty
   std::string cgroup;                // what holds all trees of this worker; empty: none
   std::string mark;                  // HODEI_WORKER_MARK of all its processes
@@ -39,7 +41,7 @@ struct RingShared { uint64_t ring = 0; };                          // brings the
 struct Started { ExecutionId execution; WallTime at; int64_t pid = 0; uint64_t ring = 0; };
 struct Exited { Exit exit; };
 struct Pong { uint64_t number = 0; uint64_t dropped_lines = 0; };   // lines: of all executions so far
-struct Stop {};                                                    // deliver what is left, unregister, end
+struct Stop {};                                                    // say so, take no orders, end when nothing is left
 
 // Agent → supervisor.
 // The keepsake is what agents know of an execution besides; the supervisor only holds it, for the next agent.

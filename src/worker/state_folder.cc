@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "src/base/ids.h"
 #include "src/base/status.h"
@@ -20,6 +22,17 @@ std::string random_hex() {
   std::string out;
   for (const unsigned char byte : bytes) out += fmt::format("{:02x}", byte);
   return out;
+}
+
+// What tells one place from all others in which a copy of the folder could be: the boot of the machine, the processes
+// that are seen from here, the file of the lock itself. Empty: it cannot be told.
+std::string place_of(int lock) {
+  struct stat file {};
+  struct stat processes {};
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  if (!(boot >> boot_id) || fstat(lock, &file) != 0 || stat("/proc/self/ns/pid", &processes) != 0) return {};
+  return cat(boot_id, "/", processes.st_dev, ":", processes.st_ino, "/", file.st_dev, ":", file.st_ino);
 }
 
 std::string from_host_name() {
@@ -56,7 +69,9 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
       pwrite(state.lock_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     return absl::ErrnoToStatus(errno, "writing " + lock);
   }
-  state.mark_ = state.read("mark");
+  RETURN_IF_ERROR(state.settle_lineage());
+  // The processes of a worker that this folder was copied from are not ours to kill.
+  state.mark_ = state.is_copy_ ? "" : state.read("mark");
   if (state.mark_.empty()) {
     state.mark_ = random_hex();
     RETURN_IF_ERROR(state.write("mark", state.mark_));
@@ -65,6 +80,20 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
   RETURN_IF_ERROR(state.write("incarnation", state.incarnation_));
   RETURN_IF_ERROR(state.write("supervisor.pid", pid));
   return state;
+}
+
+absl::Status StateFolder::settle_lineage() {
+  const std::string place = place_of(lock_.get());
+  if (place.empty()) return absl::OkStatus();
+  std::istringstream stored(read("lineage"));
+  std::string known, where;
+  uint64_t count = 0;
+  const bool has_one = static_cast<bool>(stored >> known >> where >> count);
+  const bool same = has_one && where == place;
+  is_copy_ = has_one && !same;
+  lineage_ = same ? known : random_hex();
+  generation_ = same ? count + 1 : 1;
+  return write("lineage", cat(lineage_, " ", place, " ", generation_));
 }
 
 absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wanted) {

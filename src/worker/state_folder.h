@@ -3,8 +3,9 @@
 //   lock             held by the living supervisor; contains its pid
 //   supervisor.pid   agent.pid
 //   worker_id        chosen once when none was given
-//   mark             random, made once: HODEI_WORKER_MARK of every process of this worker
+//   mark             random, made once in each place: HODEI_WORKER_MARK of every process of this worker
 //   incarnation      random, new at each start of a supervisor
+//   lineage          random, the place it stands for, and how many supervisors were started there; new in another place
 //   session          the session id from the last registration (0600)
 //   work/            private folders of executions
 //   stage/           those of executions with artifacts, made and removed by the agent
@@ -28,6 +29,11 @@ class StateFolder {
   absl::StatusOr<std::string> settle_worker_id(const std::string& wanted);
   const std::string& mark() const { return mark_; }
   const std::string& incarnation() const { return incarnation_; }
+  // Supervisors that hold this very lock, see each other's processes and were started since the machine was form a lineage,
+  // counted by the generation: a later one has killed what the earlier ones left. A copy of the folder, a reboot, another
+  // machine or container begin a new one. Empty where that cannot be told.
+  const std::string& lineage() const { return lineage_; }
+  uint64_t generation() const { return generation_; }
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
   void note_agent(int64_t pid);        // 0: none
@@ -41,7 +47,12 @@ class StateFolder {
 
   std::string path_;
   std::string mark_;
+  absl::Status settle_lineage();
+
   std::string incarnation_;
+  std::string lineage_;
+  uint64_t generation_ = 0;
+  bool is_copy_ = false;               // or the machine was started again since
   Fd lock_;
 };
 

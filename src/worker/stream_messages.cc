@@ -12,17 +12,20 @@ v1::JobResult::Outcome outcome(Outcome o) {
     case Outcome::Cancelled: return v1::JobResult::Cancelled;
     case Outcome::TimedOut: return v1::JobResult::TimedOut;
     case Outcome::Lost: return v1::JobResult::Lost;
+    case Outcome::Interrupted: return v1::JobResult::Interrupted;
   }
   return v1::JobResult::Lost;
 }
 
 }  // namespace
 
-void put_hello(const SendHello& hello, const std::string& session_id, const std::string& incarnation,
-               v1::WorkerMessage& out) {
+void put_hello(const SendHello& hello, const std::string& session_id, const StartedAs& self, v1::WorkerMessage& out) {
   v1::Hello& message = *out.mutable_hello();
   message.set_session_id(session_id);
-  message.set_incarnation(incarnation);
+  message.set_incarnation(self.incarnation);
+  message.set_lineage(self.lineage);
+  message.set_generation(self.generation);
+  message.set_stopping(hello.stopping);
   for (const Held& held : hello.held) {
     v1::HeldExecution& each = *message.add_held();
     each.set_execution_id(to_string(held.execution));

@@ -11,8 +11,14 @@
 
 namespace hodei::worker {
 
-void put_hello(const SendHello& hello, const std::string& session_id, const std::string& incarnation,
-               v1::WorkerMessage& out);
+// Which start of which supervisor speaks; see StateFolder.
+struct StartedAs {
+  std::string incarnation;
+  std::string lineage;
+  uint64_t generation = 0;
+};
+
+void put_hello(const SendHello& hello, const std::string& session_id, const StartedAs& self, v1::WorkerMessage& out);
 void put_started(const SendStarted& started, v1::WorkerMessage& out);
 void put_result(const Exit& exit, v1::WorkerMessage& out);
 void put_progress(ExecutionId execution, const ProgressLine& progress, v1::WorkerMessage& out);

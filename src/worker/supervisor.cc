@@ -204,7 +204,7 @@ void Supervisor::on_signals(Now now) {
       if (info[i].ssi_signo == SIGCHLD) {
         child = true;
       } else {
-        begin_stop(0, now);
+        on_stop_signal(now);
       }
     }
   }
@@ -269,18 +269,42 @@ void Supervisor::set_timer() {
   timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-void Supervisor::begin_stop(int exit_code, Now now) {
-  if (stopping_) return;
-  say("stopping");
-  stopping_ = true;
-  exit_code_ = exit_code;
-  keeper_.stop(now);
-  if (agent_) agent_->put(protocol::Stop{});
+// The first lets what runs end within the grace time, the second ends it in good order, the third kills it.
+void Supervisor::on_stop_signal(Now now) {
+  const size_t running = keeper_.alive_count();
+  const std::string what = cat(running, running == 1 ? " execution" : " executions");
+  switch (++stop_signals_) {
+    case 1:
+      if (running == 0) {
+        say("stopping; nothing runs");
+      } else {
+        say("stopping: ", what, " may end within ", options_.stop_grace.count() / 1'000'000,
+            " s, then they are ended and will run again; a second signal ends them now");
+      }
+      return begin_stop(0, options_.stop_grace, now);
+    case 2:
+      if (running > 0) say("stopping now: ending ", what, "; they will run again; a third signal kills them");
+      return begin_stop(0, Duration(0), now);
+    default:
+      if (running > 0) say("killing ", what);
+      keeper_.stop_at_once();
+  }
+}
+
+void Supervisor::begin_stop(int exit_code, Duration grace, Now now) {
+  if (!stopping_) {
+    stopping_ = true;
+    exit_code_ = exit_code;
+    // Before what comes of it: the server must know why before it hears that orders are refused.
+    if (agent_) agent_->put(protocol::Stop{});
+  }
+  stop_until_ = now.mono + grace;
+  keeper_.stop_gracefully(grace, now);
 }
 
 bool Supervisor::is_over(Now now) {
   if (!stopping_ || !host_->empty()) return false;
-  if (deliver_until_ == kNever) deliver_until_ = now.mono + kDeliveryTime;
+  if (deliver_until_ == kNever) deliver_until_ = std::max(now.mono + kDeliveryTime, stop_until_);
   if (now.mono < deliver_until_ && !agent_left_) return false;
   if (agent_pid_ != 0) kill(agent_pid_, SIGKILL);
   enclosures_->remove_all();

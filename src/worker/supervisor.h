@@ -50,7 +50,8 @@ class Supervisor {
   void on_agent(Now now);
   void on_message(protocol::Message& message, Now now);
   void flush(Now now);
-  void begin_stop(int exit_code, Now now);
+  void on_stop_signal(Now now);
+  void begin_stop(int exit_code, Duration grace, Now now);
 
   WorkerOptions options_;
   StateFolder& state_;
@@ -84,6 +85,8 @@ class Supervisor {
   int quick_deaths_ = 0;
 
   bool stopping_ = false;
+  int stop_signals_ = 0;
+  MonoTime stop_until_{0};               // when the grace time of a stop ends
   bool agent_left_ = false;              // it said goodbye: no new one is started
   int exit_code_ = 0;
   MonoTime deliver_until_ = kNever;      // once nothing runs: how long the agent may still deliver

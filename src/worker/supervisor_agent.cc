@@ -35,6 +35,8 @@ void Supervisor::attach(Now now) {
   rings_.new_agent();
   protocol::Attach hello;
   hello.incarnation = state_.incarnation();
+  hello.lineage = state_.lineage();
+  hello.generation = state_.generation();
   hello.session_id = state_.session();
   hello.cgroup = enclosures_->cgroup();
   hello.mark = state_.mark();
@@ -127,7 +129,7 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
   } else if (const auto* left = std::get_if<protocol::Left>(&message)) {
     say("the agent left: ", left->reason);
     agent_left_ = true;
-    begin_stop(left->turned_away ? 3 : 0, now);
+    begin_stop(left->turned_away ? 3 : 0, Duration(0), now);
   }
 }
 

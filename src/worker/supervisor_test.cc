@@ -51,6 +51,8 @@ struct FakeAgent {
         exits[exited->exit.execution] = exited->exit;
       } else if (auto* answer = std::get_if<protocol::Pong>(&each.message)) {
         pong = *answer;
+      } else if (std::holds_alternative<protocol::Stop>(each.message)) {
+        told_to_stop = true;
       }
     }
   }
@@ -77,6 +79,7 @@ struct FakeAgent {
   Channel channel;
   std::optional<protocol::Attach> attach;
   protocol::Pong pong;
+  bool told_to_stop = false;
   Fd room;
   std::map<uint64_t, RingMemory> rings;
   std::map<uint64_t, RingReader> readers;
@@ -309,6 +312,41 @@ TEST_P(SupervisorTest, StartsNothingWithoutALease) {
   const Exit& exit = end_of(a);
   EXPECT_EQ(exit.outcome, Outcome::Lost);
   EXPECT_FALSE(exit.started.is_set());
+}
+
+TEST_P(SupervisorTest, ASignalLetsWhatRunsEndAndASecondEndsIt) {
+  options.stop_grace = 60s;
+  stop();
+  start();
+  extend_lease(60s);
+  run(a, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+  run(b, "while [ ! -e " + options.state_dir + "/go ]; do sleep 0.01; done");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a)) == "ready\n" && agent->pids.contains(b); }));
+  kill(getpid(), SIGTERM);
+  ASSERT_TRUE(until([&] { return agent->told_to_stop; }));
+  const ExecutionId late{JobId{3}, 1};
+  run(late, "echo never");
+  EXPECT_EQ(end_of(late).outcome, Outcome::Interrupted);
+  EXPECT_FALSE(agent->exits[late].started.is_set());
+  std::ofstream(options.state_dir + "/go") << "go";
+  EXPECT_EQ(end_of(b).outcome, Outcome::Succeeded) << "it ended within the grace time";
+  EXPECT_FALSE(agent->exits.contains(a));
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(end_of(a).outcome, Outcome::Interrupted);
+  EXPECT_TRUE(agent->exits[a].started.is_set());
+}
+
+TEST_P(SupervisorTest, WhatRunsLongerThanTheGraceTimeIsEnded) {
+  options.stop_grace = 100ms;
+  stop();
+  start();
+  extend_lease(60s);
+  run(a, "trap '' TERM; sleep 1000");
+  ASSERT_TRUE(until([&] { return agent->pids.contains(a); }));
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(end_of(a).outcome, Outcome::Interrupted);
+  EXPECT_FALSE(alive(agent->pids[a]));
 }
 
 TEST_P(SupervisorTest, ManyShortJobsAllEndAndTheirPlacesAreReused) {

@@ -54,6 +54,7 @@ struct WorkerOptions {
   uint32_t spawn_threads = 2;
   size_t ring_bytes = 1 << 20;                 // output buffered per execution
   std::string metrics_listen;                  // host:port of the agent's /metrics; `off` or empty: none
+  Duration stop_grace = 30s;                   // for what runs when the worker is stopped, before it is ended
   Duration grace = 5s;                         // from SIGTERM to SIGKILL when a job names none
 };
 

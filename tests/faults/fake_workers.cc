@@ -242,7 +242,8 @@ class FakeWorker {
           settle(now);
         });
   }
-  void act(SendHello& hello, Now) { put_hello(hello, session_id_, id_, out()); }
+  void act(SendHello& hello, Now) { put_hello(hello, session_id_, {id_, "", 0}, out()); }
+  void act(SendStopping&, Now) { out().mutable_stopping(); }
   void act(SendHeartbeat& beat, Now) {
     out().mutable_heartbeat()->set_sent_us(beat.sent.us);
     for (const ExecutionId execution : beat.active) out().mutable_heartbeat()->add_active(to_string(execution));

@@ -13,11 +13,11 @@ COMEBACK = 120.0   # seconds until a killed part is there again; a lost lease al
 
 
 class Storm(Dev):
-    """A server under load. `victims`: what is killed, drawn at random each time."""
+    """A server under load. `victims`: what is killed, drawn at random each time, by which signal."""
 
-    def __init__(self, arguments, random, victims):
-        super().__init__(HODEI_SLOTS=8)
-        self.arguments, self.random, self.victims = arguments, random, victims
+    def __init__(self, arguments, random, victims, by, **settings):
+        super().__init__(HODEI_SLOTS=8, **settings)
+        self.arguments, self.random, self.victims, self.by = arguments, random, victims, by
         self.load = LedgerLoad(self, random, arguments.patience)
         self.killed = collections.Counter()
 
@@ -40,7 +40,7 @@ class Storm(Dev):
         self.load.judge_leftovers()
 
     def strike(self, victim):
-        killed = self.kill(victim, signal.SIGKILL)
+        killed = self.kill(victim, self.by)
         self.killed[victim] += 1
         say(f"killed the {victim} ({killed}) after {self.load.starts()} starts")
         if victim == "server":
@@ -52,13 +52,13 @@ class Storm(Dev):
         self.role(victim)
 
 
-def main(parser, victims):
+def main(parser, victims, by=signal.SIGKILL, **settings):
     """Runs a storm with the arguments of a script; answers with its exit code."""
     parser.add_argument("--rate", type=float, default=1000, help="submissions per second")
-    parser.add_argument("--work-ms", type=int, default=5, help="how long each job runs")
+    parser.add_argument("--work-ms", type=int, default=parser.get_default("work_ms") or 5, help="how long each job runs")
     parser.add_argument("--patience", type=float, default=600, help="seconds after which a wait is given up")
 
     def test(arguments, random):
-        with Storm(arguments, random, victims) as storm:
+        with Storm(arguments, random, victims, by, **settings) as storm:
             storm.run()
     return fault.main(parser, test)

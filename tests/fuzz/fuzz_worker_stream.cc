@@ -70,7 +70,7 @@ static void reports(const v1::WorkerMessage& message) {
     REQUIRE(again.started == r.started && again.ended == r.ended && again.message == r.message, "");
     REQUIRE(again.facts == r.facts, "");
     REQUIRE(again.log_bytes == r.log_bytes.value_or(0), "");
-    const bool known = r.outcome >= core::Outcome::Succeeded && r.outcome <= core::Outcome::Lost;
+    const bool known = r.outcome >= core::Outcome::Succeeded && r.outcome <= core::Outcome::Interrupted;
     REQUIRE(!known || again.outcome == r.outcome, static_cast<int>(r.outcome));
   }
 }

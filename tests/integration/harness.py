@@ -145,7 +145,8 @@ class Dev:
     def environment(self, **more):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("HODEI_") and k not in FOREIGN}
         kept.update(HOME=str(self.folder), HODEI_SERVER=self.address, HODEI_DATA_DIR=str(self.data), NO_COLOR="1",
-                    HODEI_HTTP_LISTEN="off")   # many servers run at once
+                    HODEI_HTTP_LISTEN="off",    # many servers run at once
+                    HODEI_STOP_GRACE="0s")      # the end of a test waits for no job
         kept.update({k: str(v) for k, v in {**self.settings, **more}.items()})
         return kept
 

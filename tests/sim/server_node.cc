@@ -175,6 +175,8 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
             network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).welcomed(e.stream, e.unknown); });
           } else if constexpr (std::is_same_v<E, core::TellDrain>) {
             network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).drain(e.stream); });
+          } else if constexpr (std::is_same_v<E, core::NoteStop>) {
+            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).stop_noted(e.stream); });
           } else if constexpr (std::is_same_v<E, core::DropStream>) {
             network_.break_stream(e.stream);
           } else if constexpr (std::is_same_v<E, core::JobMoved>) {

@@ -48,6 +48,7 @@ class WorkerNode final : public StreamEnd {
   void result_acked(uint64_t stream, ExecutionId execution);
   void heartbeat_acked(uint64_t stream, MonoTime sent);
   void drain(uint64_t stream);
+  void stop_noted(uint64_t stream);
   void stream_broken(uint64_t stream) override;
 
  private:

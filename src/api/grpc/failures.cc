@@ -30,6 +30,7 @@ constexpr Known kKnown[] = {
     {"cannot_be_placed", v1::Failure::cannot_be_placed, "See `hodei job explain` for the rule that no worker passes."},
     {"worker_lost", v1::Failure::infrastructure, kInfrastructure},
     {"worker_restarted", v1::Failure::infrastructure, kInfrastructure},
+    {"interrupted", v1::Failure::infrastructure, kInfrastructure},
     {"lease_expired", v1::Failure::infrastructure, kInfrastructure},
     {"infrastructure", v1::Failure::infrastructure, kInfrastructure},
 };

@@ -116,6 +116,8 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   out->set_state(static_cast<v1::Worker::State>(view.state));
   out->set_connected(view.connected);
   out->set_unhealthy(view.unhealthy);
+  out->set_stopped(view.stopped);
+  if (view.paused_until.is_set()) set_time(view.paused_until, out->mutable_paused_until());
   if (view.unhealthy) out->set_unhealthy_reason("silent for longer than its lease");
   for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
   out->set_cpu_load(view.cpu_load);

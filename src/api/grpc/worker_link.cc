@@ -124,6 +124,8 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
     const std::lock_guard lock(mutex_);
     if (!open_) return finish({grpc::StatusCode::FAILED_PRECONDITION, "the first message of a stream must be a hello"});
   }
+  // Before anything that says what became of executions because of it.
+  if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_}, nullptr);
   if (message.has_heartbeat()) take_heartbeat(message.heartbeat());
   take_logs(message);
   if (message.started_size() + message.progress_size() + message.results_size() > 0) take_reports(message);

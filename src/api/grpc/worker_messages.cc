@@ -1,5 +1,8 @@
 #include "src/api/grpc/worker_messages.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "src/api/grpc/translate.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
@@ -10,6 +13,7 @@ namespace {
 
 constexpr size_t kMaxStatusMessageBytes = size_t{2} << 20;
 constexpr int kMaxHeld = 100'000;
+constexpr size_t kMaxLineage = 64;
 
 size_t cost(const server::ToWorker::Run& run) {
   return run.spec->bytes.size() + 64 + (run.has_secrets ? core::kMaxSecretBytes : 0);
@@ -33,11 +37,22 @@ void add(const server::LogPosition& position, v1::LogPosition* out) {
 
 }  // namespace
 
+absl::Status check_lineage(const char* field, const std::string& lineage) {
+  const bool plain =
+      std::all_of(lineage.begin(), lineage.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+  if (plain && lineage.size() <= kMaxLineage) return absl::OkStatus();
+  return bad_field(field, "at most ", kMaxLineage, " letters, digits and hyphens");
+}
+
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "at most ", kMaxHeld, " executions");
   core::OpenStream out;
   out.session = secret_hash(hello.session_id());
   out.incarnation = hello.incarnation();
+  out.lineage = hello.lineage();
+  out.generation = hello.generation();
+  out.stopping = hello.stopping();
+  RETURN_IF_ERROR(check_lineage("hello.lineage", out.lineage));
   for (const v1::HeldExecution& h : hello.held()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(h.execution_id()));
     out.held.push_back({execution, h.started(), h.ended()});
@@ -148,6 +163,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
       out->mutable_drain()->set_reason(*m.drain);
       out->mutable_drain()->set_stop(true);
     }
+    if (m.stop_noted) out->mutable_ack()->set_stop_noted(true);
     for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));
     for (const server::LogPosition& p : m.logs) add(p, out->mutable_ack()->add_logs());
     if (m.heartbeat_sent_us != 0) out->mutable_ack()->set_heartbeat_sent_us(m.heartbeat_sent_us);

@@ -3,6 +3,7 @@
 #include "src/api/grpc/session_call.h"
 #include "src/api/grpc/unary.h"
 #include "src/api/grpc/worker_link.h"
+#include "src/api/grpc/worker_messages.h"
 #include "src/base/random.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
@@ -32,9 +33,12 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
   if (in->incarnation().empty() || in->incarnation().size() > 100) {
     return finish(c, bad_field("incarnation", "is required: a random text, new at every start of the worker"));
   }
+  if (absl::Status bad = check_lineage("lineage", in->lineage()); !bad.ok()) return finish(c, bad);
   core::RegisterWorker command;
   command.info = std::move(*info);
   command.incarnation = in->incarnation();
+  command.lineage = in->lineage();
+  command.generation = in->generation();
   std::string session = in->session_id();
   if (!session.empty()) {
     command.session = secret_hash(session);

@@ -95,6 +95,10 @@ std::string encode(const Past& past) {
   for (const Execution& e : past.executions) put(out, e);
   out.text(past.failure).text(past.reason).text(past.cancel_reason).text(past.output);
   out.u64(std::bit_cast<uint64_t>(past.progress)).text(past.progress_message);
+  // What earlier versions wrote ends here.
+  if (past.refused_by.empty()) return out.take();
+  out.u64(past.refused_by.size());
+  for (const WorkerId& worker : past.refused_by) out.text(worker.str());
   return out.take();
 }
 
@@ -111,6 +115,8 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   past->output = in.text();
   past->progress = std::bit_cast<double>(in.u64());
   past->progress_message = in.text();
+  if (in.done() || !in.ok()) return past;
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->refused_by.emplace_back(std::string(in.text()));
   return past;
 }
 

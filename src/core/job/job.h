@@ -60,6 +60,7 @@ struct Past {
   std::string output;
   double progress = -1;
   std::string progress_message;
+  std::vector<WorkerId> refused_by;      // workers that had it and did not start it, the newest last; see kMaxRefusedBy
 
   bool operator==(const Past&) const = default;
 };
@@ -76,7 +77,7 @@ struct Backoff {
 using SecretNames = std::shared_ptr<const std::string>;
 
 // Why the current execution is being ended although nobody wants the job's end: it goes back into the queue.
-enum class Requeue : uint8_t { No = 0, Evicted, Preempted };
+enum class Requeue : uint8_t { No = 0, Evicted, Preempted, Interrupted };
 
 struct JobHead {
   JobId id{};
@@ -90,7 +91,7 @@ struct JobHead {
   uint32_t executions = 0;               // dispatches so far; the newest is the current one
   uint32_t attempts = 0;                 // of them, those that started
   uint32_t max_attempts = 1;
-  uint32_t lost_dispatches = 0;          // lost before they started; bounded, see kMaxLostDispatches
+  uint32_t lost_dispatches = 0;          // in a row, lost before they started; see dispatch_delay()
   Duration timeout{0};
   Duration grace = 5s;
   Backoff backoff;

@@ -16,4 +16,10 @@ Duration backoff_delay(const JobHead& job) {
   return Duration(static_cast<int64_t>(bounded * (1 - share / 2)));
 }
 
+Duration dispatch_delay(uint32_t times) {
+  constexpr uint32_t kMostDoublings = 16;  // far beyond the longest delay
+  const uint32_t doublings = std::min(times == 0 ? 0 : times - 1, kMostDoublings);
+  return std::min(kFirstDispatchDelay * (int64_t{1} << doublings), Duration(kLongestDispatchDelay));
+}
+
 }  // namespace hodei::core

@@ -5,8 +5,11 @@
 
 namespace hodei::core {
 
-// A job whose executions are lost before they start again and again is not placed forever.
-inline constexpr uint32_t kMaxLostDispatches = 20;
+// A job that was sent to a worker and did not start there is sent again, for as long as it takes: only a person, or a rule
+// about the job itself, ends one that never started. Workers that had it are tried after all others.
+inline constexpr Duration kFirstDispatchDelay = 100ms;
+inline constexpr Duration kLongestDispatchDelay = 30s;
+inline constexpr size_t kMaxRefusedBy = 16;
 
 inline bool may_retry(const JobHead& job) {
   return job.allow_retry && !job.cancel_requested && job.attempts < job.max_attempts;
@@ -15,5 +18,9 @@ inline bool may_retry(const JobHead& job) {
 // The wait before the attempt after `attempts`: exponential, bounded, less up to half by jitter. The jitter comes from
 // the job and the attempt, so the same decision is made on every replay.
 Duration backoff_delay(const JobHead& job);
+
+// The wait before a job is sent again that was lost `times` times in a row before it started; also how long a worker is
+// left alone that did not start anything of what it was sent, so many rounds in a row.
+Duration dispatch_delay(uint32_t times);
 
 }  // namespace hodei::core

@@ -29,12 +29,15 @@ constexpr Passing kPassing[] = {
     {"connected", "a worker coming back"},
     {"healthy", "a worker coming back"},
     {"state", "a worker joining that is not about to leave"},
+    {"pause", "the end of its pause, or another worker"},
 };
 
 std::optional<Against> right_now(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& w) {
   if (!takes_work(w.state)) return {{"state", cat("is ", name(w.state))}};
+  if (!w.in_service()) return {{"state", w.connected ? "is being stopped" : "has been stopped"}};
   if (!w.connected) return {{"connected", "is not connected"}};
   if (w.unhealthy) return {{"healthy", "is unhealthy"}};
+  if (w.paused) return {{"pause", "did not start what it was sent last, and is left alone for a while"}};
   if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
   if (std::optional<std::string> no = rejects_company(shape, w)) return {{kCompanyRule, *std::move(no)}};

@@ -1,5 +1,7 @@
 #include "src/core/placement/roster.h"
 
+#include <algorithm>
+
 #include "src/base/codec.h"
 #include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/rule.h"
@@ -242,7 +244,7 @@ bool Roster::fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) co
   return !rejects_company(shape, worker) && is_kept(worker.rank, in_company(shape, fit, worker), *config_);
 }
 
-Choice Roster::best(const Lane& lane) const {
+Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) const {
   Choice choice;
   const WaitingShape& shape = *lane.shape;
   const bool all_differ = prefers_company(*shape.shape);
@@ -251,6 +253,7 @@ Choice Roster::best(const Lane& lane) const {
   for (const WaitingShape::Eligible& e : shape.eligible) {
     for (LiveWorker* worker : e.kind->open) {
       if (!fits(lane, e.fit, *worker)) continue;
+      if (!but_not.empty() && std::find(but_not.begin(), but_not.end(), worker->id()) != but_not.end()) continue;
       const double total =
           worker->rank + favour_of(all_differ ? in_company(*shape.shape, e.fit, *worker) : e.fit, *config_);
       if (choice.worker == nullptr || total > best_total ||

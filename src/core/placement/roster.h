@@ -80,8 +80,8 @@ class Roster {
   Namespace shared(const Namespace& ns) const;
   LabelsPtr shared(const LabelsPtr& labels);
 
-  // The best available worker for a lane, with the reasons; no worker if none fits.
-  Choice best(const Lane& lane) const;
+  // The best available worker for a lane, none of those, with the reasons; no worker if none fits.
+  Choice best(const Lane& lane, const std::vector<WorkerId>& but_not = {}) const;
   // The first waiting lane that fits on this worker.
   Lane* first_waiting(const LiveWorker& worker);
   // The first lane of a tenant that its quotas admit and that fits on a worker, whichever.

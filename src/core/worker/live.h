@@ -32,6 +32,9 @@ struct LiveWorker {
   int64_t dropped_logs = 0;
   int64_t succeeded = 0;
   int64_t failed = 0;
+  uint32_t refusals = 0;                         // rounds of orders in a row that it took without starting anything
+  bool paused = false;                           // after such a round, until paused_until
+  MonoTime paused_until{0};
   double success = 1;                            // decaying share of executions that went well
 
   // Kept by the roster.
@@ -43,7 +46,10 @@ struct LiveWorker {
   LaneKey reserved;                              // for whom it is kept free
 
   const WorkerId& id() const { return record->info.id; }
-  bool available() const { return connected && !unhealthy && takes_work(state); }
+  bool in_service() const { return takes_work(state) && !record->stopped; }
+  bool available() const { return connected && !unhealthy && !paused && in_service(); }
+  // As people see it: one that stops drains.
+  WorkerState shown_state() const { return takes_work(state) && record->stopped ? WorkerState::Draining : state; }
   bool has_slot() const { return executions.size() < record->info.slots; }
   Amounts free() const {
     Amounts left = record->info.capacity;

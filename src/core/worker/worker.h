@@ -56,8 +56,8 @@ struct WorkerRecord {
   WorkerState state = WorkerState::Connecting;   // Busy is never stored: it follows from the executions
   Hash128 session;                               // of its session id
   Hash128 used_otp;                              // so that the same incarnation may repeat Register
-  std::string incarnation;
-  bool stop_when_empty = false;
+  std::string incarnation;                       // of the newest stream; the column form of an Incarnation
+  bool stopped = false;                          // it said that it stops; it may come back with its session
   WallTime registered;
 
   bool operator==(const WorkerRecord&) const = default;

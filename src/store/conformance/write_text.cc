@@ -34,7 +34,7 @@ struct Describe {
     const WorkerRecord& r = *w.worker;
     return fmt::format("worker {} state={} session={} otp={} incarnation={} stop={} registered={}",
                        in_quotes(encode(r.info)), name(r.state), text_of(r.session), text_of(r.used_otp),
-                       in_quotes(r.incarnation), r.stop_when_empty, r.registered.us);
+                       in_quotes(r.incarnation), r.stopped, r.registered.us);
   }
   std::string operator()(const DeleteWorker& w) const { return "delete worker " + in_quotes(w.worker.str()); }
   std::string operator()(const PutOtp& w) const {

@@ -10,7 +10,7 @@
 
 namespace hodei::worker {
 
-enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost };
+enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost, Interrupted };
 
 // How an execution ended. Kept by the supervisor until the server has acknowledged it.
 struct Exit {
@@ -19,7 +19,7 @@ struct Exit {
   int exit_code = 0;
   int signal = 0;
   std::string failure;    // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
-                          // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, cancelled
+                          // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled
   std::string message;    // for people
   WallTime started;       // not set: it never started
   WallTime ended;

@@ -19,7 +19,7 @@ Verdict verdict(KillReason why) {
     case KillReason::TimedOut: return {Outcome::TimedOut, "timeout", "ran longer than its time-out"};
     case KillReason::LeaseExpired:
       return {Outcome::Lost, "lease_expired", "the worker's lease ended before the server answered again"};
-    case KillReason::Stopping: return {Outcome::Lost, "worker_restarted", "the worker was stopped"};
+    case KillReason::Stopping: return {Outcome::Interrupted, "interrupted", "the worker was stopped"};
   }
   return {Outcome::Lost, "worker_restarted", ""};
 }
@@ -48,6 +48,13 @@ void judge_by_usage(Exit& exit, const Exit& usage) {
   } else if (!usage.message.empty()) {
     exit.message = (exit.message.empty() ? "exited with 0" : exit.message) + "; " + usage.message;
   }
+}
+
+// Gone without anybody having seen how.
+void judge_unseen(Exit& exit) {
+  exit.outcome = Outcome::Lost;
+  exit.failure = "worker_restarted";
+  exit.message = "its end was not seen";
 }
 
 }  // namespace
@@ -157,22 +164,41 @@ void Keeper::main_exited(ExecutionId execution, int exit_code, int signal, Now) 
 void Keeper::tree_dead(ExecutionId execution, const Exit& usage, Now now) {
   Entry* entry = find_alive(execution);
   if (entry == nullptr) return;
-  if (!entry->main_gone) judge(entry->exit, entry->dying.value_or(KillReason::Stopping));
+  if (!entry->main_gone && entry->dying) judge(entry->exit, *entry->dying);
+  if (!entry->main_gone && !entry->dying) judge_unseen(entry->exit);
   entry->exit.facts = usage.facts;
   entry->exit.log_bytes = usage.log_bytes;
   if (!entry->dying) judge_by_usage(entry->exit, usage);
   end(*entry, now);
 }
 
-void Keeper::stop(Now now) {
+void Keeper::stop_gracefully(Duration grace, Now now) {
+  const MonoTime until = now.mono + grace;
+  stop_at_ = std::min(stop_at_, until);
   stopping_ = true;
+  end_stopped(now);
+}
+
+void Keeper::end_stopped(Now now) {
+  if (now.mono < stop_at_) return;
+  stop_at_ = kNever;
   for (auto& [id, entry] : held_) {
     if (!entry.ended && !entry.main_gone) begin_end(entry, KillReason::Stopping, Duration::zero(), now);
   }
 }
 
+void Keeper::stop_at_once() {
+  for (auto& [id, entry] : held_) {
+    if (entry.ended || entry.main_gone || entry.sigkilled) continue;
+    if (!entry.dying) entry.dying = KillReason::Stopping;
+    if (entry.spawned) actions_.push_back(SignalTree{id, true});
+    sigkill(entry);
+  }
+}
+
 void Keeper::tick(Now now) {
   expire(now);
+  end_stopped(now);
   while (!deadlines_.empty() && deadlines_.begin()->first <= now.mono) {
     Entry& entry = held_.at(deadlines_.begin()->second);
     if (!entry.dying) {
@@ -186,7 +212,7 @@ void Keeper::tick(Now now) {
 
 MonoTime Keeper::next_deadline() const {
   MonoTime next = deadlines_.empty() ? kNever : deadlines_.begin()->first;
-  if (!at_risk_.empty()) next = std::min(next, lease_until_);
+  if (!at_risk_.empty()) next = std::min({next, lease_until_, stop_at_});
   return next;
 }
 

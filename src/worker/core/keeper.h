@@ -55,6 +55,7 @@ class Keeper {
   void forget(ExecutionId execution);                      // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
   size_t held_count() const { return held_.size(); }
+  size_t alive_count() const { return at_risk_.size(); }   // less those that were told to die at once
   bool holds(ExecutionId execution) const { return held_.contains(execution); }
 
   // From the operating system.
@@ -66,7 +67,11 @@ class Keeper {
   // is called, unless somebody wanted the end; a message without one is added.
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
-  void stop(Now now);                                      // kill everything, start nothing more
+  // The worker is being stopped. Nothing is started any more: such an order is told as Exit{Interrupted} that never started.
+  // What runs may end by itself for that long; then it gets SIGTERM, after its own grace SIGKILL, and is told as Interrupted.
+  // Called again it can only become shorter.
+  void stop_gracefully(Duration grace, Now now);
+  void stop_at_once();                                     // after stop_gracefully: SIGKILL for all that is left
   void tick(Now now);
   MonoTime next_deadline() const;
   bool empty() const { return held_.empty(); }
@@ -93,6 +98,7 @@ class Keeper {
   void set_deadline(Entry& entry, MonoTime at);
   void end(Entry& entry, Now now);
   void expire(Now now);
+  void end_stopped(Now now);
 
   KeeperConfig config_;
   std::map<ExecutionId, Entry> held_;
@@ -100,6 +106,7 @@ class Keeper {
   std::set<ExecutionId> at_risk_;          // alive and not yet told to die at once: what the end of the lease concerns
   MonoTime lease_until_{0};
   bool stopping_ = false;
+  MonoTime stop_at_ = kNever;              // when what still runs is ended; afterwards not set
   std::vector<KeeperAction> actions_;
 };
 

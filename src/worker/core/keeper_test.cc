@@ -257,21 +257,59 @@ TEST_F(KeeperTest, AFailedSpawnIsToldAsItsOwnEnd) {
   EXPECT_EQ(keeper.next_deadline(), kNever);
 }
 
-TEST_F(KeeperTest, StoppingKillsWithGraceAndStartsNothingMore) {
+TEST_F(KeeperTest, StoppedItStartsNothingMoreAndLetsWhatRunsEnd) {
   run(kA);
-  keeper.stop(at(2s));
+  keeper.stop_gracefully(10s, at(2s));
   keeper.start({.execution = kB}, at(2s));
   settle();
   EXPECT_EQ(spawns, std::vector{kA});
-  ASSERT_EQ(signals.size(), 1u);
-  EXPECT_FALSE(signals[0].kill);
+  EXPECT_TRUE(signals.empty()) << "it may end by itself";
   ASSERT_EQ(exits.size(), 1u);
   EXPECT_EQ(exits[0].execution, kB);
-  EXPECT_EQ(exits[0].outcome, Outcome::Lost);
-  keeper.tick(at(7s));
-  die(kA, 7s, 137, 9);
-  EXPECT_EQ(exits[1].outcome, Outcome::Lost);
-  EXPECT_EQ(exits[1].failure, "worker_restarted");
+  EXPECT_EQ(exits[0].outcome, Outcome::Interrupted);
+  EXPECT_FALSE(exits[0].started.is_set());
+  die(kA, 5s);
+  EXPECT_EQ(exits[1].outcome, Outcome::Succeeded);
+}
+
+TEST_F(KeeperTest, StoppedItInterruptsWhatRunsLongerThanTheGraceTime) {
+  run(kA);
+  keeper.stop_gracefully(10s, at(2s));
+  EXPECT_EQ(keeper.next_deadline(), at(12s).mono);
+  keeper.tick(at(12s));
+  settle();
+  ASSERT_EQ(signals.size(), 1u);
+  EXPECT_FALSE(signals[0].kill) << "in good order at first";
+  keeper.tick(at(17s));
+  settle();
+  EXPECT_TRUE(signals.back().kill) << "after its own grace";
+  die(kA, 17s, 137, 9);
+  EXPECT_EQ(exits[0].outcome, Outcome::Interrupted);
+  EXPECT_EQ(exits[0].failure, "interrupted");
+  EXPECT_TRUE(exits[0].started.is_set());
+}
+
+TEST_F(KeeperTest, ToldToStopAgainItDoesNotWait) {
+  run(kA);
+  keeper.stop_gracefully(20s, at(2s));
+  keeper.stop_gracefully(0s, at(3s));
+  settle();
+  ASSERT_EQ(signals.size(), 1u);
+  EXPECT_FALSE(signals[0].kill);
+  keeper.stop_at_once();
+  settle();
+  ASSERT_EQ(signals.size(), 2u);
+  EXPECT_TRUE(signals[1].kill);
+  die(kA, 3s, 0, 9);
+  EXPECT_EQ(exits[0].outcome, Outcome::Interrupted);
+}
+
+TEST_F(KeeperTest, WhatWasCancelledBeforeTheStopStaysCancelled) {
+  run(kA);
+  keeper.kill(kA, KillReason::Cancelled, 5s, at(2s));
+  keeper.stop_gracefully(0s, at(2s));
+  die(kA, 3s, 0, 15);
+  EXPECT_EQ(exits[0].outcome, Outcome::Cancelled);
 }
 
 TEST_F(KeeperTest, RefusesMoreThanItMayHold) {

@@ -70,7 +70,8 @@ void Session::stream_opened(Now now) {
   forget_stream();
   phase_ = Phase::Greeting;
   hello_sent_ = now.mono;
-  SendHello hello{.sent = now.mono};
+  SendHello hello{.sent = now.mono, .stopping = stopping_};
+  said_stopping_ = stopping_;
   hello.held.reserve(held_.size());
   for (const auto& [id, entry] : held_) {
     Held held{.execution = id, .started = entry.started, .ended = entry.exit.has_value(), .pid = entry.pid};
@@ -98,6 +99,8 @@ void Session::welcomed(const std::vector<ExecutionId>& unknown, Now now) {
   if (phase_ != Phase::Greeting) return;
   phase_ = Phase::Online;
   failures_ = 0;
+  if (said_stopping_) stop_noted_ = true;
+  if (stopping_ && !said_stopping_) say_stopping();
   beat_at_ = now.mono + config_.heartbeat;
   heartbeat_acked(hello_sent_);
   for (const ExecutionId id : unknown) {
@@ -128,8 +131,16 @@ bool Session::has_exited(ExecutionId execution) const {
 
 void Session::ordered(const RunOrder& order) {
   if (!on_stream() || held_.contains(order.execution)) return;
-  held_[order.execution];
-  actions_.push_back(StartExecution{order});
+  Entry& entry = held_[order.execution];
+  if (!stopping_) {
+    actions_.push_back(StartExecution{order});
+    return;
+  }
+  entry.refused = true;
+  entry.exit = Exit{.execution = order.execution, .outcome = Outcome::Interrupted, .failure = "interrupted"};
+  entry.exit->message = "not started: the worker is being stopped";
+  ++exited_;
+  send_result_if_ready(entry);
 }
 
 void Session::cancel(ExecutionId execution, bool timed_out, Duration grace) {
@@ -156,6 +167,25 @@ void Session::results_acked(const std::vector<ExecutionId>& executions) {
 void Session::drain(bool stop) {
   leave_when_empty_ = leave_when_empty_ || stop;
   leave_if_empty();
+}
+
+void Session::stop_gracefully(Now now) {
+  if (stopping_) return;
+  stopping_ = true;
+  if (online()) say_stopping();
+  if (phase_ == Phase::Waiting && connect_at_ != kNever) connect_at_ = std::min(connect_at_, now.mono);
+  leave_if_empty();
+}
+
+void Session::stop_noted() {
+  if (!said_stopping_) return;
+  stop_noted_ = true;
+  leave_if_empty();
+}
+
+void Session::say_stopping() {
+  said_stopping_ = true;
+  actions_.push_back(SendStopping{});
 }
 
 void Session::tick(Now now) {
@@ -187,6 +217,7 @@ std::vector<SessionAction> Session::take_actions() { return std::exchange(action
 // What was said on a stream that is gone counts for nothing.
 void Session::forget_stream() {
   beat_at_ = kNever;
+  said_stopping_ = stop_noted_ = false;
   for (auto& [id, entry] : held_) {
     entry.log_flushed = false;
     entry.result_sent = false;
@@ -194,7 +225,7 @@ void Session::forget_stream() {
 }
 
 void Session::send_result_if_ready(Entry& entry) {
-  if (!online() || entry.unwanted || entry.result_sent || !entry.exit || !entry.log_flushed) return;
+  if (!online() || entry.unwanted || entry.result_sent || !entry.exit || !(entry.log_flushed || entry.refused)) return;
   entry.result_sent = true;
   actions_.push_back(SendResult{*entry.exit});
 }
@@ -202,7 +233,7 @@ void Session::send_result_if_ready(Entry& entry) {
 void Session::forget_if_done(ExecutionId execution) {
   const auto it = held_.find(execution);
   const Entry& entry = it->second;
-  if (!entry.exit || !(entry.unwanted || (entry.result_acked && entry.log_durable))) return;
+  if (!entry.exit || !(entry.unwanted || (entry.result_acked && (entry.log_durable || entry.refused)))) return;
   held_.erase(it);
   --exited_;
   actions_.push_back(ForgetExecution{execution});
@@ -210,9 +241,11 @@ void Session::forget_if_done(ExecutionId execution) {
 }
 
 void Session::leave_if_empty() {
-  if (!leave_when_empty_ || !held_.empty() || phase_ == Phase::Leaving) return;
+  if (!(leave_when_empty_ || stopping_) || !held_.empty() || phase_ == Phase::Leaving) return;
+  // Orders may be on their way until the server knows; without a stream there is nobody whose orders could arrive.
+  if (!leave_when_empty_ && on_stream() && !stop_noted_) return;
   phase_ = Phase::Leaving;
-  actions_.push_back(Leave{"drained"});
+  actions_.push_back(leave_when_empty_ ? Leave{"drained", true} : Leave{"stopped", false});
 }
 
 // Full jitter: thousands of workers that lose one server come back spread over the whole interval.

@@ -5,6 +5,7 @@
 //    are dropped by the caller before stream_opened is called);
 //  - a result is sent after all output of its execution, again on every new stream, until the server has acknowledged
 //    it; only then, and when the log is durable too, the supervisor is told to forget the execution;
+//  - once it was told to stop, nothing that is ordered is started, and everybody who gives orders is told so;
 //  - the lease runs from the *send* time of the newest acknowledged heartbeat (Hello counts as one).
 #pragma once
 
@@ -29,7 +30,8 @@ struct SessionConfig {
 
 // What to do, in order.
 struct Connect {};                                            // open a channel, Register, then open the stream
-struct SendHello { std::vector<Held> held; MonoTime sent; };
+struct SendHello { std::vector<Held> held; MonoTime sent; bool stopping = false; };
+struct SendStopping {};                                       // on the open stream, before any result that it causes
 struct SendHeartbeat { MonoTime sent; std::vector<ExecutionId> active; };
 struct SendStarted { ExecutionId execution; WallTime at; int64_t pid = 0; };
 struct SendResult { Exit exit; };
@@ -37,8 +39,10 @@ struct StartExecution { RunOrder order; };                    // to the supervis
 struct KillExecution { ExecutionId execution; KillReason why; Duration grace; };
 struct ExtendLease { MonoTime until; };
 struct ForgetExecution { ExecutionId execution; };
-struct Leave { std::string reason; };                         // drained and empty, or turned away for good: end
-using SessionAction = std::variant<Connect, SendHello, SendHeartbeat, SendStarted, SendResult, StartExecution,
+// Nothing is left to do: end. For good: drained on the server's wish, or turned away; else it was stopped, keeps its session
+// and may come back with it.
+struct Leave { std::string reason; bool for_good = true; };
+using SessionAction = std::variant<Connect, SendHello, SendStopping, SendHeartbeat, SendStarted, SendResult, StartExecution,
                                    KillExecution, ExtendLease, ForgetExecution, Leave>;
 
 class Session {
@@ -71,6 +75,12 @@ class Session {
   void heartbeat_acked(MonoTime sent);
   void results_acked(const std::vector<ExecutionId>& executions);
   void drain(bool stop);
+  // The worker is being stopped: says so at once and in every Hello, refuses every order that still arrives (told as
+  // Interrupted, never started), and leaves when it holds nothing and the server knows. What runs is the supervisor's to
+  // end: Keeper::stop_gracefully.
+  void stop_gracefully(Now now);
+  void stop_noted();                                          // the server sends no orders after this on this stream
+  bool stopping() const { return stopping_; }
 
   void tick(Now now);
   MonoTime next_deadline() const;
@@ -94,6 +104,7 @@ class Session {
     bool log_durable = false;
     bool result_sent = false;     // on the current stream
     bool result_acked = false;
+    bool refused = false;         // never handed to the supervisor: it has no output
     bool unwanted = false;        // the server does not know it: kill, report nothing, forget
   };
 
@@ -102,6 +113,7 @@ class Session {
   void send_result_if_ready(Entry& entry);
   void forget_if_done(ExecutionId execution);
   void leave_if_empty();
+  void say_stopping();
   Duration next_wait();
 
   SessionConfig config_;
@@ -115,6 +127,9 @@ class Session {
   MonoTime newest_acked_{0};        // send time of the newest acknowledged heartbeat
   int failures_ = 0;
   bool leave_when_empty_ = false;
+  bool stopping_ = false;
+  bool said_stopping_ = false;      // on the current stream
+  bool stop_noted_ = false;         // by the server, on the current stream
   std::vector<SessionAction> actions_;
 };
 

@@ -227,6 +227,90 @@ TEST_F(SessionTest, DrainedItLeavesWhenNothingIsHeld) {
   EXPECT_TRUE(session.take_actions().empty());
 }
 
+TEST_F(SessionTest, StoppedItSaysSoBeforeAnythingElseAndLeavesWhenTheServerKnows) {
+  go_online();
+  session.take_actions();
+  session.stop_gracefully(at(2s));
+  auto actions = session.take_actions();
+  ASSERT_EQ(actions.size(), 1u) << "an order may still be on its way: it does not leave";
+  EXPECT_TRUE(std::holds_alternative<SendStopping>(actions[0]));
+  session.stop_noted();
+  const auto leaves = take<Leave>();
+  ASSERT_EQ(leaves.size(), 1u);
+  EXPECT_FALSE(leaves[0].for_good) << "it keeps its session";
+}
+
+TEST_F(SessionTest, StoppedItStartsNothingThatStillArrives) {
+  go_online();
+  run(kA);
+  session.stop_gracefully(at(2s));
+  session.take_actions();
+  session.ordered({.execution = kB});
+  auto actions = session.take_actions();
+  ASSERT_EQ(actions.size(), 1u) << "the supervisor never hears of it";
+  const Exit exit = std::get<SendResult>(actions[0]).exit;
+  EXPECT_EQ(exit.execution, kB);
+  EXPECT_EQ(exit.outcome, Outcome::Interrupted);
+  EXPECT_FALSE(exit.started.is_set());
+  session.stop_noted();
+  session.results_acked({kB});
+  EXPECT_TRUE(take<Leave>().empty()) << "one still runs";
+  session.exited(success(kA));
+  session.log_flushed(kA);
+  session.log_durable(kA);
+  session.results_acked({kA});
+  EXPECT_EQ(take<Leave>().size(), 1u);
+}
+
+TEST_F(SessionTest, StoppedItTellsARefusedOrderAgainOnTheNextStream) {
+  go_online();
+  session.stop_gracefully(at(2s));
+  session.ordered({.execution = kB});
+  session.stream_closed(at(3s));
+  session.take_actions();
+  session.stream_opened(at(4s));
+  const auto hellos = take<SendHello>();
+  ASSERT_EQ(hellos.size(), 1u);
+  EXPECT_TRUE(hellos[0].stopping);
+  ASSERT_EQ(hellos[0].held.size(), 1u);
+  EXPECT_TRUE(hellos[0].held[0].ended);
+  session.welcomed({}, at(4s));
+  EXPECT_EQ(take<SendResult>().size(), 1u);
+  session.results_acked({kB});
+  EXPECT_EQ(take<Leave>().size(), 1u) << "the welcome was the answer to a hello that said so";
+}
+
+TEST_F(SessionTest, StoppedWhileItSaysHelloItSaysSoAfterTheWelcome) {
+  session.attached({}, at(1s));
+  session.stream_opened(at(1s));
+  session.take_actions();
+  session.stop_gracefully(at(2s));
+  EXPECT_TRUE(session.take_actions().empty());
+  session.welcomed({}, at(3s));
+  EXPECT_EQ(take<SendStopping>().size(), 1u);
+  EXPECT_TRUE(take<Leave>().empty());
+  session.stop_noted();
+  EXPECT_EQ(take<Leave>().size(), 1u);
+}
+
+TEST_F(SessionTest, StoppedWithoutAServerItLeavesAtOnceWhenItHoldsNothing) {
+  session.attached({}, at(1s));
+  session.stream_closed(at(1s));
+  session.take_actions();
+  session.stop_gracefully(at(1s));
+  EXPECT_EQ(take<Leave>().size(), 1u);
+}
+
+TEST_F(SessionTest, StoppedWithoutAServerItTriesAtOnceToTellWhatItHolds) {
+  session.attached({{.execution = kA, .started = true}}, at(1s));
+  session.stream_closed(at(1s));
+  session.take_actions();
+  session.stop_gracefully(at(1s));
+  EXPECT_EQ(session.next_deadline(), at(1s).mono);
+  session.tick(at(1s));
+  EXPECT_EQ(take<Connect>().size(), 1u);
+}
+
 TEST_F(SessionTest, TurnedAwayItLeavesForGood) {
   session.attached({}, at(1s));
   session.take_actions();
