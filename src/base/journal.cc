@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/base/time.h"
 
@@ -29,7 +30,7 @@ bool journal_wants(Level level) { return level >= threshold.load(std::memory_ord
 
 void write_journal(Level level, std::string_view who, const std::string& text) {
   const std::string line = cat(format_utc(SystemClock().now().wall), " ", kNames[static_cast<size_t>(level)], " ", who, "[",
-                               getpid(), "] ", text, "\n");
+                               getpid(), "] ", printable(text), "\n");
   // One write, so that lines of several processes do not mix. Nothing can be done about a failure.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }

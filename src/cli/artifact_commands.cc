@@ -94,7 +94,7 @@ absl::Status download_to(Session& session, const std::string& name, const std::s
 
 absl::StatusOr<std::string> artifact_get_text(Session& session, const std::string& name, const std::string& file) {
   if (file == "-") {
-    RETURN_IF_ERROR(download(session, name, [&](const std::string& bytes) { return session.print(bytes), true; }));
+    RETURN_IF_ERROR(download(session, name, [&](const std::string& bytes) { return session.io.out(bytes); }));
     return std::string();
   }
   const std::string path = file.empty() ? last_part(name) : file;

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/session.h"
@@ -35,7 +36,7 @@ std::string show_text(const Session& session) {
                std::string(setting.description)});
   }
   // JSON is YAML, too.
-  if (form == OutputForm::Json || form == OutputForm::Yaml) return json.dump(2) + "\n";
+  if (form == OutputForm::Json || form == OutputForm::Yaml) return printable_json(json.dump(2)) + "\n";
   const std::string& path = session.settings.config_path();
   return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.colours()));
 }

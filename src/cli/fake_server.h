@@ -244,7 +244,7 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
     return grpc::Status::OK;
   }
   grpc::Status GetWorkerLogs(grpc::ServerContext*, const v1::GetWorkerLogsRequest* request, v1::GetWorkerLogsResponse* answer) override {
-    answer->set_text(request->worker_id() + " printed " + std::to_string(request->tail()));
+    answer->set_text(printed.empty() ? request->worker_id() + " printed " + std::to_string(request->tail()) : printed);
     return grpc::Status::OK;
   }
   grpc::Status SetPool(grpc::ServerContext*, const v1::SetPoolRequest* request, v1::Pool* answer) override {
@@ -262,6 +262,7 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
   }
 
   grpc::Status refuse = grpc::Status::OK;
+  std::string printed;   // by every worker, if it is not empty
   std::vector<v1::ProviderConfig> registered;
   std::vector<v1::UpdateProviderRequest> updated;
   std::vector<std::string> removed;

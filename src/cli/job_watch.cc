@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/ids.h"
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_logs.h"
@@ -36,7 +37,7 @@ class EventPrinter {
       session_.print(id + event_line(at, event.transition(), {session_.colours(), false, at}));
     if (event.has_progress()) {
       session_.print(cat(id, format_utc(at), fmt::format("  {:.0f} %  ", event.progress().percentage()),
-                         event.progress().message(), "\n"));
+                         printable(event.progress().message()), "\n"));
     }
     if (event.has_gap()) session_.note(cat(event.gap().lost(), " events were left out: this reader is too slow"));
   }

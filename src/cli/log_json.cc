@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/job_view.h"
+#include "src/base/printable.h"
 #include "src/base/utf8.h"
 
 namespace hodei::cli {
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string one_line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string one_line(const Json& object) { return printable_json(object.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n"; }
 
 }  // namespace
 

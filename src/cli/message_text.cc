@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "src/base/printable.h"
 #include "src/base/text.h"
 #include "src/base/time.h"
 
@@ -93,7 +94,7 @@ Json message_json(const Message& message, bool sparse) {
 
 // Bytes that are not UTF-8 (a job's output may be anything) become the replacement character.
 std::string json_text(const Json& value, int indent) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 bool is_plain_yaml(const std::string& text) {
@@ -114,10 +115,7 @@ bool is_plain_yaml(const std::string& text) {
 bool fits_block(const std::string& text) {
   if (text.size() < 2 || text.find('\n') == std::string::npos || text.back() != '\n') return false;
   if (text[text.size() - 2] == '\n' || text[0] == ' ' || text[0] == '\n') return false;
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') return false;
-  }
-  return true;
+  return text.find('\t') == std::string::npos && printable_lines(text) == text;
 }
 
 void add_yaml(std::string& out, const Json& value, int indent);

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "src/base/printable.h"
 #include "src/base/text.h"
 
 namespace hodei::cli {
@@ -22,7 +23,7 @@ std::string what_is_made(const std::string& reason) {
 
 std::string waiting_note(const std::string& job_id, const std::string& reason) {
   if (const std::string made = what_is_made(reason); !made.empty()) return cat("waiting: ", made);
-  return cat(job_id, " is waiting", reason.empty() ? "" : ": ", reason, " (`hodei job explain ", job_id,
+  return cat(job_id, " is waiting", reason.empty() ? "" : ": ", printable(reason), " (`hodei job explain ", job_id,
              "` says more; Ctrl-C cancels it)");
 }
 
@@ -57,7 +58,7 @@ void RunNotes::say_progress(const std::stop_token& stop) {
           request,
           [this](const v1::ExecutionEvent& event) {
             if (event.has_progress()) {
-              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), event.progress().message()));
+              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), printable(event.progress().message())));
             }
             return !event.final();
           },

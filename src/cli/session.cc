@@ -1,10 +1,10 @@
 #include "src/cli/session.h"
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/message_text.h"
-#include "src/cli/table.h"
 
 namespace hodei::cli {
 namespace {
@@ -46,14 +46,16 @@ bool Session::colours() const {
   return io.out_is_terminal && io.env_or("NO_COLOR", "").empty() && io.env_or("TERM", "") != "dumb";
 }
 
-void Session::note(std::string_view text) const { io.err(cat("hodei: ", text, "\n")); }
+void Session::print(std::string_view text) const { io.out(printable_painted(text)); }
+
+void Session::note(std::string_view text) const { io.err(cat("hodei: ", printable_lines(text), "\n")); }
 
 int Session::fail(const absl::Status& status) const {
   std::string message(status.message());
   // A second line says what to do.
   for (size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.insert(at + 1, "  ");
   if (message.empty()) message = absl::StatusCodeToString(status.code());
-  io.err(cat("hodei: error: ", message, "\n"));
+  io.err(cat("hodei: error: ", printable_lines(message), "\n"));
   return is_run ? kPlatform : kRefused;
 }
 
@@ -71,7 +73,7 @@ std::optional<std::string> Session::data_text(const std::vector<const google::pr
 
 int Session::show(const absl::StatusOr<std::string>& text) const {
   if (!text.ok()) return fail(text.status());
-  return io.out(*text) ? kOk : kRefused;
+  return io.out(printable_painted(*text)) ? kOk : kRefused;
 }
 
 int Session::show(bool watch, const std::function<absl::StatusOr<std::string>()>& make_text) const {
@@ -81,7 +83,8 @@ int Session::show(bool watch, const std::function<absl::StatusOr<std::string>()>
     // Someone who watches wants to see the server come back, too.
     if (!text.ok() && !absl::IsUnavailable(text.status())) return fail(text.status());
     if (!text.ok()) text = cat(std::string(text.status().message()), "\n");
-    if (!io.out(io.out_is_terminal ? cat(kClearScreen, *text) : cat(*text, "\n"))) return kOk;
+    const std::string shown = printable_painted(*text);
+    if (!io.out(io.out_is_terminal ? cat(kClearScreen, shown) : cat(shown, "\n"))) return kOk;
     if (!io.pause(kWatchInterval)) return kOk;
   }
 }

@@ -42,22 +42,6 @@ std::string paint(std::string_view text, Colour colour, bool enabled) {
   return cat(escape_of(colour), text, "\x1b[0m");
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += ' ';
-    else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string Table::text(bool colours, size_t indent) const {
   std::vector<size_t> widths;
   for (const std::string& header : headers_) widths.push_back(width(header));

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/printable.h"
+
 namespace hodei::cli {
 
 enum class Colour { None, Green, Red, Yellow, Blue, Grey, Bold };
@@ -13,9 +15,6 @@ enum class Colour { None, Green, Red, Yellow, Blue, Grey, Bold };
 Colour colour_of_state(std::string_view state);
 
 std::string paint(std::string_view text, Colour colour, bool enabled);
-
-// Text from outside may hold control characters that would move the cursor: they are shown as escapes.
-std::string printable(std::string_view text);
 
 class Table {
  public:

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/session.h"
@@ -89,7 +90,7 @@ int show_live(Session& session) {
     if (!data.ok() && !absl::IsUnavailable(data.status())) return session.fail(data.status());
     if (data.ok()) live.add_to(*data);
     const std::string text = data.ok() ? page_of(session, *data) : cat(std::string(data.status().message()), "\n");
-    if (!session.io.out(cat(kHomeAndClear, text, "\nq or Ctrl-C ends\n"))) return kOk;
+    if (!session.io.out(cat(kHomeAndClear, printable_painted(text), "\nq or Ctrl-C ends\n"))) return kOk;
     const bool ends = keys.is_terminal() ? keys.wants_to_leave_within(kRefresh) : !session.io.pause(kRefresh);
     if (ends) return kOk;
   }

@@ -1,6 +1,7 @@
 // `hodei worker …` and `hodei otp …`
 #include <CLI/CLI.hpp>
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/local_commands.h"
@@ -164,7 +165,7 @@ absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest
   ASSIGN_OR_RETURN(const v1::GetWorkerLogsResponse answer, session.client().worker_logs(request));
   if (const auto data = session.data_text(answer)) return *data;
   const bool whole = answer.text().empty() || answer.text().back() == '\n';
-  return answer.text() + (whole ? "" : "\n");
+  return printable_lines(answer.text()) + (whole ? "" : "\n");   // other programs wrote it
 }
 
 void add_logs(CLI::App& group, Session& session) {
