@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/child_environment.h"
+#include "src/base/core_dumps.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/main/process_signals.h"
@@ -50,7 +52,9 @@ std::vector<std::string> environment(const std::string& token) {
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view pair = *entry;
-    if (!pair.starts_with("HODEI_TOKEN=") && !pair.starts_with("HODEI_SECRET_KEY=")) out.emplace_back(pair);
+    const std::string_view name = pair.substr(0, pair.find('='));
+    const bool is_for_workers = name.starts_with("HODEI_") && name != "HODEI_TOKEN" && name != "HODEI_SECRET_KEY" && name != "HODEI_DATABASE_URL";
+    if (is_for_workers || !is_own_setting(name)) out.emplace_back(pair);
   }
   out.push_back("HODEI_TOKEN=" + token);
   return out;
@@ -137,6 +141,7 @@ absl::Status DevWorker::spawn() {
   sigfillset(&all);
   posix_spawnattr_setsigdefault(&how, &all);
   pid_t pid = 0;
+  const CoreLimitRestored as_it_was;   // for its jobs
   const int failed = posix_spawn(&pid, "/proc/self/exe", &files, &how, pointers(args).data(), pointers(env).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&how);

@@ -7,7 +7,9 @@
 #include "src/api/grpc/host.h"
 #include "src/api/http/http_host.h"
 #include "src/api/http/observability.h"
+#include "src/base/core_dumps.h"
 #include "src/base/journal.h"
+#include "src/base/printable.h"
 #include "src/base/random.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
@@ -26,7 +28,7 @@ constexpr Duration kEndWorkers = 10s;
 constexpr Duration kPastGrace = 15s;  // for jobs that were told to end, and for their last output
 
 // Words for the person at the terminal; what happens later goes to the journal.
-void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", line); }
+void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", printable_lines(line)); }
 
 int refuse(const absl::Status& why) {
   say(cat("error: ", std::string(why.message())));
@@ -168,6 +170,7 @@ void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignal
 }  // namespace
 
 int run_server(const cli::ServerOptions& options) {
+  forbid_core_dumps(FoundBy::Nobody);
   StopSignals signals;
   absl::StatusOr<Running> running = open(options, false, [] { return api::LocalWorker{}; });
   if (!running.ok()) return refuse(running.status());
@@ -179,6 +182,7 @@ int run_server(const cli::ServerOptions& options) {
 }
 
 int run_dev(const cli::DevOptions& options) {
+  forbid_core_dumps(FoundBy::Nobody);
   StopSignals signals;
   const std::string address = to_string(options.server.listen);
   std::unique_ptr<DevWorker> worker;

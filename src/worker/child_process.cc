@@ -17,6 +17,8 @@
 #include <climits>
 #include <new>
 
+#include "src/base/core_dumps.h"
+
 namespace hodei::worker {
 namespace {
 
@@ -71,6 +73,7 @@ void limit_data(const Child& child) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   limit_data(child);
+  restore_core_limit();   // ours is none, because of the secrets that we hold
   if (child.sandbox != nullptr && !child.sandbox->seal(&step)) {
     child.trouble->step = step;
     fail(child, Stage::Sandbox);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/base/child_environment.h"
+
 namespace hodei::worker {
 namespace {
 
@@ -24,7 +26,7 @@ InheritedEnvironment::InheritedEnvironment(char** environment) {
   for (; *environment != nullptr; ++environment) {
     const std::string_view pair = *environment;
     const size_t equals = pair.find('=');
-    if (equals != std::string_view::npos && equals > 0 && !pair.starts_with("HODEI_")) pairs_.emplace_back(pair);
+    if (equals != std::string_view::npos && equals > 0 && !is_own_setting(pair.substr(0, equals))) pairs_.emplace_back(pair);
   }
   pairs_.emplace_back(kDefaultPath);
   std::stable_sort(pairs_.begin(), pairs_.end(), by_name);

@@ -11,7 +11,7 @@ namespace hodei::worker {
 class InheritedEnvironment {
  public:
   InheritedEnvironment() = default;                     // empty
-  explicit InheritedEnvironment(char** environment);    // without HODEI_ variables; PATH is there in any case
+  explicit InheritedEnvironment(char** environment);    // without our settings; PATH is there in any case
 
   // For execve: what is in common, and over it a job's own pairs (NAME=value). Points into both.
   std::vector<char*> with(std::vector<std::string>& own) const;

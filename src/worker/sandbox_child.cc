@@ -68,6 +68,8 @@ bool Sandbox::enter(const char** step) const {
 }
 
 bool Sandbox::map_user(const char** step) const {
+  // What may not be dumped belongs to root in /proc, and its maps with it. This memory is a copy, and soon a program's.
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   // Where it is missing (old kernels), nothing has to be denied.
   if (!put("/proc/self/setgroups", "deny") && errno != ENOENT) return failed_at("denying setgroups", step);
   if (!put("/proc/self/uid_map", user_map_) || !put("/proc/self/gid_map", group_map_)) {

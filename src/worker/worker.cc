@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/base/core_dumps.h"
+#include "src/base/printable.h"
 #include "src/base/text.h"
 #include "src/worker/agent.h"
 #include "src/worker/agent_launcher.h"
@@ -13,7 +15,7 @@ namespace hodei::worker {
 namespace {
 
 int refuse(const absl::Status& why) {
-  fmt::print(stderr, "hodei: the worker cannot start: {}\n", std::string(why.message()));
+  fmt::print(stderr, "hodei: the worker cannot start: {}\n", printable_lines(std::string(why.message())));
   return 1;
 }
 
@@ -36,6 +38,7 @@ void apply_environment(WorkerOptions& options) {
 }
 
 int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent_argv) {
+  forbid_core_dumps(FoundBy::Environment);
   WorkerOptions options = given;
   apply_environment(options);
   absl::StatusOr<StateFolder> state = StateFolder::open(options.state_dir);
@@ -56,6 +59,7 @@ int run_attached_agent() {
     fmt::print(stderr, "hodei: this command is started by the worker itself; use `hodei agent`\n");
     return 2;
   }
+  forbid_core_dumps(FoundBy::Environment);
   const SystemClock clock;
   Agent agent(Fd(std::atoi(number)), clock);
   // Everything that matters is with the supervisor or the server; gRPC's threads need no farewell.

@@ -12,9 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/base/child_environment.h"
 #include "src/base/status.h"
-
-extern char** environ;
 
 namespace hodei::providers {
 namespace {
@@ -60,18 +59,6 @@ int input_file(const std::string& text) {
   return fd;
 }
 
-// The program may need what the server was given for its vendor (PATH, HOME, AWS_PROFILE), none of our settings.
-std::vector<char*> environment() {
-  std::vector<char*> out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view pair = *entry;
-    const bool ours = pair.starts_with("HODEI_") && !pair.starts_with("HODEI_DRY_RUN=");
-    if (!ours && !pair.starts_with("DATABASE_URL=")) out.push_back(*entry);
-  }
-  out.push_back(nullptr);
-  return out;
-}
-
 absl::StatusOr<pid_t> spawn(const ProgramRun& run, int in, int out, int err) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -93,7 +80,9 @@ absl::StatusOr<pid_t> spawn(const ProgramRun& run, int in, int out, int err) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, words[0].c_str(), &files, &how, argv.data(), environment().data());
+  // The program may need what the server was given for its vendor (PATH, HOME, AWS_PROFILE), none of our settings.
+  const ChildEnvironment environment({"HODEI_DRY_RUN"});
+  const int failed = posix_spawn(&pid, words[0].c_str(), &files, &how, argv.data(), environment.get());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&how);
   if (failed == 0) return pid;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "src/base/pause.h"
 #include "src/providers/firecracker/boot_files.h"
 #include "src/providers/firecracker/leases.h"
 #include "src/providers/firecracker/machine.h"
@@ -68,6 +69,16 @@ TEST_F(FirecrackerFiles, AProcessIsFoundByItsRecordAndEnded) {
   EXPECT_TRUE(end_process(path("process")).ok());
   EXPECT_EQ(process_state(path("process")), ProcessState::Ended);
   EXPECT_TRUE(end_process(path("process")).ok());
+}
+
+TEST_F(FirecrackerFiles, TheMonitorOfAMachineGetsNoneOfTheServersSettings) {
+  for (const char* name : {"HODEI_SECRET_KEY", "HODEI_TOKEN", "DATABASE_URL"}) setenv(name, "canary", 1);
+  const Launch what = launch({"/usr/bin/env"});
+  ASSERT_TRUE(start_recorded(what).ok());
+  for (const char* name : {"HODEI_SECRET_KEY", "HODEI_TOKEN", "DATABASE_URL"}) unsetenv(name);
+  for (int round = 0; round < 2000 && process_state(what.record) == ProcessState::Running; ++round) pause_for(5ms);
+  EXPECT_THAT(content("console.log"), HasSubstr("PATH="));
+  EXPECT_THAT(content("console.log"), testing::Not(HasSubstr("canary")));
 }
 
 TEST_F(FirecrackerFiles, AnotherProcessWithTheSameNumberIsLeftAlone) {

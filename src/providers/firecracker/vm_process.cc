@@ -14,10 +14,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "src/base/child_environment.h"
 #include "src/base/status.h"
 #include "src/providers/firecracker/fd.h"
-
-extern char** environ;
 
 namespace hodei::providers::firecracker {
 namespace {
@@ -73,7 +72,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Between fork and exec only calls that are safe there: other threads may have held locks.
-[[noreturn]] void become(const Launch& launch, char* const* arguments, int record, int output, int trouble) {
+[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int record, int output, int trouble) {
   char stat[1024];
   const int self = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   const ssize_t size = self < 0 ? -1 : read(self, stat, sizeof(stat));
@@ -92,7 +91,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   good = good && chdir(launch.folder.c_str()) == 0 && dup2(nothing, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2;
   if (good) {
     syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
-    execve(arguments[0], arguments, environ);
+    execve(arguments[0], arguments, environment);
   }
   const int error = errno;
   [[maybe_unused]] const ssize_t told = write(trouble, &error, sizeof(error));
@@ -115,9 +114,10 @@ absl::Status start_recorded(const Launch& launch) {
     return absl::UnavailableError(cat("cannot write ", launch.record, ": ", strerror(errno)));
   }
   const std::vector<char*> arguments = pointers(launch.arguments);
+  const ChildEnvironment environment;   // a machine's monitor is the part that a guest may take over
   const pid_t child = fork();
   if (child < 0) return absl::ResourceExhaustedError(cat("cannot start a process: ", strerror(errno)));
-  if (child == 0) become(launch, arguments.data(), record.get(), output.get(), tells.get());
+  if (child == 0) become(launch, arguments.data(), environment.get(), record.get(), output.get(), tells.get());
   tells = Fd();
   int error = 0;
   if (read(hears.get(), &error, sizeof(error)) <= 0) return absl::OkStatus();
@@ -161,7 +161,8 @@ absl::Status run_program(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, in.get(), STDERR_FILENO);
   pid_t child = -1;
-  const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(), environ);
+  const ChildEnvironment environment;
+  const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   in = Fd();
   if (error != 0) return absl::UnavailableError(cat("cannot run ", arguments[0], ": ", strerror(error)));

@@ -11,10 +11,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "src/base/child_environment.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
-
-extern char** environ;
 
 namespace hodei::providers::kubernetes {
 namespace {
@@ -46,19 +45,6 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-std::vector<std::string> whole_environment(const ChildProgram& program) {
-  std::vector<std::string> out;
-  for (char** word = environ; *word != nullptr; ++word) {
-    const std::string_view text = *word;
-    const std::string_view name = text.substr(0, text.find('='));
-    if (name == "HODEI_SECRET_KEY" || name == "HODEI_TOKEN") continue;   // ours alone
-    const auto& more = program.environment;
-    if (std::none_of(more.begin(), more.end(), [&](const auto& m) { return m.first == name; })) out.emplace_back(text);
-  }
-  for (const auto& [name, value] : program.environment) out.push_back(cat(name, "=", value));
-  return out;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
   for (std::string& word : words) out.push_back(word.data());
@@ -83,10 +69,10 @@ absl::StatusOr<pid_t> spawn(const ChildProgram& program, const Pipe& output, con
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> words = program.command;
-  std::vector<std::string> environment = whole_environment(program);
+  const ChildEnvironment environment({}, {program.environment.begin(), program.environment.end()});
   pid_t pid = -1;
   const int error =
-      posix_spawnp(&pid, words[0].c_str(), &files, &attributes, pointers(words).data(), pointers(environment).data());
+      posix_spawnp(&pid, words[0].c_str(), &files, &attributes, pointers(words).data(), environment.get());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) return absl::NotFoundError(std::strerror(error));

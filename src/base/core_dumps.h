@@ -1,0 +1,33 @@
+// The server, the supervisor and the agent hold secrets in their memory: none of it may end in a core dump. Their
+// children are dumped as if we had never changed anything.
+#pragma once
+
+#include <sys/resource.h>
+
+namespace hodei {
+
+enum class FoundBy : bool {
+  Nobody,       // nothing else looks at this process in /proc
+  Environment,  // others of the same user must see its environment: workers are found by marks there
+};
+
+// Early in main. A process that is found by its environment stays readable in /proc where its user has no other way to
+// see it; its limit still keeps it out of every dump.
+void forbid_core_dumps(FoundBy found_by);
+
+// For a child between fork and exec: the limit that this process was started with.
+void restore_core_limit();
+
+// The same for a child that posix_spawn starts while this lives. Only where dumps are forbidden in another way as well.
+class CoreLimitRestored {
+ public:
+  CoreLimitRestored();
+  ~CoreLimitRestored();
+  CoreLimitRestored(const CoreLimitRestored&) = delete;
+  CoreLimitRestored& operator=(const CoreLimitRestored&) = delete;
+
+ private:
+  rlimit lowered_{};
+};
+
+}  // namespace hodei
