@@ -9,7 +9,6 @@
 #include "src/worker/agent_launcher.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/journal.h"
-#include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
 namespace hodei::worker {
@@ -46,25 +45,31 @@ int Agent::run() {
     hear_supervisor(now);
     if (state_ == State::Orphaned) break;
     hear_server(now);
+    // Heartbeats and leases first. What follows is bounded in each turn, whatever jobs do, so the next turn is not far.
+    session_.tick(now);
+    guard_against_a_hung_supervisor(now);
+    settle(now);
+    if (outgoing_.has_heartbeat()) send(now);
+    supervisor_.flush().IgnoreError();
     hear_jobs(now.mono);
     hear_porter(now);
+    hear_masks();
     if (attach_) {
       clear_event(output_ready_.get());
       pump_.look(now);
     }
-    session_.tick(now);
-    guard_against_a_hung_supervisor(now);
     settle(now);
     send(now);
     figures_.active = session_.held_count();
     figures_.log_sent_bytes = pump_.bytes_sent();
     figures_.online = session_.online();
     supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
-    // A job hears `ok` when what it said would survive us.
-    if (job_socket_ && job_socket_->has_answers() && !supervisor_.wants_to_write()) job_socket_->answer();
+    keep_outputs();
+    answer_jobs();
   }
   link_.abandon();
   porter_.stop();
+  mask_builder_.stop();
   return state_ == State::Left ? 0 : 1;
 }
 
@@ -72,7 +77,8 @@ bool Agent::open() {
   signal(SIGPIPE, SIG_IGN);
   epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
   porter_.start();
-  for (const int fd : {supervisor_.fd(), inbox_->fd(), porter_.ready_fd()}) {
+  mask_builder_.start();
+  for (const int fd : {supervisor_.fd(), inbox_->fd(), porter_.ready_fd(), mask_builder_.ready_fd()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
@@ -201,6 +207,7 @@ void Agent::on_attach(Channel::Received& received, Now now) {
   std::vector<Held> inventory;
   for (const protocol::HeldRing& each : attach_->held) {
     if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
+    ask_mask(each.held.execution);
     follow_output(each.held.execution, ring(each.ring));
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
     inventory.push_back(each.held);
@@ -225,11 +232,6 @@ void Agent::note_exit(const Exit& exit) {
   journal(Level::Debug, "worker", "execution=", to_string(exit.execution), " trace=", trace->second, " ended exit_code=", exit.exit_code,
           " signal=", exit.signal, " failure=", exit.failure);
   traces_.erase(trace);
-}
-
-void Agent::follow_output(ExecutionId execution, RingMemory* ring) {
-  const auto kept = kept_.find(execution);
-  pump_.add(execution, ring, kept == kept_.end() ? nullptr : mask_for(kept->second.secrets));
 }
 
 RingMemory* Agent::ring(uint64_t number) {

@@ -2,6 +2,7 @@
 // does; it keeps nothing that must survive it: the supervisor does.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "src/worker/job_socket.h"
 #include "src/worker/keepsake.h"
 #include "src/worker/log_pump.h"
+#include "src/worker/mask_builder.h"
 #include "src/worker/metrics_door.h"
 #include "src/worker/pace.h"
 #include "src/worker/server_link.h"
@@ -43,7 +45,7 @@ class Agent {
   void on_message(Channel::Received& received, Now now);
   void on_attach(Channel::Received& received, Now now);
   RingMemory* ring(uint64_t number);
-  void follow_output(ExecutionId execution, RingMemory* ring);   // and mask the secrets that it was given
+  void follow_output(ExecutionId execution, RingMemory* ring);
   void guard_against_a_hung_supervisor(Now now);
   void note_exit(const Exit& exit);
 
@@ -62,7 +64,15 @@ class Agent {
   std::map<std::string, std::string> socket_environment(ExecutionId execution) const;
   MonoTime next_report_due(MonoTime earliest) const;
   void put_due_progress(Now now);
+  void put_progress_of(ExecutionId execution, const ProgressLine& progress);
+  void keep_outputs();                         // tells the supervisor what was reported, no faster than it listens
+  void answer_jobs();
   bool may_report_progress(ExecutionId execution) const;
+
+  // Secrets. (agent_masks.cc)
+  void ask_mask(ExecutionId execution);        // of the secrets that it was given
+  void hear_masks();
+  void mask_outputs(ExecutionId execution, RunFacts& facts) const;
 
   // What the Session wants.
   void act(Connect&, Now now);
@@ -116,6 +126,9 @@ class Agent {
   std::optional<JobSocket> job_socket_;        // none: there is no place for one
   bool jobs_speak_ = false;
   ProgressBoard progress_;
+  std::deque<ExecutionId> unkept_;             // what they reported is not with the supervisor yet; each is there once
+  MaskBuilder mask_builder_;
+  std::map<ExecutionId, std::shared_ptr<const Mask>> masks_;   // of those with secrets, once they are made
   std::string program_;                        // the file of this program, for jobs
   std::map<ExecutionId, std::string> traces_;  // of those that this agent started, for its journal
 

@@ -3,7 +3,6 @@
 #include "src/worker/agent.h"
 #include "src/worker/journal.h"
 #include "src/worker/program_builder.h"
-#include "src/worker/secret_forms.h"
 #include "src/worker/stream_messages.h"
 
 namespace hodei::worker {
@@ -195,13 +194,11 @@ void Agent::act(SendResult& result, Now) {
     RunFacts& facts = result.exit.facts;
     facts.prepared = kept->second.prepared;
     facts.outputs = kept->second.reported;
-    if (const auto mask = facts.outputs.empty() ? nullptr : mask_for(kept->second.secrets)) {
-      for (auto& [key, value] : facts.outputs) value = masked(value, *mask);
-    }
+    mask_outputs(result.exit.execution, facts);
     for (const auto& [name, value] : kept->second.secrets) facts.secrets.push_back(name);
   }
   if (const std::optional<ProgressLine> last = progress_.take_last(result.exit.execution)) {
-    put_progress(result.exit.execution, *last, outgoing_);
+    put_progress_of(result.exit.execution, *last);
   }
   put_result(result.exit, outgoing_);
   has_outgoing_ = true;
@@ -218,9 +215,10 @@ void Agent::act(StartExecution& start, Now) {
   Program program = build_program(start.order, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};
   protocol::Start message{execution, std::move(program), {}};
-  if (stage(message, start.order, keepsake)) return;
+  if (stage(message, start.order, keepsake)) return ask_mask(execution);
   message.keepsake = encode(keepsake);
   if (!message.keepsake.empty()) kept_[execution] = std::move(keepsake);
+  ask_mask(execution);
   supervisor_.put(std::move(message));
 }
 
@@ -242,6 +240,8 @@ void Agent::act(ForgetExecution& forget, Now) {
     if (!kept->second.folder.empty()) porter_.remove(forget.execution, kept->second.folder);
     kept_.erase(kept);
   }
+  masks_.erase(forget.execution);
+  std::erase(unkept_, forget.execution);
   progress_.forget(forget.execution);
   if (job_socket_) job_socket_->close_all_of(forget.execution);
   traces_.erase(forget.execution);

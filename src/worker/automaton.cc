@@ -5,10 +5,37 @@
 #include "src/base/hash.h"
 
 namespace hodei::worker {
+namespace {
 
-Automaton::Automaton(const std::set<std::string>& texts) : nodes_(1) {
+constexpr int kManyChildren = 8;
+
+}  // namespace
+
+Automaton::Automaton(const std::set<std::string>& texts, Reading reading) : nodes_(1) {
+  learn(reading);
+  size_t bytes = 1;
+  for (const std::string& text : texts) bytes += text.size();
+  nodes_.reserve(bytes);
   for (const std::string& text : texts) add(text);
+  nodes_.shrink_to_fit();
+  fingerprint_ = hash64(std::string(1, static_cast<char>(reading)), fingerprint_) | 1;
+  for (size_t byte = 0; byte < 256; ++byte) {
+    begins_[byte] = !skipped_[byte] && first_[static_cast<uint8_t>(meaning_[byte])] != kStart;
+  }
+  widen();
   link();
+}
+
+void Automaton::learn(Reading reading) {
+  for (size_t byte = 0; byte < 256; ++byte) meaning_[byte] = static_cast<char>(byte);
+  if (reading == Reading::Exact) return;
+  for (const char blank : {' ', '\t', '\r', '\n'}) skipped_[static_cast<uint8_t>(blank)] = true;
+  if (reading == Reading::Base64) {
+    meaning_['-'] = '+';
+    meaning_['_'] = '/';
+  } else {
+    for (char digit = 'A'; digit <= 'F'; ++digit) meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
+  }
 }
 
 void Automaton::add(std::string_view text) {
@@ -19,7 +46,7 @@ void Automaton::add(std::string_view text) {
       to = static_cast<State>(nodes_.size());
       Node node;
       node.byte = byte;
-      node.depth = static_cast<uint16_t>(nodes_[at].depth + 1);
+      node.depth = static_cast<uint8_t>(nodes_[at].depth + 1);
       node.sibling = nodes_[at].child;
       nodes_.push_back(node);
       nodes_[at].child = to;
@@ -27,16 +54,36 @@ void Automaton::add(std::string_view text) {
     }
     at = to;
   }
-  nodes_[at].match = static_cast<uint16_t>(text.size());
+  nodes_[at].match = static_cast<uint8_t>(text.size());
   longest_ = std::max(longest_, text.size());
   fingerprint_ = hash64(text, fingerprint_) | 1;
 }
 
-Automaton::State Automaton::child_of(State state, char byte) const {
-  if (state == kStart) return first_[static_cast<uint8_t>(byte)];
-  State child = nodes_[state].child;
-  while (child != kStart && nodes_[child].byte != byte) child = nodes_[child].sibling;
+Automaton::State Automaton::child_of(State state, char meaning) const {
+  const auto byte = static_cast<uint8_t>(meaning);
+  if (state == kStart) return first_[byte];
+  const Node& node = nodes_[state];
+  if (node.depth == 1) {
+    if (const uint16_t wide = wide_at_[static_cast<uint8_t>(node.byte)]; wide > 0) return wide_[wide - 1u][byte];
+  }
+  State child = node.child;
+  while (child != kStart && nodes_[child].byte != meaning) child = nodes_[child].sibling;
   return child;
+}
+
+void Automaton::widen() {
+  for (const State state : first_) {
+    if (state == kStart) continue;
+    std::array<State, 256> children{};
+    int count = 0;
+    for (State child = nodes_[state].child; child != kStart; child = nodes_[child].sibling) {
+      children[static_cast<uint8_t>(nodes_[child].byte)] = child;
+      ++count;
+    }
+    if (count < kManyChildren) continue;
+    wide_.push_back(children);
+    wide_at_[static_cast<uint8_t>(nodes_[state].byte)] = static_cast<uint16_t>(wide_.size());
+  }
 }
 
 // Level by level: what a node falls back to is shorter, and so is known before it.
@@ -47,7 +94,7 @@ void Automaton::link() {
     for (const State parent : level) {
       for (State child = nodes_[parent].child; child != kStart; child = nodes_[child].sibling) {
         Node& node = nodes_[child];
-        if (parent != kStart) node.fallback = next(nodes_[parent].fallback, node.byte);
+        if (parent != kStart) node.fallback = next_of(nodes_[parent].fallback, node.byte);
         const Node& shorter = nodes_[node.fallback];
         if (node.match == 0) node.match = shorter.match;
         // A text that is complete and leads nowhere can only grow through its end.
@@ -59,28 +106,30 @@ void Automaton::link() {
   }
 }
 
-Automaton::State Automaton::next(State state, char byte) const {
+Automaton::State Automaton::next_of(State state, char meaning) const {
   while (true) {
-    if (const State child = child_of(state, byte); child != kStart) return child;
+    if (const State child = child_of(state, meaning); child != kStart) return child;
     if (state == kStart) return kStart;
     state = nodes_[state].fallback;
   }
 }
 
-void blank(char* bytes, size_t size) {
-  for (char* at = bytes; at != bytes + size; ++at) {
-    if (*at != '\n') *at = '*';
+std::vector<Automaton::State> Automaton::somewhere_inside(char byte) const {
+  const char meaning = meaning_[static_cast<uint8_t>(byte)];
+  std::vector<State> states;
+  for (State state = 1; state < nodes_.size(); ++state) {
+    if (nodes_[state].byte == meaning && nodes_[state].depth > 1) states.push_back(state);
   }
+  return states;
 }
 
-std::string masked(const std::string& text, const Automaton& automaton) {
-  std::string out = text;
-  Automaton::State state = Automaton::kStart;
-  for (size_t i = 0; i < text.size(); ++i) {
-    state = automaton.next(state, text[i]);
-    if (const size_t length = automaton.match(state); length > 0) blank(out.data() + i + 1 - length, length);
+void Automaton::step_inside(std::vector<State>& states, char byte) const {
+  const char meaning = meaning_[static_cast<uint8_t>(byte)];
+  size_t kept = 0;
+  for (const State state : states) {
+    if (const State child = child_of(state, meaning); child != kStart) states[kept++] = child;
   }
-  return out;
+  states.resize(kept);
 }
 
 }  // namespace hodei::worker

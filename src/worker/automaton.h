@@ -11,22 +11,40 @@
 
 namespace hodei::worker {
 
+// How the bytes of a stream are compared with the texts.
+enum class Reading : uint8_t {
+  Exact,
+  Base64,   // both alphabets are the same one, and white space counts for nothing: encoders break lines anywhere
+  Hex,      // likewise for capital and small digits
+};
+
 class Automaton {
  public:
   using State = uint32_t;
   static constexpr State kStart = 0;
+  static constexpr size_t kLongestText = 255;
+  static constexpr size_t kLongestBreak = 64;   // so much white space inside of a text is skipped; more ends it
 
-  // None may be empty, or longer than 65,535 bytes.
-  explicit Automaton(const std::set<std::string>& texts);
+  // None may be empty, or longer than kLongestText. Those of a Reading are in the letters of its usual alphabet: `+/` for
+  // base64, small digits for hex.
+  explicit Automaton(const std::set<std::string>& texts, Reading reading = Reading::Exact);
 
-  State next(State state, char byte) const;
-  // The length of the longest text that ends here; 0: none does.
+  // `byte` is not skipped.
+  State next(State state, char byte) const { return next_of(state, meaning_[static_cast<uint8_t>(byte)]); }
+  bool skips(char byte) const { return skipped_[static_cast<uint8_t>(byte)]; }
+  // The length of the longest text that ends here, without what is skipped; 0: none does.
   size_t match(State state) const { return nodes_[state].match; }
-  // How many of the last bytes could still become part of a text.
+  // How many of the last bytes could still become part of a text, without those that are skipped.
   size_t open(State state) const { return nodes_[state].open; }
 
+  // All states in which one can be right behind `byte` when what came before it, at least one byte of a text, is not known.
+  std::vector<State> somewhere_inside(char byte) const;
+  // Moves each of them on by one byte; those that this byte does not belong to go away.
+  void step_inside(std::vector<State>& states, char byte) const;
+  bool ends_text(State state) const { return nodes_[state].match == nodes_[state].depth; }
+
   bool knows(State state) const { return state < nodes_.size(); }
-  bool may_begin(char byte) const { return first_[static_cast<uint8_t>(byte)] != kStart; }
+  bool may_begin(char byte) const { return begins_[static_cast<uint8_t>(byte)]; }
   size_t longest() const { return longest_; }
   // The same for the same texts, never 0.
   uint64_t fingerprint() const { return fingerprint_; }
@@ -36,25 +54,29 @@ class Automaton {
     State child = kStart;       // kStart: none, since nothing leads back there
     State sibling = kStart;
     State fallback = kStart;    // the longest end of what led here that is the beginning of a text
-    uint16_t depth = 0;
-    uint16_t match = 0;
-    uint16_t open = 0;
+    uint8_t depth = 0;
+    uint8_t match = 0;
+    uint8_t open = 0;
     char byte = 0;
   };
+  void learn(Reading reading);
   void add(std::string_view text);
-  State child_of(State state, char byte) const;
+  State next_of(State state, char meaning) const;
+  State child_of(State state, char meaning) const;
+  void widen();
   void link();
 
   std::vector<Node> nodes_;
+  std::array<char, 256> meaning_{};
+  std::array<bool, 256> skipped_{};
+  std::array<bool, 256> begins_{};
   std::array<State, 256> first_{};   // the children of the start: looked up for nearly every byte
+  // The children of those that have many, by the byte of their parent, which is a child of the start: with a long secret
+  // nearly every byte of any text comes by there.
+  std::vector<std::array<State, 256>> wide_;
+  std::array<uint16_t, 256> wide_at_{};   // 0: not wide; else its place in wide_, plus one
   size_t longest_ = 0;
   uint64_t fingerprint_ = 1;
 };
-
-// The bytes of a match as they are sent: as many, but line breaks stay.
-void blank(char* bytes, size_t size);
-
-// A text that is there as a whole.
-std::string masked(const std::string& text, const Automaton& automaton);
 
 }  // namespace hodei::worker

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "src/base/status.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr size_t kKeyBytes = 16;
-constexpr size_t kRead = 64 << 10;
+constexpr size_t kRead = 16 << 10;
 
 // Takes the same time wherever the two differ.
 bool same_key(std::string_view a, std::string_view b) {
@@ -63,14 +64,23 @@ absl::Status JobSocket::open() {
 }
 
 void JobSocket::look(MonoTime now) {
+  lines_left_ = kLinesPerLook;
+  // Who has waited comes first.
+  std::vector<int> waited;
+  for (const auto& [fd, connection] : connections_) {
+    if (now >= connection.waits_until) waited.push_back(fd);
+  }
+  for (const int fd : waited) {
+    if (const auto it = connections_.find(fd); it != connections_.end()) take_lines(fd, it->second, now);
+  }
   epoll_event events[64];
   const int count = epoll_wait(epoll_.get(), events, 64, 0);
   for (int i = 0; i < count; ++i) {
     const int fd = events[i].data.fd;
     if (fd == listener_.get()) {
-      accept_all(now);
+      accept_some(now);
     } else {
-      read_from(fd);
+      read_from(fd, now);
     }
   }
   std::erase_if(connections_, [&](const auto& each) {
@@ -78,35 +88,84 @@ void JobSocket::look(MonoTime now) {
   });
 }
 
-void JobSocket::accept_all(MonoTime now) {
-  while (true) {
+void JobSocket::accept_some(MonoTime now) {
+  for (int i = 0; i < kAcceptsPerLook; ++i) {
     Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.is_open()) return;
-    // Closed without an answer: the client tries again.
-    if (connections_.size() >= kMaxConnections) continue;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd.get();
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0) continue;
+    if (strangers() >= kMaxStrangers) make_room_for_stranger();
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
     const int number = fd.get();
-    connections_[number] = {.fd = std::move(fd), .opened = now};
+    Connection& connection = connections_[number];
+    connection = {.fd = std::move(fd), .peer = peer.pid, .opened = now};
+    if (!watch(number, connection)) {
+      connections_.erase(number);
+      continue;
+    }
+    read_from(number, now);   // its hello is there already, as a rule
   }
 }
 
-void JobSocket::read_from(int fd) {
+// Of the process that has the most of them the oldest goes: one that opens many does not shut out others.
+void JobSocket::make_room_for_stranger() {
+  std::map<pid_t, int> count;
+  for (const auto& [fd, each] : connections_) {
+    if (!each.speaker) ++count[each.peer];
+  }
+  int victim = -1;
+  for (const auto& [fd, each] : connections_) {
+    if (each.speaker) continue;
+    const Connection* other = victim < 0 ? nullptr : &connections_.at(victim);
+    const bool is_worse = other == nullptr || count[each.peer] > count[other->peer] ||
+                          (count[each.peer] == count[other->peer] && each.opened < other->opened);
+    if (is_worse) victim = fd;
+  }
+  if (victim >= 0) send_away(victim, "too many connections that have not said hello");
+}
+
+// Of the execution that has the most connections one that is not being answered goes, unless this one has as many.
+bool JobSocket::make_room_for(ExecutionId execution) {
+  std::map<ExecutionId, size_t> count;
+  size_t all = 0;
+  for (const auto& [fd, each] : connections_) {
+    if (!each.speaker) continue;
+    ++count[*each.speaker];
+    ++all;
+  }
+  if (all < kMaxConnections) return true;
+  int victim = -1;
+  for (const auto& [fd, each] : connections_) {
+    if (!each.speaker || !each.out.empty() || count[*each.speaker] <= count[execution] + 1) continue;
+    if (victim < 0 || count[*each.speaker] > count[*connections_.at(victim).speaker]) victim = fd;
+  }
+  if (victim < 0) return false;
+  send_away(victim, "other jobs need this worker's connections");
+  return true;
+}
+
+void JobSocket::send_away(int fd, std::string_view why) {
+  const std::string answer = cat("error ", kBusy, why, "\n");
+  ::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  connections_.erase(fd);
+}
+
+void JobSocket::read_from(int fd, MonoTime now) {
   const auto it = connections_.find(fd);
-  if (it == connections_.end()) return;
+  if (it == connections_.end() || !it->second.watched) return;
   Connection& connection = it->second;
   const size_t had = connection.in.size();
   connection.in.resize(had + kRead);
   const ssize_t got = recv(fd, connection.in.data() + had, kRead, 0);
   connection.in.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  if (got > 0) return take_lines(fd, connection);
+  if (got > 0) return take_lines(fd, connection, now);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   connections_.erase(it);
 }
 
-void JobSocket::take_lines(int fd, Connection& connection) {
+// Leaves the connection either watched, or with answers that wait, or waiting for its time.
+void JobSocket::take_lines(int fd, Connection& connection, MonoTime now) {
+  connection.waits_until = kNever;
   std::string_view rest = connection.in;
   while (!connection.closing) {
     const size_t end = rest.find('\n');
@@ -114,13 +173,36 @@ void JobSocket::take_lines(int fd, Connection& connection) {
       connection.out += cat("error a line is longer than ", kMaxReportLine, " bytes\n");
       connection.closing = true;
     }
-    if (connection.closing || end == std::string_view::npos) break;
+    if (connection.closing || end == std::string_view::npos || must_wait(connection, now)) break;
     const absl::Status taken = take_line(connection, rest.substr(0, end));
     connection.out += taken.ok() ? std::string("ok\n") : cat("error ", std::string(taken.message()), "\n");
     rest.remove_prefix(end + 1);
   }
   connection.in.erase(0, connection.in.size() - rest.size());
-  if (!connection.out.empty()) unanswered_.push_back(fd);
+  if (connection.out.empty() && connection.waits_until == kNever) {
+    watch(fd, connection);
+    return;
+  }
+  unwatch(fd, connection);
+  if (connection.out.empty()) return;
+  connection.waits_until = kNever;   // answer() looks again
+  unanswered_.push_back(fd);
+}
+
+bool JobSocket::must_wait(Connection& connection, MonoTime now) {
+  if (lines_left_ <= 0) {
+    connection.waits_until = now;
+    return true;
+  }
+  if (connection.speaker) {
+    ReportBudget& budget = budgets_[*connection.speaker];
+    if (budget.is_spent(now)) {
+      connection.waits_until = budget.ready_at();
+      return true;
+    }
+  }
+  --lines_left_;
+  return false;
 }
 
 absl::Status JobSocket::take_line(Connection& connection, std::string_view line) {
@@ -133,6 +215,7 @@ absl::Status JobSocket::take_line(Connection& connection, std::string_view line)
     connection.closing = !greeted.ok();
     return greeted;
   }
+  budgets_[*connection.speaker].spend(line.size(), report.ok() && std::holds_alternative<OutputLine>(*report));
   RETURN_IF_ERROR(report.status());
   if (std::holds_alternative<HelloLine>(*report)) return absl::InvalidArgumentError("hello was said already");
   return handler_(*connection.speaker, *report);
@@ -142,26 +225,61 @@ absl::Status JobSocket::greet(Connection& connection, const HelloLine& hello) {
   if (!same_key(hello.key, key_of(hello.execution))) {
     return absl::PermissionDeniedError("this is not the key of that execution");
   }
-  const auto of_it = [&](const auto& each) { return each.second.speaker == hello.execution; };
-  if (static_cast<size_t>(std::count_if(connections_.begin(), connections_.end(), of_it)) >= kMaxPerExecution) {
-    return absl::ResourceExhaustedError(cat("this execution has ", kMaxPerExecution, " connections already"));
+  if (connections_of(hello.execution) >= kMaxPerExecution) {
+    return absl::ResourceExhaustedError(cat(kBusy, "this execution has ", kMaxPerExecution, " connections already"));
+  }
+  if (!make_room_for(hello.execution)) {
+    return absl::ResourceExhaustedError(cat(kBusy, "all ", kMaxConnections, " connections of this worker are in use"));
   }
   RETURN_IF_ERROR(handler_(hello.execution, hello));
   connection.speaker = hello.execution;
   return absl::OkStatus();
 }
 
-void JobSocket::answer() {
+size_t JobSocket::connections_of(ExecutionId execution) const {
+  const auto of_it = [&](const auto& each) { return each.second.speaker == execution; };
+  return static_cast<size_t>(std::count_if(connections_.begin(), connections_.end(), of_it));
+}
+
+size_t JobSocket::strangers() const {
+  const auto is_one = [](const auto& each) { return !each.second.speaker; };
+  return static_cast<size_t>(std::count_if(connections_.begin(), connections_.end(), is_one));
+}
+
+bool JobSocket::watch(int fd, Connection& connection) {
+  if (connection.watched) return true;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  connection.watched = epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+  return connection.watched;
+}
+
+void JobSocket::unwatch(int fd, Connection& connection) {
+  if (std::exchange(connection.watched, false)) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void JobSocket::answer(const IsKept& is_kept) {
   for (const int fd : std::exchange(unanswered_, {})) {
     const auto it = connections_.find(fd);
-    if (it == connections_.end()) continue;
-    std::string& out = it->second.out;
-    const ssize_t sent = ::send(fd, out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (it == connections_.end() || it->second.out.empty()) continue;
+    Connection& connection = it->second;
+    if (connection.speaker && !is_kept(*connection.speaker)) {
+      unanswered_.push_back(fd);
+      continue;
+    }
+    const ssize_t sent = ::send(fd, connection.out.data(), connection.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     // The kernel holds thousands of answers for it; one that reads none of them is not waited for.
-    if (sent != static_cast<ssize_t>(out.size()) || it->second.closing) {
+    if (sent != static_cast<ssize_t>(connection.out.size()) || connection.closing) {
       connections_.erase(it);
+      continue;
+    }
+    connection.out.clear();
+    // Lines that were read and not taken yet have their turn in the next look.
+    if (connection.in.find('\n') != std::string::npos) {
+      connection.waits_until = MonoTime{0};
     } else {
-      out.clear();
+      watch(fd, connection);
     }
   }
 }
@@ -169,6 +287,7 @@ void JobSocket::answer() {
 MonoTime JobSocket::next_deadline() const {
   MonoTime next = kNever;
   for (const auto& [fd, connection] : connections_) {
+    next = std::min(next, connection.waits_until);
     if (!connection.speaker) next = std::min(next, connection.opened + kHelloTime);
   }
   return next;
@@ -176,6 +295,7 @@ MonoTime JobSocket::next_deadline() const {
 
 void JobSocket::close_all_of(ExecutionId execution) {
   std::erase_if(connections_, [&](const auto& each) { return each.second.speaker == execution; });
+  budgets_.erase(execution);
 }
 
 }  // namespace hodei::worker

@@ -4,18 +4,31 @@
 
 namespace hodei::worker {
 
-void LogPump::add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Automaton> mask) {
+void LogPump::add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Mask> mask) {
   Log& log = logs_[execution];
   if (ring == nullptr || log.ring != nullptr) return;
   log.ring = ring;
   log.reader.emplace(ring);
-  if (mask != nullptr) log.masker = std::make_unique<RingMasker>(ring, std::move(mask));
+  start_masking(log, std::move(mask));
+}
+
+void LogPump::start_masking(Log& log, std::shared_ptr<const Mask> mask) const {
+  if (mask == nullptr || log.ring == nullptr || log.masker) return;
+  log.masker = std::make_unique<RingMasker>(log.ring, std::move(mask), config_.break_wait);
+  if (log.total) log.masker->ended(*log.total);
+}
+
+void LogPump::set_mask(ExecutionId execution, std::shared_ptr<const Mask> mask) {
+  const auto it = logs_.find(execution);
+  if (it == logs_.end()) return;
+  it->second.awaits_mask = false;
+  start_masking(it->second, std::move(mask));
 }
 
 void LogPump::ended(ExecutionId execution, uint64_t log_bytes) {
   Log& log = logs_[execution];
   log.total = log_bytes;
-  if (log.masker) log.masker->ended();
+  if (log.masker) log.masker->ended(log_bytes);
   // Only what is durable is freed: an empty ring means that the server has everything.
   if (!log.reader || log.reader->all_freed()) log.acked = std::max(log.acked, log_bytes);
 }
@@ -67,14 +80,29 @@ bool LogPump::has_output(const Log& log) {
 }
 
 bool LogPump::has_work(const Log& log) const {
-  return !log.discarding && (has_output(log) || (log.total && !log.end_sent));
+  return !log.discarding && !log.awaits_mask && (has_output(log) || (log.total && !log.end_sent));
 }
 
-void LogPump::mask(Log& log) {
-  if (!log.masker || log.total) return;
-  log.masker->look();
+size_t LogPump::mask(Log& log, MonoTime now, size_t most) {
+  if (!log.masker || log.total || log.discarding) return 0;
+  const uint64_t before = log.masker->seen();
+  if (log.masker->look(now, most)) more_to_mask_ = true;
   const bool is_stuck = log.ring->header().starved.load() == 1 && log.next && log.acked >= *log.next;
   if (is_stuck && *log.next >= log.masker->safe()) log.masker->give_way();
+  return log.masker->seen() - before;
+}
+
+// In turn, beginning behind the one that was served last, so that nobody's flood keeps the loop for long.
+void LogPump::mask_all(MonoTime now) {
+  more_to_mask_ = false;
+  size_t left = config_.mask_bytes;
+  auto it = logs_.upper_bound(last_masked_);
+  for (size_t n = logs_.size(); n > 0; --n, ++it) {
+    if (it == logs_.end()) it = logs_.begin();
+    const size_t done = mask(it->second, now, left);
+    left -= std::min(left, done);
+    if (done > 0) last_masked_ = it->first;
+  }
 }
 
 MonoTime LogPump::due(const Log& log) const {
@@ -85,12 +113,12 @@ MonoTime LogPump::due(const Log& log) const {
 }
 
 void LogPump::look(Now now) {
+  mask_all(now.mono);
   for (auto& [id, log] : logs_) {
     if (log.discarding) {
       free_until(log, UINT64_MAX);
       continue;
     }
-    mask(log);
     if (!has_work(log)) {
       log.unread_since = kNever;
     } else if (log.unread_since == kNever) {
@@ -100,8 +128,9 @@ void LogPump::look(Now now) {
 }
 
 MonoTime LogPump::next_due() const {
-  MonoTime next = kNever;
+  MonoTime next = more_to_mask_ ? MonoTime{0} : kNever;
   for (const auto& [id, log] : logs_) {
+    if (log.masker && !log.total) next = std::min(next, log.masker->lets_go_at());
     if (has_work(log) && log.unread_since != kNever) next = std::min(next, due(log));
   }
   return next;

@@ -20,6 +20,8 @@ struct LogPumpConfig {
   Duration interval = 100ms;             // otherwise at most this often per execution
   Duration settle = 2ms;                 // and not before this: more is likely to follow
   Duration hold_open = 100ms;            // how long a line without its end is held back
+  size_t mask_bytes = 1 << 20;           // so much of all output is masked at once; the rest when the loop comes by again
+  Duration break_wait = RingMasker::kBreakWait;
 };
 
 class LogPump {
@@ -29,7 +31,10 @@ class LogPump {
       : config_(config), room_made_(std::move(room_made)) {}
 
   // `ring` null: it has no output. The memory outlives the log. `mask` null: there is nothing to mask.
-  void add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Automaton> mask = nullptr);
+  void add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Mask> mask = nullptr);
+  // Its mask is being made: nothing of it is sent, not even its end, before set_mask().
+  void await_mask(ExecutionId execution) { logs_[execution].awaits_mask = true; }
+  void set_mask(ExecutionId execution, std::shared_ptr<const Mask> mask);
   void ended(ExecutionId execution, uint64_t log_bytes);
   void discard(ExecutionId execution);                   // nobody wants it: free whatever comes
   void forget(ExecutionId execution);
@@ -56,6 +61,7 @@ class LogPump {
     std::optional<uint64_t> total;       // known once it has ended
     bool end_sent = false;
     bool discarding = false;
+    bool awaits_mask = false;
     MonoTime unread_since = kNever;
     MonoTime last_sent{INT64_MIN / 2};
     uint64_t held_head = 0;              // with nothing but an open line up to here, wait until hold_until
@@ -64,7 +70,9 @@ class LogPump {
 
   bool has_work(const Log& log) const;
   static bool has_output(const Log& log);                // that may be sent
-  static void mask(Log& log);                            // what has come since
+  void start_masking(Log& log, std::shared_ptr<const Mask> mask) const;
+  void mask_all(MonoTime now);                           // what has come since
+  size_t mask(Log& log, MonoTime now, size_t most);      // how much of it
   MonoTime due(const Log& log) const;
   // Fills `part` up to `limit` bytes; an open line at its end is left in the ring for a while.
   void fill(Log& log, LogPart& part, size_t limit, Now now);
@@ -75,6 +83,8 @@ class LogPump {
   std::function<void()> room_made_;
   std::map<ExecutionId, Log> logs_;
   ExecutionId last_served_;              // the next message begins behind it
+  ExecutionId last_masked_;              // likewise for masking
+  bool more_to_mask_ = false;
   uint64_t bytes_sent_ = 0;
 };
 

@@ -56,7 +56,8 @@ absl::Status say_line(int fd, const std::string& line) {
   ASSIGN_OR_RETURN(const std::string answer, read_answer(fd));
   if (answer == "ok") return absl::OkStatus();
   constexpr std::string_view kError = "error ";
-  return absl::FailedPreconditionError(answer.starts_with(kError) ? answer.substr(kError.size()) : answer);
+  const std::string why = answer.starts_with(kError) ? answer.substr(kError.size()) : answer;
+  return why.starts_with(kBusy) ? absl::UnavailableError(why) : absl::FailedPreconditionError(why);
 }
 
 absl::Status try_once(const std::string& socket, const HelloLine& hello, const std::vector<ReportLine>& reports) {

@@ -28,6 +28,7 @@ struct HelloLine {
 struct ProgressLine {
   double percent = 0;
   std::string message;
+  bool is_cut = false;        // it was longer
 };
 struct OutputLine {
   std::string key;

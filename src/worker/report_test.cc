@@ -203,6 +203,7 @@ class JobSocketTest : public testing::Test {
   ExecutionId ended{JobId{9}, 1};
   std::map<ExecutionId, std::map<std::string, std::string>> outputs;
   std::optional<JobSocket> socket;
+  size_t answers = 0;
   MonoTime now{1'000'000};
   std::atomic<bool> stopping = false;
   std::thread thread;
@@ -249,7 +250,7 @@ TEST_F(JobSocketTest, OneExecutionCannotTakeAllConnections) {
     open.push_back(connect());
     EXPECT_EQ(ask(open.back(), hello(), 1), "ok\n");
   }
-  EXPECT_THAT(ask(connect(), hello(), 1), HasSubstr("error this execution has 8 connections"));
+  EXPECT_THAT(ask(connect(), hello(), 1), HasSubstr("error busy: this execution has 8 connections"));
   EXPECT_TRUE(send(kSecond, key(kSecond), {}).ok()) << "others are not concerned";
   open.clear();
 }
@@ -263,19 +264,112 @@ TEST_F(JobSocketTest, WhoDoesNotSayHelloIsSentAway) {
   EXPECT_EQ(socket->next_deadline(), kNever);
 }
 
-TEST_F(JobSocketTest, ConnectionsAreLimitedAndAClientTriesAgain) {
+TEST_F(JobSocketTest, WhoDoesNotSayHelloGivesWayToNewcomers) {
   std::vector<Fd> silent;
-  for (size_t i = 0; i < JobSocket::kMaxConnections; ++i) {
+  for (size_t i = 0; i < 3 * JobSocket::kMaxStrangers; ++i) {
     silent.push_back(connect());
-    socket->look(now);
+    socket->look(now + Duration(static_cast<int64_t>(i)));
   }
-  const Fd too_many = connect();
-  socket->look(now);
-  EXPECT_EQ(ask(too_many, "", 1), "");
-  std::thread patient([&] { EXPECT_TRUE(send(kFirst, key(kFirst), {OutputLine{"a", "1"}}).ok()); });
-  silent.clear();
+  EXPECT_THAT(ask(silent.front(), "", 1), HasSubstr("error busy: too many connections that have not said hello"));
+  // Hundreds are still held open: a client gets through at the first try.
+  std::thread client([&] { EXPECT_TRUE(send_reports(folder + "/socket", {kFirst, key(kFirst)}, {OutputLine{"a", "1"}}, 0s).ok()); });
   serve();
-  patient.join();
+  client.join();
+}
+
+TEST_F(JobSocketTest, ExecutionsThatHoldAllConnectionsGiveWayToOneThatHasNone) {
+  serve();
+  std::vector<Fd> open;
+  for (uint64_t job = 100; open.size() < JobSocket::kMaxConnections; ++job) {
+    const ExecutionId execution{JobId{job}, 1};
+    for (size_t i = 0; i < JobSocket::kMaxPerExecution; ++i) {
+      open.push_back(connect());
+      ASSERT_EQ(ask(open.back(), report_line(HelloLine{execution, key(execution)}), 1), "ok\n");
+    }
+  }
+  EXPECT_TRUE(send_reports(folder + "/socket", {kFirst, key(kFirst)}, {OutputLine{"a", "1"}}, 0s).ok());
+  stop();
+  size_t closed = 0;
+  for (const Fd& fd : open) {
+    char byte = 0;
+    const ssize_t got = recv(fd.get(), &byte, 1, MSG_DONTWAIT);
+    closed += got >= 0 ? 1 : 0;
+  }
+  EXPECT_EQ(closed, 1u);
+}
+
+TEST_F(JobSocketTest, AFloodIsReadNoFasterThanItsBudgetAllows) {
+  const Fd fd = connect();
+  socket->look(now);
+  ASSERT_EQ(::send(fd.get(), hello().data(), hello().size(), 0), static_cast<ssize_t>(hello().size()));
+  std::string flood;
+  while (flood.size() < 100'000) flood += "progress 1\n";
+  size_t sent = 0;
+  const auto turn = [&](MonoTime at) {
+    const ssize_t put = ::send(fd.get(), flood.data() + sent % 11, flood.size() - sent % 11, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put > 0) sent += static_cast<size_t>(put);
+    socket->look(at);
+    socket->answer();
+    char buffer[4096];
+    for (ssize_t got = 0; (got = recv(fd.get(), buffer, sizeof(buffer), MSG_DONTWAIT)) > 0;) {
+      answers += static_cast<size_t>(std::count(buffer, buffer + got, '\n'));
+    }
+  };
+  for (int i = 0; i < 200; ++i) turn(now);
+  EXPECT_EQ(answers, 1u + kReportsAtOnce) << "a hello, and all that may come at once";
+  EXPECT_GT(socket->next_deadline(), now) << "nobody looks again before it may go on";
+  for (int i = 0; i < 200; ++i) turn(now + 1s);
+  EXPECT_EQ(answers, 1u + kReportsAtOnce + kReportsPerSecond);
+}
+
+TEST_F(JobSocketTest, OthersAreHeardWhileOneFloods) {
+  std::atomic<bool> done = false;
+  serve();
+  std::thread flood([&] {
+    const Fd fd = connect();
+    std::string lines = hello();
+    for (int i = 0; i < 5000; ++i) lines += "output k " + std::string(1000, 'x') + "\n";
+    while (!done && ::send(fd.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT) != 0) {
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(send(kSecond, key(kSecond), {OutputLine{"a", std::to_string(i)}}).ok());
+  done = true;
+  flood.join();
+}
+
+TEST_F(JobSocketTest, AnswersOnlyWhatIsKept) {
+  const Fd fd = connect();
+  const std::string text = hello() + "output a 1\n";
+  ASSERT_EQ(::send(fd.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  for (int i = 0; i < 3; ++i) socket->look(now);
+  socket->answer([](ExecutionId) { return false; });
+  char byte = 0;
+  EXPECT_LT(recv(fd.get(), &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_TRUE(socket->has_answers());
+  // And it is not read any further meanwhile.
+  const std::string more = "output b 2\n";
+  ASSERT_EQ(::send(fd.get(), more.data(), more.size(), 0), static_cast<ssize_t>(more.size()));
+  socket->look(now);
+  EXPECT_EQ(outputs[kFirst].size(), 1u);
+  socket->answer();
+  EXPECT_EQ(ask(fd, "", 2), "ok\nok\n");
+  socket->look(now);
+  EXPECT_EQ(outputs[kFirst].size(), 2u);
+}
+
+TEST(ReportBudget, CostsByWhatALineMakesTheWorkerDo) {
+  ReportBudget budget;
+  const MonoTime start{1'000'000};
+  int outputs = 0;
+  for (; !budget.is_spent(start); ++outputs) budget.spend(100, true);
+  EXPECT_EQ(outputs, kReportsAtOnce / kOutputCost);
+  EXPECT_GT(budget.ready_at(), start);
+  EXPECT_LE(budget.ready_at(), start + 1ms);
+  EXPECT_FALSE(budget.is_spent(start + 1s));
+  int large = 0;
+  for (ReportBudget fresh; !fresh.is_spent(start); ++large) fresh.spend(64 << 10, false);
+  EXPECT_LT(large, 32);
 }
 
 TEST_F(JobSocketTest, TheNextAgentListensAtTheSamePlaceAndTheClientWaitsForIt) {

@@ -26,8 +26,10 @@ enum class OutputStream : uint32_t { Stdout = 0, Stderr = 1, Skip = 2 };
 struct MaskMark {
   std::atomic<uint64_t> offset;   // everything before it was looked at
   uint64_t automaton;             // fingerprint of what was looked for; 0: nothing was marked
-  uint32_t states[2];             // per stream
+  uint32_t unused[2];
 };
+
+inline constexpr size_t kMaskStates = 3;   // of one stream
 
 struct RingHeader {
   uint64_t magic;
@@ -36,6 +38,7 @@ struct RingHeader {
   alignas(64) std::atomic<uint64_t> tail;      // bytes ever freed
   alignas(64) std::atomic<uint32_t> starved;   // the writer waits for room
   alignas(64) MaskMark masked[2];              // the agent's own
+  uint32_t mask_states[2][2][kMaskStates];     // of each mark, for each stream
 };
 
 struct RecordHeader {

@@ -2,34 +2,45 @@
 
 #include <algorithm>
 
+#include "src/worker/secret_forms.h"
+
 namespace hodei::worker {
 namespace {
 
 constexpr uint64_t kUnfinished = UINT64_MAX;   // a mark that is being written
+// The rest of a secret behind a gap is masked if it has so many bytes: fewer say little, and are often there by chance.
+constexpr size_t kLeastRest = 3;
 
 size_t index_of(OutputStream stream) { return stream == OutputStream::Stderr ? 1 : 0; }
 
 }  // namespace
 
-RingMasker::RingMasker(RingMemory* ring, std::shared_ptr<const Automaton> automaton)
-    : ring_(ring), automaton_(std::move(automaton)), reader_(ring) {
+RingMasker::RingMasker(RingMemory* ring, std::shared_ptr<const Mask> mask, Duration break_wait)
+    : ring_(ring), mask_(std::move(mask)), break_wait_(break_wait), reader_(ring) {
   resume();
 }
 
 void RingMasker::resume() {
+  const RingHeader& header = ring_->header();
   const MaskMark* newest = nullptr;
-  for (const MaskMark& mark : ring_->header().masked) {
+  for (const MaskMark& mark : header.masked) {
     const uint64_t offset = mark.offset.load(std::memory_order_acquire);
     if (mark.automaton == 0 || offset == kUnfinished) continue;
     if (newest == nullptr || offset > newest->offset.load(std::memory_order_relaxed)) newest = &mark;
   }
   if (newest == nullptr) return;
-  next_mark_ = newest == &ring_->header().masked[0] ? 1 : 0;
+  const size_t place = newest == &header.masked[0] ? 0 : 1;
+  next_mark_ = 1 - place;
   position_ = newest->offset.load(std::memory_order_relaxed);
-  const bool known = newest->automaton == automaton_->fingerprint() && automaton_->knows(newest->states[0]) &&
-                     automaton_->knows(newest->states[1]);
+  bool known = newest->automaton == mask_->fingerprint();
+  for (size_t i = 0; known && i < 2; ++i) {
+    for (size_t part = 0; part < mask_->parts().size(); ++part) {
+      const Automaton::State state = header.mask_states[place][i][part];
+      known = known && mask_->parts()[part].knows(state);
+      streams_[i].tracks[part].state = state;
+    }
+  }
   if (!known) return distrust();
-  for (size_t i = 0; i < 2; ++i) tracks_[i].state = newest->states[i];
   catch_up(position_);
 }
 
@@ -39,97 +50,209 @@ void RingMasker::distrust() {
     blank(const_cast<char*>(chunk->bytes.data()), chunk->bytes.size());
     reader_.next();
   }
-  for (Track& track : tracks_) track.blind = automaton_->longest();
+  for (Stream& stream : streams_) {
+    for (Track& track : stream.tracks) track = {};
+    for (const Automaton& part : mask_->parts()) stream.blind = std::max(stream.blind, part.longest());
+  }
 }
 
 // The records that were looked at already: what is held back lies at their end.
 void RingMasker::catch_up(uint64_t until) {
   for (auto chunk = reader_.peek(); chunk && chunk->offset < until; chunk = reader_.peek()) {
-    Track& track = tracks_[index_of(chunk->stream)];
-    keep_last(track, {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset}, automaton_->open(track.state));
+    Stream& stream = streams_[index_of(chunk->stream)];
+    for (size_t i = 0; i < mask_->parts().size(); ++i) {
+      const Automaton& part = mask_->parts()[i];
+      Track& track = stream.tracks[i];
+      for (const char byte : chunk->bytes) track.skipped = part.skips(byte) ? track.skipped + 1 : 0;
+      keep_last(track, part, {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset});
+    }
     reader_.next();
   }
 }
 
-void RingMasker::look() {
+bool RingMasker::look(MonoTime now, size_t most) {
   if (reader_.is_behind()) reader_.rewind();
+  size_t seen = 0;
+  bool more = false;
   while (const auto chunk = reader_.peek()) {
-    if (chunk->offset != position_) tracks_[0] = tracks_[1] = {};   // what lay between was freed and is never sent
-    scan(tracks_[index_of(chunk->stream)], {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset});
+    if (seen >= most) {
+      more = true;
+      break;
+    }
+    if (chunk->offset != position_) meet_gap();   // what lay between was left out, or freed, and is never sent
+    scan(streams_[index_of(chunk->stream)], {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset}, now);
     position_ = chunk->offset + chunk->bytes.size();
+    seen += chunk->bytes.size();
     reader_.next();
     note_progress();
   }
+  let_go(now);
+  return more;
 }
 
-void RingMasker::ended() {
-  look();
-  for (Track& track : tracks_) track.held.clear();
+void RingMasker::meet_gap() {
+  for (Stream& stream : streams_) {
+    for (size_t i = 0; i < mask_->parts().size(); ++i) {
+      blank_held(stream.tracks[i]);
+      stream.tracks[i] = {};
+      stream.tracks[i].after_gap = true;
+    }
+  }
+}
+
+void RingMasker::let_go(MonoTime now) {
+  for (Stream& stream : streams_) {
+    if (now < stream.last + break_wait_) continue;
+    for (size_t i = 0; i < mask_->parts().size(); ++i) {
+      Track& track = stream.tracks[i];
+      if (!waits_for_line(track)) continue;
+      // So much of a secret is not there by chance, even if the rest does not come.
+      if (mask_->parts()[i].open(track.state) >= kShortestMasked) blank_held(track);
+      track.held.clear();
+    }
+  }
+}
+
+MonoTime RingMasker::lets_go_at() const {
+  MonoTime next = kNever;
+  for (const Stream& stream : streams_) {
+    for (const Track& track : stream.tracks) {
+      if (waits_for_line(track)) next = std::min(next, stream.last + break_wait_);
+    }
+  }
+  return next;
+}
+
+void RingMasker::ended(uint64_t log_bytes) {
+  look(MonoTime{0});
+  for (Stream& stream : streams_) {
+    for (Track& track : stream.tracks) {
+      const bool rest_of_secret = !track.inside.empty() && track.since_gap >= kLeastRest;
+      if (position_ < log_bytes || rest_of_secret) blank_held(track);
+      track.held.clear();
+    }
+  }
 }
 
 uint64_t RingMasker::safe() const {
   uint64_t safe = position_;
-  for (const Track& track : tracks_) {
-    if (!track.held.empty()) safe = std::min(safe, track.held.front().offset);
+  for (const Stream& stream : streams_) {
+    for (const Track& track : stream.tracks) {
+      if (!track.held.empty()) safe = std::min(safe, track.held.front().offset);
+    }
   }
   return safe;
 }
 
 void RingMasker::give_way() {
-  for (Track& track : tracks_) {
-    for (const Span& span : track.held) blank(span.at, span.size);
-    track.held.clear();
+  for (Stream& stream : streams_) {
+    for (Track& track : stream.tracks) {
+      blank_held(track);
+      track.inside.clear();
+    }
   }
 }
 
-void RingMasker::scan(Track& track, Span span) {
+void RingMasker::blank_held(Track& track) {
+  for (const Span& span : track.held) blank(span.at, span.size);
+  track.held.clear();
+}
+
+// All parts look at the bytes as they were printed; only then what they found is masked.
+void RingMasker::scan(Stream& stream, Span span, MonoTime now) {
+  const size_t count = mask_->parts().size();
+  std::vector<Found> found[Mask::kMostParts];
+  for (size_t i = 0; i < count; ++i) find(stream.tracks[i], mask_->parts()[i], span, found[i]);
+  // The first part last: it may mask white space, which the others step over.
+  for (size_t i = count; i-- > 0;) {
+    for (const Found& each : found[i]) mask_last(stream.tracks[i], mask_->parts()[i], span, each);
+  }
+  const size_t blind = std::min(stream.blind, span.size);
+  blank(span.at, blind);
+  stream.blind -= blind;
+  for (size_t i = 0; i < count; ++i) keep_last(stream.tracks[i], mask_->parts()[i], span);
+  stream.last = now;
+}
+
+void RingMasker::find(Track& track, const Automaton& part, const Span& span, std::vector<Found>& out) const {
   Automaton::State state = track.state;
-  const size_t blind = std::min(track.blind, span.size);
+  size_t skipped = track.skipped;
   for (size_t i = 0; i < span.size; ++i) {
-    if (state == Automaton::kStart && !automaton_->may_begin(span.at[i])) continue;
-    state = automaton_->next(state, span.at[i]);
-    if (const size_t length = automaton_->match(state); length > 0) mask_last(track, span, i + 1, length);
+    const char byte = span.at[i];
+    const bool is_calm = state == Automaton::kStart && !track.after_gap && track.inside.empty();
+    if (is_calm && !part.may_begin(byte)) continue;   // nearly all bytes of nearly all output
+    if (part.skips(byte)) {
+      if (++skipped > Automaton::kLongestBreak) state = Automaton::kStart;
+      continue;
+    }
+    skipped = 0;
+    if (track.after_gap || !track.inside.empty()) look_behind_gap(track, part, span, i, out);
+    state = part.next(state, byte);
+    if (const size_t length = part.match(state); length > 0) out.push_back({i + 1, length});
   }
   track.state = state;
-  blank(span.at, blind);
-  track.blind -= blind;
-  keep_last(track, span, automaton_->open(state));
+  track.skipped = skipped;
 }
 
-void RingMasker::mask_last(Track& track, const Span& span, size_t end, size_t length) {
-  const size_t here = std::min(length, end);
-  blank(span.at + end - here, here);
-  length -= here;
-  for (auto before = track.held.rbegin(); length > 0 && before != track.held.rend(); ++before) {
-    const size_t part = std::min(length, before->size);
-    blank(before->at + before->size - part, part);
-    length -= part;
+void RingMasker::look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at, std::vector<Found>& out) {
+  if (std::exchange(track.after_gap, false)) {
+    track.inside = part.somewhere_inside(span.at[at]);
+    track.since_gap = 1;
+  } else {
+    part.step_inside(track.inside, span.at[at]);
+    ++track.since_gap;
+  }
+  const bool is_end = std::any_of(track.inside.begin(), track.inside.end(), [&](auto state) { return part.ends_text(state); });
+  if (is_end && track.since_gap >= kLeastRest) out.push_back({at + 1, track.since_gap});
+}
+
+void RingMasker::mask_last(Track& track, const Automaton& part, const Span& span, const Found& found) {
+  size_t left = found.length;
+  const auto mask_in = [&](char* at, size_t end) {
+    while (end > 0 && left > 0) {
+      --end;
+      if (part.skips(at[end])) continue;
+      blank(at + end, 1);
+      --left;
+    }
+  };
+  mask_in(span.at, found.end);
+  for (auto before = track.held.rbegin(); left > 0 && before != track.held.rend(); ++before) mask_in(before->at, before->size);
+}
+
+// Of what was held back and the span behind it, the bytes that could still become part of a secret.
+void RingMasker::keep_last(Track& track, const Automaton& part, Span span) {
+  const size_t open = std::max(part.open(track.state), track.inside.empty() ? 0 : track.since_gap);
+  if (open == 0) return track.held.clear();
+  track.held.push_back(span);
+  size_t counted = 0;
+  for (size_t i = track.held.size(); i-- > 0;) {
+    Span& each = track.held[i];
+    for (size_t at = each.size; at-- > 0;) {
+      if (part.skips(each.at[at]) || ++counted < open) continue;
+      each = {each.at + at, each.size - at, each.offset + at};
+      track.held.erase(track.held.begin(), track.held.begin() + static_cast<ptrdiff_t>(i));
+      return;
+    }
   }
 }
 
-void RingMasker::keep_last(Track& track, Span span, size_t open) {
-  if (span.size >= open) {
-    track.held.clear();
-    const size_t before = span.size - open;
-    span = {span.at + before, open, span.offset + before};
-  }
-  if (span.size > 0) track.held.push_back(span);
-  size_t total = 0;
-  for (const Span& each : track.held) total += each.size;
-  while (total > open) {
-    Span& oldest = track.held.front();
-    const size_t part = std::min(total - open, oldest.size);
-    oldest = {oldest.at + part, oldest.size - part, oldest.offset + part};
-    total -= part;
-    if (oldest.size == 0) track.held.pop_front();
-  }
-}
-
+// Behind a gap nothing is noted until it is clear whether a secret goes on there: a successor begins at the gap again.
 void RingMasker::note_progress() {
-  MaskMark& mark = ring_->header().masked[next_mark_];
+  for (const Stream& stream : streams_) {
+    for (const Track& track : stream.tracks) {
+      if (!track.inside.empty()) return;
+    }
+  }
+  RingHeader& header = ring_->header();
+  MaskMark& mark = header.masked[next_mark_];
   mark.offset.store(kUnfinished, std::memory_order_release);
-  mark.automaton = automaton_->fingerprint();
-  for (size_t i = 0; i < 2; ++i) mark.states[i] = tracks_[i].state;
+  mark.automaton = mask_->fingerprint();
+  for (size_t i = 0; i < 2; ++i) {
+    for (size_t part = 0; part < mask_->parts().size(); ++part) {
+      header.mask_states[next_mark_][i][part] = streams_[i].tracks[part].state;
+    }
+  }
   mark.offset.store(position_, std::memory_order_release);
   next_mark_ = 1 - next_mark_;
 }

@@ -14,8 +14,10 @@ namespace hodei::worker::ring_masker_test {
 namespace {
 
 constexpr ExecutionId kRun{JobId{5}, 1};
+constexpr Duration kForEver = 1000h;
+constexpr MonoTime kNow{1'000'000};
 
-std::shared_ptr<const Automaton> mask_of(const std::string& value) { return mask_for({{"s", value}}); }
+std::shared_ptr<const Mask> mask_of(const std::string& value) { return mask_for({{"s", value}}); }
 
 struct Output {
   explicit Output(const std::string& value, size_t capacity = 64 << 10)
@@ -23,7 +25,7 @@ struct Output {
 
   bool print(const std::string& text, OutputStream stream = OutputStream::Stdout) { return writer.append(stream, {}, text); }
 
-  std::shared_ptr<const Automaton> mask;
+  std::shared_ptr<const Mask> mask;
   RingMemory ring;
   RingWriter writer;
 };
@@ -42,18 +44,18 @@ TEST(RingMasker, HoldsBackExactlyWhatCouldStillBecomeASecret) {
   Output output("s3cr3t-value");
   RingMasker masker(&output.ring, output.mask);
   output.print("hello s3cr");
-  masker.look();
+  masker.look(kNow);
   EXPECT_EQ(masker.safe(), 6u);
   output.print("3t-no");
-  masker.look();
+  masker.look(kNow);
   EXPECT_EQ(masker.safe(), 15u);
   EXPECT_EQ(content(output.ring), "hello s3cr3t-no");
   output.print(" s3cr3t-");
   output.print("other stream", OutputStream::Stderr);
-  masker.look();
+  masker.look(kNow);
   EXPECT_EQ(masker.safe(), 16u);
   output.print("value");
-  masker.look();
+  masker.look(kNow);
   EXPECT_EQ(masker.safe(), 15u + 8 + 12 + 5 + 0);
   EXPECT_EQ(content(output.ring), "hello s3cr3t-no *******other stream*****");
 }
@@ -62,25 +64,132 @@ TEST(RingMasker, WhatIsHeldBackIsLetGoAtTheEnd) {
   Output output("s3cr3t-value");
   RingMasker masker(&output.ring, output.mask);
   output.print("s3cr3t-val");
-  masker.ended();
+  masker.ended(10);
   EXPECT_EQ(masker.safe(), 10u);
   EXPECT_EQ(content(output.ring), "s3cr3t-val");
+}
+
+TEST(RingMasker, WhatIsHeldBackIsMaskedWhereTheOutputWasCutOff) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  output.print("say s3cr3t-val");
+  masker.look(kNow);
+  output.writer.skip(100);   // logs.max_bytes was reached
+  masker.ended(output.writer.log_bytes());
+  EXPECT_EQ(masker.safe(), 14u);
+  EXPECT_EQ(content(output.ring), "say **********");
+}
+
+TEST(RingMasker, BothHalvesOfASecretAreMaskedWhereOutputWasDropped) {
+  for (size_t lost = 1; lost < 6; ++lost) {
+    Output output("s3cr3t-value");
+    RingMasker masker(&output.ring, output.mask);
+    output.print("say s3cr");
+    masker.look(kNow);
+    EXPECT_EQ(masker.safe(), 4u);
+    output.writer.skip(lost);
+    const std::string rest = std::string("3t-value").substr(lost);
+    output.print(rest.substr(0, 1));
+    masker.look(kNow);
+    output.print(rest.substr(1) + ", and more");
+    masker.look(kNow);
+    EXPECT_EQ(content(output.ring), "say ****" + std::string(rest.size(), '*') + ", and more") << lost;
+    EXPECT_EQ(masker.safe(), output.writer.log_bytes());
+  }
+}
+
+TEST(RingMasker, WhatIsNoSecretBehindAGapIsLeftAlone) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  output.print("some words, ");
+  output.writer.skip(10);
+  output.print("volume of t-valley and so on");
+  masker.look(kNow);
+  EXPECT_EQ(content(output.ring), "some words, volume of t-valley and so on");
+}
+
+TEST(RingMasker, AnAgentThatDiesBehindAGapLeavesTheRestOfTheSecretMasked) {
+  Output output("s3cr3t-value");
+  output.print("say s3cr");
+  { RingMasker(&output.ring, output.mask).look(kNow); }
+  output.writer.skip(2);
+  output.print("-va");
+  { RingMasker(&output.ring, output.mask).look(kNow); }
+  output.print("lue.");
+  RingMasker third(&output.ring, output.mask);
+  third.look(kNow);
+  EXPECT_EQ(content(output.ring), "say **********.");
+}
+
+TEST(RingMasker, BrokenBase64IsMaskedAcrossRecords) {
+  Output output("s3cr3t-value");   // czNjcjN0LXZhbHVl
+  RingMasker masker(&output.ring, output.mask);
+  output.print("czNjcj\r\n");
+  masker.look(kNow);
+  EXPECT_EQ(masker.safe(), 0u);
+  output.print("N0LXZh\nbHVl;");
+  masker.look(kNow);
+  EXPECT_EQ(content(output.ring), "******\r\n******\n****;");
+  EXPECT_EQ(masker.safe(), output.writer.log_bytes());
+}
+
+TEST(RingMasker, ALineThatEndsLikeTheBeginningOfASecretWaitsOnlyAMoment) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  output.print("grade: c\n");
+  EXPECT_FALSE(masker.look(kNow));
+  EXPECT_EQ(masker.safe(), 7u);
+  EXPECT_EQ(masker.lets_go_at(), kNow + RingMasker::kBreakWait);
+  masker.look(masker.lets_go_at());
+  EXPECT_EQ(masker.safe(), 9u);
+  EXPECT_EQ(masker.lets_go_at(), kNever);
+  output.print("zNjcjN0LXZhbHVl");
+  masker.look(kNow + 1s);
+  EXPECT_EQ(content(output.ring), "grade: c\n***************") << "what was let go is not, the rest is";
+}
+
+TEST(RingMasker, LooksAtSoMuchAtATime) {
+  Output output("s3cr3t-value");
+  RingMasker masker(&output.ring, output.mask);
+  for (int i = 0; i < 10; ++i) output.print(std::string(100, 'x'));
+  EXPECT_TRUE(masker.look(kNow, 150));
+  EXPECT_EQ(masker.safe(), 200u);
+  EXPECT_FALSE(masker.look(kNow, 1000));
+  EXPECT_EQ(masker.safe(), 1000u);
+}
+
+TEST(LogPump, SendsNothingBeforeItsMaskIsMade) {
+  Output output("s3cr3t-value");
+  LogPump pump({.interval = 0ms, .settle = 0ms}, [] {});
+  pump.await_mask(kRun);
+  pump.add(kRun, &output.ring);
+  output.print("say s3cr3t-value\n");
+  pump.ended(kRun, output.writer.log_bytes());
+  const Now now{{1'000'000}, kNow};
+  pump.look(now);
+  EXPECT_TRUE(pump.take(now).empty());
+  pump.set_mask(kRun, output.mask);
+  pump.look(now);
+  const std::vector<LogPart> parts = pump.take(now);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].data, "say ************\n");
+  EXPECT_TRUE(parts[0].end);
 }
 
 TEST(RingMasker, ANewAgentGoesOnInTheMiddleOfASecret) {
   Output output("s3cr3t-value");
   output.print("say s3cr");
-  { RingMasker(&output.ring, output.mask).look(); }
+  { RingMasker(&output.ring, output.mask).look(kNow); }
   output.print("3t-v");
   {
     RingMasker second(&output.ring, output.mask);
     EXPECT_EQ(second.safe(), 4u);
-    second.look();
+    second.look(kNow);
     EXPECT_EQ(second.safe(), 4u);
   }
   output.print("alue.");
   RingMasker third(&output.ring, output.mask);
-  third.look();
+  third.look(kNow);
   EXPECT_EQ(content(output.ring), "say ************.");
   EXPECT_EQ(third.safe(), 17u);
 }
@@ -88,10 +197,10 @@ TEST(RingMasker, ANewAgentGoesOnInTheMiddleOfASecret) {
 TEST(RingMasker, AnAgentThatKnowsOtherFormsMasksTooMuchRatherThanTooLittle) {
   Output output("s3cr3t-value");
   output.print("say s3cr3t");
-  { RingMasker(&output.ring, output.mask).look(); }
+  { RingMasker(&output.ring, output.mask).look(kNow); }
   RingMasker newer(&output.ring, mask_for({{"s", "s3cr3t-value"}, {"t", "another form"}}));
   output.print("-value, and then something that is no secret at all");
-  newer.look();
+  newer.look(kNow);
   const std::string out = content(output.ring);
   EXPECT_EQ(out.find("s3cr3t"), std::string::npos);
   EXPECT_EQ(out.find("value"), std::string::npos);
@@ -101,12 +210,12 @@ TEST(RingMasker, AnAgentThatKnowsOtherFormsMasksTooMuchRatherThanTooLittle) {
 TEST(RingMasker, ARingThatIsUsedAgainKnowsNothingOfItsLastExecution) {
   Output output("s3cr3t-value");
   output.print("s3cr3t-");
-  { RingMasker(&output.ring, output.mask).look(); }
+  { RingMasker(&output.ring, output.mask).look(kNow); }
   output.ring.recycle();
   RingWriter next(&output.ring);
   next.append(OutputStream::Stdout, {}, "value");
   RingMasker masker(&output.ring, output.mask);
-  masker.look();
+  masker.look(kNow);
   EXPECT_EQ(content(output.ring), "value");
   EXPECT_EQ(masker.safe(), 5u);
 }
@@ -183,9 +292,11 @@ class Life {
     const char which = stream == OutputStream::Stderr ? '1' : '0';
     std::string& left = left_[which - '0'];
     if (left.size() < 4) {
-      const std::set<std::string> forms = secret_forms({{"s", value_}});
+      const auto reading = static_cast<Reading>(pick(3));
+      const std::set<std::string> forms = secret_forms({{"s", value_}}, reading);
       left += *std::next(forms.begin(), static_cast<long>(pick(forms.size())));
       if (pick(3) == 0) left += value_;
+      if (reading != Reading::Exact && pick(2) == 0) left.insert(pick(left.size()), pick(2) == 0 ? "\n" : "\r\n ");
       if (pick(2) == 0) left += pick(2) == 0 ? "\n" : "ab";
     }
     const std::string part = left.substr(0, 1 + pick(left.size()));
@@ -221,7 +332,8 @@ class Life {
   }
 
   void connect() {
-    pump_ = std::make_unique<LogPump>(LogPumpConfig{.message_bytes = 64 + pick(4096), .interval = 0ms, .settle = 0ms, .hold_open = 1ms}, [] {});
+    pump_ = std::make_unique<LogPump>(LogPumpConfig{.message_bytes = 64 + pick(4096), .interval = 0ms, .settle = 0ms, .hold_open = 1ms,
+                                                     .mask_bytes = 1 + pick(4096), .break_wait = kForEver}, [] {});
     pump_->add(kRun, &output_.ring, output_.mask);
   }
 

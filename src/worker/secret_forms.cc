@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hodei::worker {
 namespace {
 
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::string_view kBase64Url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-constexpr size_t kMimeLine = 76;   // where `base64` breaks its lines; others break at kPiece
 
 using Forms = std::set<std::string>;
 
 bool is_one_character(std::string_view text) { return text.find_first_not_of(text[0]) == std::string_view::npos; }
 
-void add(std::string_view text, Forms& out, size_t piece = kPiece) {
+static_assert(kPiece + kShortestMasked <= Automaton::kLongestText);
+
+void add(std::string_view text, Forms& out) {
   while (text.size() >= kShortestMasked) {
     // No piece at the end that is too short to be looked for.
-    const size_t length = text.size() < piece + kShortestMasked ? text.size() : piece;
+    const size_t length = text.size() < kPiece + kShortestMasked ? text.size() : kPiece;
     out.emplace(text.substr(0, length));
     text.remove_prefix(length);
   }
@@ -26,16 +28,25 @@ void add(std::string_view text, Forms& out, size_t piece = kPiece) {
 
 // Without padding. `skip` bytes stood before the value: the characters that depend on them are left out, and unless it `ends`
 // there, the one that depends on what follows.
-std::string base64(std::string_view value, size_t skip, bool ends, std::string_view alphabet) {
+std::string base64(std::string_view value, size_t skip, bool ends) {
   const std::string bytes = std::string(skip, '\0').append(value);
   const size_t bits = bytes.size() * 8;
   std::string out;
   for (size_t bit = 0; bit + (ends ? 1 : 6) <= bits; bit += 6) {
     const auto high = static_cast<uint8_t>(bytes[bit / 8]);
     const auto low = bit / 8 + 1 < bytes.size() ? static_cast<uint8_t>(bytes[bit / 8 + 1]) : uint8_t{0};
-    out += alphabet[(high << 8 | low) >> (10 - bit % 8) & 63];
+    out += kBase64[(high << 8 | low) >> (10 - bit % 8) & 63];
   }
   return out.substr(std::min((skip * 8 + 5) / 6, out.size()));
+}
+
+std::string hex(std::string_view value) {
+  std::string out;
+  for (const char c : value) {
+    out += "0123456789abcdef"[static_cast<uint8_t>(c) >> 4];
+    out += "0123456789abcdef"[static_cast<uint8_t>(c) & 15];
+  }
+  return out;
 }
 
 std::string url_encoded(std::string_view value, bool lower_case, bool form) {
@@ -110,41 +121,48 @@ void add_lines(std::string_view value, Forms& out) {
   }
 }
 
-void add_forms(std::string_view value, Forms& out) {
+void add_exact(std::string_view value, Forms& out) {
   add(value, out);
   if (value.find('\n') != std::string_view::npos) add_lines(value, out);
-  for (const std::string_view alphabet : {kBase64, kBase64Url}) {
-    for (const size_t skip : {0, 1, 2}) {
-      for (const bool ends : {false, true}) add(base64(value, skip, ends, alphabet), out);
-    }
-    const std::string whole = base64(value, 0, true, alphabet);
-    if (whole.size() > kPiece) add(whole, out, kMimeLine);
-  }
   for (const bool lower_case : {false, true}) {
     for (const bool form : {false, true}) add(url_encoded(value, lower_case, form), out);
   }
   for (const Json way : {Json::Plain, Json::Careful, Json::Ascii}) add(json_escaped(value, way), out);
 }
 
+void add_forms(std::string_view value, Reading reading, Forms& out) {
+  switch (reading) {
+    case Reading::Exact: return add_exact(value, out);
+    case Reading::Hex: return add(hex(value), out);
+    case Reading::Base64:
+      for (const size_t skip : {0, 1, 2}) {
+        for (const bool ends : {false, true}) add(base64(value, skip, ends), out);
+      }
+  }
+}
+
 }  // namespace
 
-std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets) {
+std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading) {
   Forms out;
   for (const auto& [name, value] : secrets) {
     if (value.size() < kShortestMasked) continue;
-    add_forms(value, out);
+    add_forms(value, reading, out);
     // What `echo` and editors put behind a value is not part of the secret.
     const size_t end = value.find_last_not_of("\r\n");
     if (end != std::string::npos && end + 1 < value.size() && end + 1 >= kShortestMasked) {
-      add_forms(std::string_view(value).substr(0, end + 1), out);
+      add_forms(std::string_view(value).substr(0, end + 1), reading, out);
     }
   }
   return out;
 }
 
-std::shared_ptr<const Automaton> mask_for(const std::map<std::string, std::string>& secrets) {
-  const std::set<std::string> forms = secret_forms(secrets);
-  return forms.empty() ? nullptr : std::make_shared<const Automaton>(forms);
+std::shared_ptr<const Mask> mask_for(const std::map<std::string, std::string>& secrets) {
+  std::vector<Automaton> parts;
+  for (const Reading reading : {Reading::Exact, Reading::Base64, Reading::Hex}) {
+    if (const Forms forms = secret_forms(secrets, reading); !forms.empty()) parts.emplace_back(forms, reading);
+  }
+  return parts.empty() ? nullptr : std::make_shared<const Mask>(std::move(parts));
 }
 
 }  // namespace hodei::worker

@@ -1,4 +1,5 @@
-// The forms in which a secret may turn up in output: as it is, line by line, in base64, URL-encoded, inside JSON.
+// The forms in which a secret may turn up in output: as it is, line by line, URL-encoded, inside JSON; in base64 and as
+// hexadecimal digits, where line breaks may stand anywhere.
 #pragma once
 
 #include <map>
@@ -6,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "src/worker/automaton.h"
+#include "src/worker/mask.h"
 
 namespace hodei::worker {
 
@@ -16,9 +17,10 @@ inline constexpr size_t kShortestMasked = 6;
 // Long texts are looked for piece by piece: whoever prints all of one prints its pieces one after another.
 inline constexpr size_t kPiece = 64;
 
-std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets);
+// Those that are looked for in one way.
+std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading);
 
-// What finds them all. Null: there is nothing to look for.
-std::shared_ptr<const Automaton> mask_for(const std::map<std::string, std::string>& secrets);
+// What finds them all. Null: there is nothing to look for. With 64 KiB of secrets this takes a good while and some megabytes.
+std::shared_ptr<const Mask> mask_for(const std::map<std::string, std::string>& secrets);
 
 }  // namespace hodei::worker

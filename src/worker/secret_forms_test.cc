@@ -1,7 +1,11 @@
 #include "src/worker/secret_forms.h"
 
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/base/utf8.h"
 
 namespace hodei::worker::secret_forms_test {
 namespace {
@@ -35,15 +39,54 @@ TEST(SecretForms, HideBothAlphabetsOfBase64) {
   EXPECT_EQ(hide(value, "<-__--__->"), "<********>");
 }
 
-TEST(SecretForms, HideBase64ThatIsBrokenIntoLines) {
-  std::string value;
-  for (int i = 0; i < 40; ++i) value += "key-" + std::to_string(i * 7919);
-  const std::set<std::string> forms = secret_forms({{"s", value}});
-  std::string whole;
-  for (const std::string& form : forms) {
-    if (form.size() == 76) whole = form;
+std::string in_base64(const std::string& text) { return absl::Base64Escape(text); }
+
+std::string broken(const std::string& text, size_t column, const std::string& line_break) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); at += column) out += (at > 0 ? line_break : "") + text.substr(at, column);
+  return out;
+}
+
+TEST(SecretForms, HideBase64ThatIsBrokenIntoLinesAnywhere) {
+  const std::string value = "hunter2-and-a-half/0123456789";
+  for (const size_t before : {0u, 1u, 2u, 19u, 50u, 55u, 57u, 73u}) {
+    const std::string encoded = in_base64("login bot password " + std::string(before, 'x') + value + " and more");
+    for (const size_t column : {1u, 3u, 10u, 60u, 64u, 76u}) {
+      for (const std::string line_break : {"\n", "\r\n", "\n  "}) {
+        std::string out = hide(value, broken(encoded, column, line_break));
+        ASSERT_GE(std::count(out.begin(), out.end(), '*'), 36) << before << " " << column << "\n" << out;
+        std::erase_if(out, [](char c) { return c == '\n' || c == '\r' || c == ' '; });
+        ASSERT_EQ(out.size(), encoded.size()) << "only letters of base64 are masked";
+      }
+    }
   }
-  EXPECT_FALSE(whole.empty()) << "no line as `base64` writes them";
+}
+
+TEST(SecretForms, HideALongValueInBrokenBase64Whole) {
+  std::string value;
+  for (int i = 0; i < 400; ++i) value += "key-" + std::to_string(i * 7919);
+  const std::string out = hide(value, broken(in_base64("pre" + value), 76, "\n"));
+  EXPECT_LE(std::count_if(out.begin(), out.end(), [](char c) { return c != '*' && c != '\n'; }), 8) << out;
+}
+
+TEST(SecretForms, HideHexadecimalDigitsAsProgramsWriteThem) {
+  EXPECT_EQ(hide("s3cr3t!", "<73336372337421>"), "<**************>");
+  EXPECT_EQ(hide("s3cr3t!", "<73 33 63 72 33 74 21>"), "<** ** ** ** ** ** **>");
+  EXPECT_EQ(hide("\xab\xcd\xef\x12\x34\x56", "ABCDEF\n123456 abcdef123456"), "******\n****** ************");
+}
+
+TEST(SecretForms, HideTheBeginningOfASecretWhereATextWasCut) {
+  const auto mask = mask_for({{"s", "s3cr3t-value"}});
+  EXPECT_EQ(masked("say s3cr3t-", *mask, TextEnd::Cut), "say *******");
+  EXPECT_EQ(masked("say s3cr3t-", *mask, TextEnd::Whole), "say s3cr3t-");
+}
+
+TEST(SecretForms, LeaveTextThatIsUtf8AsUtf8) {
+  std::string value = "x";
+  for (int i = 0; i < 60; ++i) value += "\u00e4";
+  std::string text;
+  for (int i = 0; i < 80; ++i) text += "\u00e4";
+  EXPECT_TRUE(is_utf8(hide(value, text)));
 }
 
 TEST(SecretForms, HideUrlEncodedValues) {

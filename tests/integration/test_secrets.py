@@ -7,7 +7,10 @@ environment and the arguments of all processes, every answer of the API.
 import base64
 import ctypes
 import json
+import os
 import pathlib
+import resource
+import signal
 import urllib.parse
 
 from harness import Apart, Dev, check, contains, items, number, same, until
@@ -28,6 +31,9 @@ def out(text, stream=sys.stdout):
 out("plain " + value + "\n")
 out("base64 " + base64.b64encode(value.encode()).decode() + "\n")
 out("inside " + base64.b64encode(b"x" + value.encode() + b"y").decode() + "\n")
+for before in ("login bot password ", "x" * 50, "yy" * 27):
+    out("wrapped\n" + base64.encodebytes(before.encode() + value.encode() + b" and more text behind it").decode())
+out("hex " + value.encode().hex() + "\n" + value.encode().hex(" ").upper() + "\n")
 out("url " + urllib.parse.quote(value, safe="") + " " + urllib.parse.quote_plus(value) + "\n")
 out("json " + json.dumps(secrets) + "\n")
 out("lines\n" + lines + "one: " + lines.splitlines()[1] + "\n")
@@ -49,11 +55,14 @@ def needles():
         forms |= {raw, base64.b64encode(raw), base64.urlsafe_b64encode(raw), urllib.parse.quote(value, safe="").encode(),
                   urllib.parse.quote_plus(value).encode(), json.dumps(value)[1:-1].encode()}
         forms |= {base64.b64encode(b"x" * n + raw)[4:-4] for n in (1, 2)}
+        forms |= {raw.hex().encode(), raw.hex().upper().encode()}
     return forms | {CANARY[:12].encode(), CANARY[-10:].encode()}
 
 
 def found_in(data, wanted):
-    return next((form for form in wanted if form in data), None)
+    """As it is, and as if no line had been broken."""
+    whole = data.translate(None, b" \r\n")
+    return next((form for form in wanted if form in data or form in whole), None)
 
 
 def unpacked(data):
@@ -148,6 +157,40 @@ def test_the_canary_is_found_nowhere():
         again = dev.ok("job", "retry", job, "-o", "name").out.strip().split("/")[-1]
         dev.wait_for(again, "Succeeded", patience=60)
         same(where_it_is(dev, needles(), api_answers(dev, again)), [], "places that hold the canary after a retry")
+
+
+def test_what_is_left_of_a_secret_beside_a_gap_is_masked():
+    with Dev().start() as dev:
+        value = "c4nary-that-is-cut-in-two-halves"
+        (dev.folder / "given").write_text(value)
+        for size in (10, 20, 31):   # of the value, before --log-limit cuts it off
+            run = dev.ok("run", "--secret-from", f"s={dev.folder / 'given'}", "--log-limit", 100 + size, "--", "sh", "-c",
+                         "printf %0100d 0; cat | sed 's/.*:\"//; s/\".*//'; printf %01000d 0")
+            same(run.out, "0" * 100 + "*" * size, f"output that was cut off in the middle, after {size} bytes")
+
+
+def test_the_server_and_the_worker_write_no_core_dumps_and_jobs_may():
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))   # what is started from here may write them
+    try:
+        with Dev().start() as dev:
+            allowed = limit_of(os.getpid())
+            for role in ("agent", "supervisor", "server"):
+                process = dev.role(role)
+                check(limit_of(process.pid) in ("0", "1"), f"the limit of the {role} is {limit_of(process.pid)}")
+            same(dev.ok("run", "--", "grep", "Max core", "/proc/self/limits").out.split()[4], allowed, "the limit of jobs")
+            agent = dev.kill("agent", signal.SIGSEGV)
+            until(lambda: number((dev.status() or {}).get("agent_pid")) not in (0, agent.pid), "a new agent")
+            dev.kill("supervisor", signal.SIGSEGV)
+            dev.kill("server", signal.SIGSEGV)
+            same([str(p) for p in dev.folder.rglob("core*")], [], "core dumps")
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+
+
+def limit_of(pid):
+    lines = pathlib.Path(f"/proc/{pid}/limits").read_text().splitlines()
+    return next(line.split()[4] for line in lines if line.startswith("Max core file size"))
 
 
 def test_the_search_finds_what_is_there():
