@@ -122,7 +122,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
 
 void close(Running& running) {
   running.host->set_serving(false);
-  running.server->links().close_all("the server is shutting down; come back in a moment");
+  running.server->begin_stop();
   running.host->stop();
   if (running.http != nullptr) running.http->stop();
   running.server->stop();

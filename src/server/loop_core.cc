@@ -63,7 +63,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
   replies.reserve(commands.size());
   note_stall(now, turn);
   for (const Waiting& w : commands) replies.push_back(engine_->decide(w.command, now, turn));
-  if (engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
+  if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
   if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
   if (!turn.writes.empty()) {
@@ -102,6 +102,7 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
 }
 
 MonoTime LoopCore::next_wakeup() const {
+  if (time_stands_) return kNever;
   if (engine_ == nullptr) return deposed_ ? kNever : retry_load_at_;
   return engine_->next_wakeup();
 }

@@ -2,6 +2,7 @@
 // wait here, so that the simulator runs exactly this.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -40,6 +41,10 @@ class LoopCore {
 
   void turn(std::vector<Waiting> commands);
 
+  // From any thread: from now on nothing happens because time passes. A server that stops has closed its streams, so
+  // nobody's silence may count.
+  void stop_time() { time_stands_ = true; }
+
   // When turn() wants to be called at the latest.
   MonoTime next_wakeup() const;
 
@@ -68,6 +73,7 @@ class LoopCore {
   MonoTime expected_ = kNever;       // when the next turn was due
   Duration last_turn_{0};
   MonoTime retry_load_at_{0};
+  std::atomic<bool> time_stands_ = false;
 };
 
 }  // namespace hodei::server

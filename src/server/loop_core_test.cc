@@ -75,6 +75,18 @@ TEST_F(LoopCoreTest, AcknowledgesHeartbeatsWithoutWaitingForTheCommit) {
   EXPECT_EQ(store_.durable, before + 1);
 }
 
+TEST_F(LoopCoreTest, AServerThatStopsCountsNobodysSilence) {
+  open_worker();
+  const JobId job = std::get<core::Submitted>(*submit()).jobs[0].job;
+  core_.stop_time();
+  EXPECT_EQ(core_.next_wakeup(), kNever);
+  for (int i = 0; i < 100; ++i) {
+    clock_.advance(900ms);  // less than what counts as a stall of the loop
+    ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
+  }
+  EXPECT_EQ(core_.engine()->state().job(job)->head->state, core::JobState::Scheduled);
+}
+
 TEST_F(LoopCoreTest, TellsNobodyWhenTheCommitFailed) {
   store_.memory.fail_next_commit(CommitFault::LostBefore);
   EXPECT_TRUE(absl::IsUnavailable(submit().status()));

@@ -131,9 +131,15 @@ absl::Status Server::start() {
   return absl::OkStatus();
 }
 
+void Server::begin_stop() {
+  if (core_ != nullptr) core_->stop_time();
+  open_calls_.end_all();
+  links_.close_all("the server is shutting down; come back in a moment");
+}
+
 void Server::stop() {
   if (stopping_.exchange(true) || loop_ == nullptr) return;
-  links_.close_all("the server is shutting down; come back in a moment");
+  begin_stop();
   if (provisioner_ != nullptr) provisioner_->stop();
   loop_->stop();
   if (exporter_ != nullptr) exporter_->stop();
@@ -169,6 +175,8 @@ std::string Server::metrics_text(const Snapshot& snapshot) {
   readings.loop = snapshot;
   readings.health = loop_->health();
   readings.logs = hub_->stats();
+  readings.refused_claims = refused_claims_.counts();
+  readings.refused_claims[static_cast<size_t>(Claim::LogAfterEnd)] += readings.logs.after_end;
   readings.state = assess(facts(snapshot.system)).state;
   readings.disk_free_bytes = disk_free_;
   readings.worker_streams = links_.size();

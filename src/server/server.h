@@ -11,10 +11,12 @@
 #include "src/server/event_hub.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
-#include "src/server/secrets/vault.h"
 #include "src/server/metrics/measured.h"
 #include "src/server/metrics/metrics_recorder.h"
+#include "src/server/open_calls.h"
 #include "src/server/provisioning/provisioner.h"
+#include "src/server/refused_claims.h"
+#include "src/server/secrets/vault.h"
 #include "src/server/system_state.h"
 #include "src/server/tracing/span_exporter.h"
 #include "src/server/worker_links.h"
@@ -45,6 +47,8 @@ class Server final : private LogEnds {
   ~Server();
 
   absl::Status start();
+  // The first step of a stop, before the doors are closed: nobody's silence counts any more, and every long call ends.
+  void begin_stop();
   void stop();
   // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are there.
   absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
@@ -56,6 +60,8 @@ class Server final : private LogEnds {
   ArtifactStore& artifacts() { return *artifacts_; }
   WorkerLinks& links() { return links_; }
   EventHub& events() { return events_; }
+  OpenCalls& open_calls() { return open_calls_; }
+  RefusedClaims& refused_claims() { return refused_claims_; }
   Provisioner& provisioner() { return *provisioner_; }
   const Vault& vault() const { return *vault_; }
   MetricsRecorder& recorder() { return *recorder_; }
@@ -96,6 +102,8 @@ class Server final : private LogEnds {
   std::unique_ptr<ArtifactStore> artifacts_;
   WorkerLinks links_;
   EventHub events_;
+  OpenCalls open_calls_;
+  RefusedClaims refused_claims_;
   std::unique_ptr<Carrier> carrier_;
   ServerMetrics metrics_;
   std::unique_ptr<store::SqliteMetricsStore> samples_;

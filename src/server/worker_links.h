@@ -45,6 +45,7 @@ struct ToWorker {
   std::vector<ExecutionId> results;      // durable
   std::vector<LogPosition> logs;         // durable up to there
   int64_t heartbeat_sent_us = 0;
+  std::vector<std::string> words;        // for its log
   Duration beat{0};                      // somebody watches: tell of yourself this often
 };
 

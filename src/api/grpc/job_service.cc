@@ -154,12 +154,9 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
   if (!id.ok()) return finish(c, id.status());
   if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
-  Unary* reactor = c->DefaultReactor();
   const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
-  if (in->wait()) {
-    wait_for_cancel(server_, *id, in->reason(), absent, reactor, out);
-    return reactor;
-  }
+  if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
+  Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [reactor, out, absent, id = *id](auto reply) {
     absl::Status status = reply.status();
     if (reply.ok()) out->set_state(to_proto(std::get<core::CancelTaken>(*reply).state));

@@ -7,7 +7,7 @@
 namespace hodei::api {
 
 grpc::ServerWriteReactor<v1::LogChunk>* LogService::SubscribeLogs(Context*, const v1::SubscribeLogsRequest* in) {
-  return start_log_stream(server_.logs(), *in);
+  return start_log_stream(server_, *in);
 }
 
 LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in, v1::GetLogsResponse* out) {

@@ -1,5 +1,7 @@
 #include "src/api/grpc/worker_link.h"
 
+#include <algorithm>
+
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
 #include "src/api/grpc/worker_messages.h"
@@ -7,6 +9,13 @@
 #include "src/base/status.h"
 
 namespace hodei::api {
+
+namespace {
+
+// Refusals that one message tells a worker in words; the rest are counted.
+constexpr size_t kMaxWords = 8;
+
+}  // namespace
 
 class WorkerStreamReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage> {
  public:
@@ -38,6 +47,7 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink:
 // ---- Towards the worker
 
 void WorkerStreamLink::send(server::ToWorker message) {
+  for (const server::ToWorker::Run& run : message.run) given_.give(run.execution);
   const std::lock_guard lock(mutex_);
   if (reactor_ == nullptr || finished_) return;
   // With every acknowledgement: a worker that has just come hears of it too.
@@ -119,6 +129,11 @@ void WorkerStreamLink::read_done(bool ok) {
 }
 
 void WorkerStreamLink::take(v1::WorkerMessage& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (message.has_hello() && open_)
+      return finish({grpc::StatusCode::FAILED_PRECONDITION, "a stream has one hello, its first message"});
+  }
   if (message.has_hello()) return open(message);
   {
     const std::lock_guard lock(mutex_);
@@ -143,7 +158,9 @@ void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
   {
     const std::lock_guard lock(mutex_);
     if (!reply.ok()) return finish(to_grpc(reply.status()));
-    worker_ = std::get<core::StreamOpened>(*reply).worker;
+    const auto& answer = std::get<core::StreamOpened>(*reply);
+    worker_ = answer.worker;
+    for (const ExecutionId& execution : answer.given) given_.give(execution);
     open_ = true;
     orphaned = reactor_ == nullptr;
     read_next();
@@ -161,7 +178,10 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.cpu_load = beat.cpu_load();
   command.memory_used_mb = beat.memory_used_mb();
   command.dropped_logs = beat.dropped_logs();
-  server_.recorder().take(beat_from(beat, worker_, server_.clock().now()));
+  server::Beat seen = beat_from(beat, worker_, server_.clock().now());
+  const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
+  if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));
+  server_.recorder().take(std::move(seen));
   server_.loop().post(command, [self = shared_from_this()](absl::StatusOr<core::Reply> reply) {
     if (reply.ok()) return;
     const std::lock_guard lock(self->mutex_);
@@ -178,15 +198,41 @@ void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
   }
   report->worker = worker_;
   report->stream = stream_;
-  server_.loop().post(std::move(*report),
-                      [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->decided(reply.status()); });
+  // From its own word on, nothing more is printed; what was lost may still have output on the way.
+  for (const core::ResultReport& r : report->results) {
+    given_.end(r.execution, r.outcome == core::Outcome::Lost ? std::nullopt : r.log_bytes);
+  }
+  server_.loop().post(std::move(*report), [self = shared_from_this()](const absl::StatusOr<core::Reply>& reply) {
+    self->decided(reply);
+  });
 }
 
-void WorkerStreamLink::decided(const absl::Status& status) {
+void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply) {
+  if (reply.ok()) {
+    const std::vector<bool>& accepted = std::get<core::Reported>(*reply).accepted;
+    const auto refused = std::count(accepted.begin(), accepted.end(), false);
+    if (refused > 0) server_.refused_claims().count(server::Claim::Report, refused);
+  }
   const std::lock_guard lock(mutex_);
   --undecided_;
-  if (!status.ok()) return finish(to_grpc(status));
+  if (!reply.ok()) return finish(to_grpc(reply.status()));
   read_next();
+}
+
+absl::Status WorkerStreamLink::take_out_foreign(std::vector<store::LogPiece>& pieces) {
+  server::ToWorker answer;
+  absl::Status trouble;
+  std::erase_if(pieces, [&](const store::LogPiece& piece) {
+    const absl::StatusOr<std::optional<std::string>> against = given_.against(piece, worker_);
+    if (!against.ok()) trouble = against.status();
+    if (!against.ok() || !*against) return false;
+    server_.refused_claims().count(server::Claim::Log);
+    answer.logs.push_back({piece.execution, piece.offset + static_cast<int64_t>(piece.data.size())});
+    if (answer.words.size() < kMaxWords) answer.words.push_back(**against);
+    return true;
+  });
+  if (!answer.logs.empty()) send(std::move(answer));
+  return trouble;
 }
 
 void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
@@ -201,6 +247,7 @@ void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
   };
   for (v1::WorkerLogEntry& entry : *message.mutable_log_entries()) take_one(log_from(entry));
   for (v1::LogBatch& batch : *message.mutable_logs()) take_one(log_from(batch));
+  if (bad.ok()) bad = take_out_foreign(pieces);
   if (bad.ok() && pieces.empty()) return;
   const std::lock_guard lock(mutex_);
   if (!bad.ok()) return finish(to_grpc(bad));

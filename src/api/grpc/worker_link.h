@@ -11,6 +11,7 @@
 
 #include "grpcpp/support/server_callback.h"
 #include "hodei/v1/worker_service.pb.h"
+#include "src/api/grpc/given_executions.h"
 #include "src/server/server.h"
 
 namespace hodei::api {
@@ -26,7 +27,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   // Reports of one worker that wait for their commit; reading pauses beyond that.
   static constexpr int kMaxUndecided = 64;
 
-  explicit WorkerStreamLink(server::Server& server) : server_(server) {}
+  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.reader()) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.
@@ -51,7 +52,9 @@ class WorkerStreamLink final : public server::WorkerLink,
   void take_reports(const v1::WorkerMessage& message);
   void take_heartbeat(const v1::Heartbeat& beat);
   void take_logs(v1::WorkerMessage& message);
-  void decided(const absl::Status& status);
+  void decided(const absl::StatusOr<core::Reply>& reply);
+  // Takes out what the worker was not given, and tells it so: it must not wait for an acknowledgement that never comes.
+  absl::Status take_out_foreign(std::vector<store::LogPiece>& pieces);
   // With the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
   void offer(std::vector<store::LogPiece> pieces);
   void read_next();                              // with the mutex held
@@ -60,6 +63,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   void finish(grpc::Status status);              // with the mutex held
 
   server::Server& server_;
+  GivenExecutions given_;
   std::mutex mutex_;
   WorkerStreamReactor* reactor_ = nullptr;       // null: the call is over
   v1::WorkerMessage in_;

@@ -167,6 +167,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
     for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));
     for (const server::LogPosition& p : m.logs) add(p, out->mutable_ack()->add_logs());
     if (m.heartbeat_sent_us != 0) out->mutable_ack()->set_heartbeat_sent_us(m.heartbeat_sent_us);
+    for (std::string& words : m.words) out->mutable_ack()->add_instructions(std::move(words));
     if (m.beat > Duration(0)) out->mutable_ack()->set_heartbeat_ms(m.beat.count() / 1000);
     bytes += 16 * (m.cancel.size() + m.results.size() + m.logs.size()) + 16;
     waiting.pop_front();

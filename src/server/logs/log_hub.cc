@@ -80,6 +80,7 @@ void LogHub::prepare(Group& group) {
     group.inbox_bytes += item.bytes;
     const int64_t piece_end = piece.offset + static_cast<int64_t>(piece.data.size());
     if (item.source != nullptr) group.acks.push_back({item.source, {piece.execution, piece_end}});
+    if (tail.ended && item.source != nullptr && piece_end > tail.next_offset) ++after_end_;
     const std::optional<store::NewPart> part = store::new_part(piece, tail);
     if (!part) continue;
     group.first_lines.push_back(part->first_line);
@@ -190,7 +191,8 @@ LogHubStats LogHub::stats() const {
           .appended_lines = appended_lines_,
           .appended_bytes = appended_bytes_,
           .appends = appends_,
-          .failed_appends = failed_appends_};
+          .failed_appends = failed_appends_,
+          .after_end = after_end_};
 }
 
 }  // namespace hodei::server

@@ -27,6 +27,7 @@ struct LogHubStats {
   int64_t appended_bytes = 0;
   int64_t appends = 0;
   int64_t failed_appends = 0;
+  int64_t after_end = 0;  // pieces behind the end of their log: left out
 };
 
 class LogHub {
@@ -94,6 +95,7 @@ class LogHub {
   std::atomic<int64_t> appended_bytes_ = 0;
   std::atomic<int64_t> appends_ = 0;
   std::atomic<int64_t> failed_appends_ = 0;
+  std::atomic<int64_t> after_end_ = 0;
   std::thread thread_;
 };
 
