@@ -65,7 +65,16 @@ LoopHealth Loop::health() {
   return health_;
 }
 
+KeyHorizon Loop::key_horizon() {
+  const std::lock_guard lock(mutex_);
+  return key_horizon_;
+}
+
 void Loop::note_health(size_t commands, Duration turn) {
+  key_horizon_.ask_store = true;
+  if (const core::Engine* engine = core_.engine()) {
+    key_horizon_ = {engine->state().idempotency().is_filling(), JobId{engine->state().next_job()}};
+  }
   health_.commands += commands;
   health_.loaded = core_.ready();
   health_.deposed = core_.deposed();

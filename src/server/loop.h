@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/server/gathering.h"
+#include "src/server/key_horizon.h"
 #include "src/server/loop_core.h"
 
 namespace hodei::server {
@@ -41,6 +42,7 @@ class Loop {
   void post_bounded(core::Command command, ReplyTo reply);
 
   LoopHealth health();
+  KeyHorizon key_horizon();
 
  private:
   void run();
@@ -55,6 +57,7 @@ class Loop {
   std::vector<Waiting> inbox_;
   bool stopping_ = true;
   LoopHealth health_;
+  KeyHorizon key_horizon_;
   MonoTime forget_slowest_at_{0};
   Gathering gathering_;              // the loop's thread alone uses it
   std::thread thread_;

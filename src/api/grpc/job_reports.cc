@@ -2,6 +2,7 @@
 #include "src/api/grpc/execution_facts.h"
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/session_call.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -48,9 +49,8 @@ JobService::Unary* JobService::StartJob(Context* c, const v1::StartJobRequest* i
 }
 
 JobService::Unary* JobService::UpdateProgress(Context* c, const v1::UpdateProgressRequest* in, v1::UpdateProgressResponse* out) {
-  if (!(in->percentage() >= 0 && in->percentage() <= 100)) {
-    return finish(c, bad_field("percentage", "must be between 0 and 100, not ", in->percentage()));
-  }
+  const absl::Status usable = check_within("percentage", in->percentage(), 0, 100);
+  if (!usable.ok()) return finish(c, usable);
   return report(server_, c, in->execution_id(), out, [in](ExecutionId e, core::Report& r) {
     r.progress.push_back({e, in->percentage(), in->message()});
   });

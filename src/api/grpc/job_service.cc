@@ -51,6 +51,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   adopt_trace(c, job);
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
+  RETURN_IF_ERROR(find_key_owners(server_.loop().key_horizon(), server_.reader(), submit));
   return submit;
 }
 
@@ -86,6 +87,8 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     adopt_trace(*c, *job);
     submit.jobs.push_back(std::move(*job));
   }
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.reader(), submit);
+  if (!asked.ok()) return finish(c, asked);
   return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
     for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
   });

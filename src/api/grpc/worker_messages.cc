@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "src/api/grpc/translate.h"
+#include "src/base/finite.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
@@ -64,8 +65,8 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   server::Beat out;
   out.at = at;
   out.worker = worker;
-  out.cpu_load = beat.cpu_load();
-  out.memory_bytes = beat.memory_used_mb() << 20;
+  out.cpu_load = bounded(beat.cpu_load(), 0, 1, 0);
+  out.memory_bytes = std::clamp<int64_t>(beat.memory_used_mb(), 0, INT64_MAX >> 20) << 20;
   out.network_rx_bytes = beat.network_rx_bytes();
   out.network_tx_bytes = beat.network_tx_bytes();
   out.disk_read_bytes = beat.disk_read_bytes();
@@ -73,7 +74,7 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   for (const v1::ExecutionUsage& usage : beat.executions()) {
     const absl::StatusOr<ExecutionId> id = parse_execution_id(usage.execution_id());
     if (!id.ok()) continue;
-    out.executions.push_back({*id, usage.cpu_ms(), usage.memory_kb() << 10, usage.io_read_bytes(), usage.io_write_bytes()});
+    out.executions.push_back({*id, usage.cpu_ms(), std::clamp<int64_t>(usage.memory_kb(), 0, INT64_MAX >> 10) << 10, usage.io_read_bytes(), usage.io_write_bytes()});
   }
   return out;
 }
