@@ -19,8 +19,8 @@
 namespace hodei {
 namespace {
 
-constexpr size_t kFoldersAtOnce = 64;     // names remembered of each level; the level is read again for the others
-constexpr int kMostMounts = 100;          // on top of each other in one place
+constexpr size_t kFoldersAtOnce = 64;  // names remembered of each level; the level is read again for the others
+constexpr int kMostMounts = 100;       // on top of each other in one place
 
 class OpenFolder {
  public:
@@ -63,12 +63,14 @@ bool detach_mounts(int parent, const std::string& name) {
 // A job may have taken from its folders the rights that we need to empty them.
 OpenFolder open_to_empty(int parent, const std::string& name) {
   OpenFolder folder(open_folder(parent, name));
-  if (!folder.is_open() && errno == EXDEV && detach_mounts(parent, name)) folder = OpenFolder(open_folder(parent, name));
+  if (!folder.is_open() && errno == EXDEV && detach_mounts(parent, name))
+    folder = OpenFolder(open_folder(parent, name));
   if (!folder.is_open() && errno == EACCES && fchmodat(parent, name.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0) {
     folder = OpenFolder(open_folder(parent, name));
   }
   struct stat info {};
-  if (folder.is_open() && fstat(folder.fd(), &info) == 0 && (info.st_mode & S_IRWXU) != S_IRWXU) fchmod(folder.fd(), S_IRWXU);
+  if (folder.is_open() && fstat(folder.fd(), &info) == 0 && (info.st_mode & S_IRWXU) != S_IRWXU)
+    fchmod(folder.fd(), S_IRWXU);
   return folder;
 }
 
@@ -90,16 +92,16 @@ void for_each_entry(int folder, const std::function<bool(const std::string& name
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     struct stat info {};
-    const bool is_folder = entry->d_type == DT_DIR || (entry->d_type == DT_UNKNOWN &&
-                                                       fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                                                       S_ISDIR(info.st_mode));
+    const bool is_folder = entry->d_type == DT_DIR ||
+                           (entry->d_type == DT_UNKNOWN &&
+                            fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode));
     if (!take(name, is_folder)) break;
   }
   closedir(entries);
 }
 
-// Walks down and up again with a single descriptor, so that a tree of any depth can be removed. On the way up `..` must be the
-// folder that we came from: otherwise somebody moves folders while we work, and we stop.
+// Walks down and up again with a single descriptor, so that a tree of any depth can be removed. On the way up `..` must
+// be the folder that we came from: otherwise somebody moves folders while we work, and we stop.
 class Removal {
  public:
   absl::Status run(OpenFolder top) {
@@ -121,8 +123,8 @@ class Removal {
  private:
   struct Level {
     Identity identity;
-    std::string name = {};                 // in the level above
-    std::vector<std::string> folders = {}; // still to be entered
+    std::string name = {};                  // in the level above
+    std::vector<std::string> folders = {};  // still to be entered
     bool look_again = true;
   };
 
@@ -231,7 +233,8 @@ absl::Status remove_tree(const std::string& path) {
     return absl::InvalidArgumentError(cat("'", path, "' does not end with the name of a folder to remove"));
   }
   const OpenFolder parent(open(parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent.is_open()) return errno == ENOENT ? absl::OkStatus() : absl::ErrnoToStatus(errno, "opening " + parts.folder);
+  if (!parent.is_open())
+    return errno == ENOENT ? absl::OkStatus() : absl::ErrnoToStatus(errno, "opening " + parts.folder);
   return remove_tree(parent.fd(), parts.name);
 }
 

@@ -123,7 +123,8 @@ TEST_F(FolderTreeTest, DetachesMountsAndEmptiesNone) {
 }
 
 TEST_F(FolderTreeTest, AMountInPlaceOfTheFolderIsDetached) {
-  if (mount((top_ + "/outside").c_str(), in_.c_str(), nullptr, MS_BIND, nullptr) != 0) GTEST_SKIP() << "may not mount here";
+  if (mount((top_ + "/outside").c_str(), in_.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    GTEST_SKIP() << "may not mount here";
   EXPECT_EQ(open_folder(parent_, "in"), -1);
   const absl::Status removed = remove_tree(parent_, "in");
   EXPECT_TRUE(removed.ok()) << removed;

@@ -18,7 +18,7 @@ void MainProcess::ended() {
 void MainProcess::signal(int signal) const {
   if (pid_ == 0) return;
   ::kill(-pid_, signal);
-  ::kill(pid_, signal);   // it may have joined another group
+  ::kill(pid_, signal);  // it may have joined another group
 }
 
 void MainProcess::kill() const {

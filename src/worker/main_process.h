@@ -14,8 +14,8 @@ class MainProcess {
   explicit MainProcess(std::shared_ptr<Orphans> orphans) : orphans_(std::move(orphans)) {}
 
   void entered(pid_t main);
-  void ended();                            // it was reaped
-  pid_t pid() const { return pid_; }       // 0: none
+  void ended();                       // it was reaped
+  pid_t pid() const { return pid_; }  // 0: none
 
   // To it and to its process group, which has its number. Nothing once it has ended.
   void signal(int signal) const;
@@ -27,7 +27,7 @@ class MainProcess {
  private:
   std::shared_ptr<Orphans> orphans_;
   pid_t pid_ = 0;
-  uint64_t seen_before_ = 0;               // looks while it lived: what they found was not left by it
+  uint64_t seen_before_ = 0;  // looks while it lived: what they found was not left by it
 };
 
 }  // namespace hodei::worker

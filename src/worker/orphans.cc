@@ -22,7 +22,8 @@ std::set<pid_t> pids_in(const std::string& text) {
 
 }  // namespace
 
-// The kernel gives orphans to the first thread of a subreaper. Jobs are started by other threads and are not in this list.
+// The kernel gives orphans to the first thread of a subreaper. Jobs are started by other threads and are not in this
+// list.
 Orphans::Orphans(const std::string& mark)
     : mark_pair_(cat(kMarkVariable, "=", mark)),
       children_(cat("/proc/self/task/", getpid(), "/children"), O_RDONLY),

@@ -37,7 +37,7 @@ TEST_P(SupervisorEndTest, AnAgentThatLeftWithAFullRingDoesNotHoldUpTheEnd) {
   extend_lease(30s);
   run(a, "yes");
   ASSERT_TRUE(until([&] { return agent->ring_of.contains(a); }));
-  for (int i = 0; i < 50; ++i) supervisor->turn(2);   // nobody reads: the ring is full, the job waits
+  for (int i = 0; i < 50; ++i) supervisor->turn(2);  // nobody reads: the ring is full, the job waits
   agent->channel.put(protocol::Left{"done"});
   ASSERT_TRUE(agent->channel.flush().ok());
   bool over = false;

@@ -164,12 +164,14 @@ class SupervisorTest : public testing::TestWithParam<bool> {
   }
   bool ends_by_itself() {
     bool over = false;
-    const bool ended = until([&] {
-      agent->listen();
-      if (agent->told_to_stop) agent->channel.put(protocol::Left{"told to stop"});
-      agent->channel.flush().IgnoreError();
-      return over = over || !supervisor->turn(5);
-    }, false);
+    const bool ended = until(
+        [&] {
+          agent->listen();
+          if (agent->told_to_stop) agent->channel.put(protocol::Left{"told to stop"});
+          agent->channel.flush().IgnoreError();
+          return over = over || !supervisor->turn(5);
+        },
+        false);
     supervisor.reset();
     state.reset();
     return ended;

@@ -14,7 +14,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr mode_t kPassable = 0755;   // the user of a sandbox walks through to its working folder
+constexpr mode_t kPassable = 0755;  // the user of a sandbox walks through to its working folder
 
 // Modification times are set to the epoch, which no change leaves as it is; change times cannot be set back by anybody.
 absl::Status seal(int folder, mode_t mode, struct stat& info) {
@@ -28,8 +28,8 @@ bool is_as_sealed(const std::string& path, const struct stat& seal) {
   if (lstat(path.c_str(), &info) != 0) return false;
   const bool same_folder = info.st_dev == seal.st_dev && info.st_ino == seal.st_ino && info.st_mode == seal.st_mode &&
                            info.st_uid == seal.st_uid && info.st_gid == seal.st_gid;
-  return same_folder && info.st_mtim.tv_sec == 0 && info.st_mtim.tv_nsec == 0 && info.st_ctim.tv_sec == seal.st_ctim.tv_sec &&
-         info.st_ctim.tv_nsec == seal.st_ctim.tv_nsec;
+  return same_folder && info.st_mtim.tv_sec == 0 && info.st_mtim.tv_nsec == 0 &&
+         info.st_ctim.tv_sec == seal.st_ctim.tv_sec && info.st_ctim.tv_nsec == seal.st_ctim.tv_nsec;
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ absl::Status WorkFolder::make() {
   secrets_.clear();
   // Jobs and sandboxes are given the path: it must still lead here.
   if (is_untouched()) return absl::OkStatus();
-  return absl::FailedPreconditionError(cat(path_, " does not lead to the folder that was made there; was the state folder moved?"));
+  return absl::FailedPreconditionError(
+      cat(path_, " does not lead to the folder that was made there; was the state folder moved?"));
 }
 
 bool WorkFolder::is_untouched() const {

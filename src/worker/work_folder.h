@@ -1,8 +1,8 @@
 // The private folders of executions: `<state>/work/<n>/` with the job's working folder `cwd` and files such as its
 // script beside it. Pooled: a folder that the job did not touch is reused as it is, any other is removed and made anew.
 //
-// A job owns what is in here, and may have put a link, a mount or anything else in the place of a folder. So every step starts at
-// the descriptor of `work`, which no job can exchange, and follows no link.
+// A job owns what is in here, and may have put a link, a mount or anything else in the place of a folder. So every step
+// starts at the descriptor of `work`, which no job can exchange, and follows no link.
 #pragma once
 
 #include <sys/stat.h>
@@ -35,13 +35,13 @@ class WorkFolder {
 
   absl::Status make();
 
-  std::shared_ptr<const Fd> all_;     // the folder of all of them
+  std::shared_ptr<const Fd> all_;  // the folder of all of them
   std::string name_;
   std::string path_;
   std::string cwd_;
   bool has_files_ = false;
   std::string secrets_;
-  struct stat path_seal_ {};          // both as they were when they were made
+  struct stat path_seal_ {};  // both as they were when they were made
   struct stat cwd_seal_ {};
 };
 
@@ -53,7 +53,8 @@ class WorkFolders {
   absl::StatusOr<std::unique_ptr<WorkFolder>> next();
 
  private:
-  WorkFolders(std::string path, Fd folder) : path_(std::move(path)), folder_(std::make_shared<const Fd>(std::move(folder))) {}
+  WorkFolders(std::string path, Fd folder)
+      : path_(std::move(path)), folder_(std::make_shared<const Fd>(std::move(folder))) {}
 
   std::string path_;
   std::shared_ptr<const Fd> folder_;

@@ -110,19 +110,20 @@ TEST_F(WorkFolderTest, OtherRightsAreNoticed) {
 
 TEST_F(WorkFolderTest, AccessListsForNewFilesAreGone) {
   // As `setfacl -d -m u:65534:rwx .` writes it: version 2, then entries of tag, rights and id.
-  constexpr unsigned char kList[] = {2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 7, 0, 254, 255, 0, 0,
-                                     4, 0, 0, 0, 255, 255, 255, 255, 16, 0, 7, 0, 255, 255, 255, 255,
-                                     32, 0, 0, 0, 255, 255, 255, 255};
+  constexpr unsigned char kList[] = {2, 0,   0,   0,   1,   0,   7,  0, 255, 255, 255, 255, 2,   0,  7,
+                                     0, 254, 255, 0,   0,   4,   0,  0, 0,   255, 255, 255, 255, 16, 0,
+                                     7, 0,   255, 255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255};
   if (setxattr(folder_->cwd().c_str(), "system.posix_acl_default", kList, sizeof(kList), 0) != 0) {
     GTEST_SKIP() << "this file system has no access lists";
   }
-  folder_->note_files();   // the change may be too soon after the folder was made to be seen by its time
+  folder_->note_files();  // the change may be too soon after the folder was made to be seen by its time
   ASSERT_TRUE(folder_->clean().ok());
   EXPECT_EQ(getxattr(folder_->cwd().c_str(), "system.posix_acl_default", nullptr, 0), -1);
 }
 
 TEST_F(WorkFolderTest, AMountInPlaceOfTheWorkingFolderIsDetached) {
-  if (mount(home_.c_str(), folder_->cwd().c_str(), nullptr, MS_BIND, nullptr) != 0) GTEST_SKIP() << "may not mount here";
+  if (mount(home_.c_str(), folder_->cwd().c_str(), nullptr, MS_BIND, nullptr) != 0)
+    GTEST_SKIP() << "may not mount here";
   expect_clean_after([] {});
   ASSERT_EQ(mount(home_.c_str(), folder_->path().c_str(), nullptr, MS_BIND, nullptr), 0);
   expect_clean_after([] {});

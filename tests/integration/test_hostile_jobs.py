@@ -127,17 +127,28 @@ def test_a_sandboxed_job_cannot_lead_the_clean_up_out_of_its_folder_as_a_plain_u
         attack(plain=True, sandboxed=True)
 
 
+@contextlib.contextmanager
+def unmounted(folder):
+    """Whatever happens: nothing is mounted there when the folder is removed."""
+    try:
+        yield
+    finally:
+        for line in reversed(pathlib.Path("/proc/self/mounts").read_text().split("\n")):
+            if str(folder) in line:
+                subprocess.run(["umount", "--lazy", line.split()[1]], check=False)
+
+
 def test_mounts_that_a_job_left_are_detached_and_not_emptied():
     if not AS_ROOT:
         return
-    with worker(plain=False) as dev, home(plain=False) as outside:
+    with worker(plain=False) as dev, home(plain=False) as outside, unmounted(dev.folder):
         mounted = dev.cli("run", "--", "sh", "-c", 'mkdir m && mount --bind "$1" m && mount --bind "$1" "$PWD" && echo yes', "sh", outside)
         if "yes" not in mounted.out:
             return   # this machine lets nobody mount
         seen = dev.ok("run", "--", "sh", "-c", "ls -A; ls -A ..").out
         same(seen, "cwd\n", "what the next job finds")
-        # And at the start of the next worker in this folder.
-        dev.ok("run", "--", "sh", "-c", 'mkdir m && mount --bind "$1" m', "sh", outside)
+        same([line for line in pathlib.Path("/proc/self/mounts").read_text().split("\n") if str(dev.folder) in line], [],
+             "mounts that are left")
 
 
 def test_outputs_are_not_taken_through_a_link_in_place_of_the_working_folder():
@@ -170,13 +181,23 @@ def runaways(mark):
     return [p for p in found if p.alive()]
 
 
-def flee(cgroups, end):
+@contextlib.contextmanager
+def sleepers():
+    """A number of seconds that nobody else sleeps for. Who still does at the end is ended."""
     mark = str(100000 + os.getpid() % 50000 + time.monotonic_ns() % 10000)
-    # Out of the cgroup, into another session, without an environment, and its parents end.
-    script = f"({leave_cgroup()}exec env -i setsid sh -c 'sleep {mark} & exit 0' &); {leave_cgroup()}sleep {mark}"
-    with Dev(HODEI_CGROUPS="on" if cgroups else "off").start() as dev:
+    try:
+        yield mark
+    finally:
+        for process in runaways(mark):
+            process.send(signal.SIGKILL)
+
+
+def flee(cgroups, end):
+    with sleepers() as mark, Dev(HODEI_CGROUPS="on" if cgroups else "off").start() as dev:
+        # Out of the cgroup, into another session, without an environment, and its parents end.
+        script = f"({leave_cgroup()}exec env -i setsid sh -c 'sleep {mark} & exit 0' &); {leave_cgroup()}sleep {mark}"
         flags = ["--timeout", "1s"] if end == "timeout" else []
-        job = dev.submit(*flags, "--grace", "100ms", "--", "sh", "-c", script)
+        job = dev.submit(*flags, "--kill-grace", "100ms", "--", "sh", "-c", script)
         if end != "timeout":
             dev.wait_for(job, "Running")
             until(lambda: len(runaways(mark)) == 2, "both to run")
@@ -206,8 +227,7 @@ def test_nothing_flees_from_the_end_of_the_lease():
 
 
 def test_a_background_process_of_a_neighbour_is_left_alone():
-    mark = str(200000 + os.getpid() % 50000)
-    with Dev().start() as dev:
+    with sleepers() as mark, Dev().start() as dev:
         job = dev.submit("--", "sh", "-c", f"({leave_cgroup()}exec env -i setsid sh -c 'sleep {mark} & exit 0' &); sleep 1000")
         dev.wait_for(job, "Running")
         until(lambda: runaways(mark), "it to run")
