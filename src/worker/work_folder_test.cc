@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::worker {
+namespace hodei::worker::work_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ TEST_F(WorkFolderTest, NoJobIsSentWhereThePathNoLongerLeadsToTheFolder) {
 }
 
 }  // namespace
-}  // namespace hodei::worker
+}  // namespace hodei::worker::work_folder_test
