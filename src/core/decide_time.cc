@@ -7,6 +7,8 @@ namespace hodei::core {
 namespace {
 
 constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
+// Jobs whose time has come that one tick looks at; the rest is due at once again, in the next turn.
+constexpr size_t kMaxDuePerTick = 4'096;
 
 }  // namespace
 
@@ -21,7 +23,7 @@ MonoTime Engine::next_wakeup() const {
 }
 
 Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
-  while (!due_.empty() && due_.begin()->first <= now.mono) {
+  for (size_t n = 0; n < kMaxDuePerTick && !due_.empty() && due_.begin()->first <= now.mono; ++n) {
     const JobId job = due_.begin()->second;
     due_.erase(due_.begin());
     const LiveJob* live = state_.job(job);
@@ -45,11 +47,12 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const Stall& c, Now, Turn&) {
   for (const auto& [id, worker] : state_.workers()) worker->last_seen = worker->last_seen + c.length;
+  for (auto& [id, attempt] : making_.attempts) attempt.deadline = attempt.deadline + c.length;
   return Done{};
 }
 
 void Engine::sweep_timeouts(Now now, Turn& turn) {
-  while (!timeouts_.empty() && timeouts_.begin()->first <= now.mono) {
+  for (size_t n = 0; n < kMaxDuePerTick && !timeouts_.empty() && timeouts_.begin()->first <= now.mono; ++n) {
     const ExecutionId execution = timeouts_.begin()->second;
     timeouts_.erase(timeouts_.begin());
     const LiveJob* live = state_.job(execution.job);
@@ -106,7 +109,7 @@ void Engine::sweep_workers(Now now, Turn& turn) {
 void Engine::sweep_expired(Now now, Turn& turn) {
   std::vector<Hash128> stale;
   for (const auto& [token, otp] : state_.otps()) {
-    if (otp.expires <= now.wall) stale.push_back(token);
+    if (otp.expires <= steady_wall(now)) stale.push_back(token);
   }
   for (const Hash128& token : stale) write(DeleteOtp{token}, turn);
   // Not by a clock that people set: a client that asks again a second later must get the same job.
