@@ -109,6 +109,7 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
+  bool acknowledged = false;               // already: it needs no answer
 };
 
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.

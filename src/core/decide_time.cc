@@ -9,6 +9,8 @@ namespace hodei::core {
 namespace {
 
 constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
+// Jobs whose time has come that one tick looks at; the rest is due at once again, in the next turn.
+constexpr size_t kMaxDuePerTick = 4'096;
 
 }  // namespace
 
@@ -22,7 +24,7 @@ MonoTime Engine::next_wakeup() const {
 }
 
 Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
-  while (due_.is_due(now.mono)) {
+  for (size_t n = 0; n < kMaxDuePerTick && due_.is_due(now.mono); ++n) {
     const JobId job = due_.take_first();
     const LiveJob* live = state_.job(job);
     if (live == nullptr || live->where != LiveJob::Where::Delayed) continue;
@@ -45,11 +47,12 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const Stall& c, Now, Turn&) {
   for (const auto& [id, worker] : state_.workers()) worker->last_seen = worker->last_seen + c.length;
+  for (auto& [id, attempt] : making_.attempts) attempt.deadline = attempt.deadline + c.length;
   return Done{};
 }
 
 void Engine::sweep_timeouts(Now now, Turn& turn) {
-  while (timeouts_.is_due(now.mono)) {
+  for (size_t n = 0; n < kMaxDuePerTick && timeouts_.is_due(now.mono); ++n) {
     const ExecutionId execution = timeouts_.take_first();
     const LiveJob* live = state_.job(execution.job);
     if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
@@ -105,7 +108,7 @@ void Engine::sweep_workers(Now now, Turn& turn) {
 void Engine::sweep_expired(Now now, Turn& turn) {
   std::vector<Hash128> stale;
   for (const auto& [token, otp] : state_.otps()) {
-    if (otp.expires <= now.wall) stale.push_back(token);
+    if (otp.expires <= steady_wall(now)) stale.push_back(token);
   }
   for (const Hash128& token : stale) write(DeleteOtp{token}, turn);
   // Not by a clock that people set: a client that asks again a second later must get the same job.

@@ -46,7 +46,7 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
                                             "wait until they expire (", config_.otp_life.count() / 60'000'000, " minutes)"));
   }
   const Duration life = is_coming ? config_.making_limit + config_.registration_limit : config_.otp_life;
-  const WallTime expires = now.wall + std::max(life, config_.otp_life);
+  const WallTime expires = steady_wall(now) + std::max(life, config_.otp_life);
   write(PutOtp{{c.token, c.worker, expires}}, turn);
   return OtpMade{c.worker, expires};
 }
@@ -84,7 +84,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (!c.otp) return refused();
     const OtpRow* otp = state_.otp(*c.otp);
     const bool any_worker = otp != nullptr && otp->worker.empty();
-    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > now.wall;
+    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > steady_wall(now);
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
                           known->record->used_otp == *c.otp &&
@@ -288,7 +288,7 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   seen(*worker, now, turn);
   // A lower load may lift it over the threshold of what waits.
   if (state_.scheduler().threshold > 0 && worker->rank > before) fill(*worker, now, turn);
-  if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
+  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }
 

@@ -7,8 +7,8 @@
 
 namespace hodei::core {
 
-void Engine::restored(Now now) {
-  loaded_ = now;
+void Engine::restored(Now now, std::optional<WallTime> steady) {
+  loaded_ = {steady.value_or(now.wall), now.mono};
   for (const auto& [id, worker] : state_.workers()) {
     worker->last_seen = now.mono;
     worker->last_seen_wall = now.wall;

@@ -53,9 +53,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Loading: every stored write in the store's order, then once the time from which silence counts.
+  // Loading: every stored write in the store's order, then once the time from which silence counts. `steady` is the time by
+  // which stored things grow old; without it, the wall clock's.
   void restore(const Write& write) { state_.fold(write); }
-  void restored(Now now);
+  void restored(Now now, std::optional<WallTime> steady = std::nullopt);
 
   absl::StatusOr<Reply> decide(const Command& command, Now now, Turn& turn);
 
@@ -239,7 +240,7 @@ class Engine {
   Explanation explain_applicant(const Applicant& job);
   std::string making_room_for(const LaneKey& lane, Now now) const;
 
-  // The wall time at the start plus what has passed since on the clock that nobody can set.
+  // The time at the start plus what has passed since on the clock that nobody can set. Whatever expires goes by it.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
   void wait_out(const JobHead& job, Now now);
   void await_timeout(const JobHead& job, Now now);

@@ -24,6 +24,7 @@ struct ToWorker {
   struct Welcome {
     std::vector<ExecutionId> unknown;
     std::vector<LogPosition> logs;
+    int64_t log_window = 0;              // 0: the worker knows of none
   };
   struct Run {
     ExecutionId execution;

@@ -81,7 +81,8 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
   absl::Status take() {
     if (part_.has_header()) {
       if (upload_ != nullptr) return bad_field("header", "may only be in the first message");
-      RETURN_IF_ERROR(server_.check_room());
+      // A person is told at once; what a job sends is refused piece by piece with UNAVAILABLE, and its worker tries again.
+      if (part_.header().artifact().execution_id().empty()) RETURN_IF_ERROR(server_.check_room());
       ASSIGN_OR_RETURN(const server::ArtifactKey key,
                        allowed_key(server_, caller_, ArtifactUse::Store, part_.header().artifact()));
       ASSIGN_OR_RETURN(upload_, server_.artifacts().begin(key, std::chrono::milliseconds(part_.header().expires_in_ms())));

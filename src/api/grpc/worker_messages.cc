@@ -143,6 +143,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
       welcome->set_epoch(m.epoch);
       for (const ExecutionId& e : m.welcome->unknown) welcome->add_unknown(to_string(e));
       for (const server::LogPosition& p : m.welcome->logs) add(p, welcome->add_log_positions());
+      welcome->set_log_window(m.welcome->log_window);
       m.welcome.reset();
     }
     size_t sent = 0;
