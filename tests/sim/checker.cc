@@ -77,6 +77,8 @@ void Checker::committed(const core::Writes& writes, MonoTime decided) {
     dispatches_.committed(w);
     if (const auto* spec = std::get_if<core::PutSpec>(&w)) {
       lives_.entered(*spec->spec);
+    } else if (const auto* worker = std::get_if<core::PutWorker>(&w)) {
+      lives_.worker_put(*worker->worker);
     } else if (const auto* put = std::get_if<core::PutJob>(&w)) {
       lives_.moved(put->job, false, decided);
       check_outbox(*put->job);

@@ -61,6 +61,7 @@ void Dispatches::check_worker(const core::JobHead& job, const core::WorkerRecord
     world_.broken(cat(to_string(job.current()), " is dispatched to ", worker.info.id.str(), ", which ", why));
   };
   if (!core::takes_work(worker.state)) return broken(cat("is ", core::name(worker.state)));
+  if (worker.stopped) return broken("has said that it stops");
   const Used& used = used_[worker.info.id];
   if (used.jobs.size() > worker.info.slots)
     return broken(cat("has ", worker.info.slots, " slots for ", used.jobs.size()));

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "src/core/job/retry.h"
-
 namespace hodei::sim {
 namespace {
 
@@ -16,6 +14,11 @@ Duration shortest_back_off(const core::JobHead& job) {
   const double wanted =
       static_cast<double>(job.backoff.initial.count()) * std::pow(job.backoff.factor, job.attempts - 1.0);
   return Duration(static_cast<int64_t>(std::min(wanted, static_cast<double>(job.backoff.max.count())) / 2));
+}
+
+// 100 ms, doubling to 30 s.
+Duration shortest_dispatch_delay(uint32_t times) {
+  return std::min(Duration(100ms) * (int64_t{1} << std::min(times - 1, 16u)), Duration(30s));
 }
 
 }  // namespace
@@ -51,6 +54,17 @@ void Lives::entered(const core::SpecRow& spec) {
   }
 }
 
+void Lives::worker_put(const core::WorkerRecord& worker) {
+  const WorkerId& id = worker.info.id;
+  if (!worker.stopped) {
+    stopped_.erase(id);
+    return;
+  }
+  stopped_.insert(id);
+  if (!told_to_stop_.contains(id))
+    world_.broken(cat("worker ", id.str(), " is recorded as stopped, and nobody told it to"));
+}
+
 void Lives::moved(const core::JobPtr& job, bool is_end, MonoTime decided) {
   Life& life = lives_[job->id];
   if (life.ended) world_.broken(cat("I1: ", short_id(job->id), " changed after its end"));
@@ -81,10 +95,10 @@ void Lives::dispatched(Life& life, const core::JobHead& before, const core::JobH
     world_.broken(cat("I2: ", name, " is dispatched while its job is ", core::name(before.state)));
   }
   if (life.cancel_taken) world_.broken(cat(name, " is dispatched although the cancel of its job was acknowledged"));
-  const uint32_t certain = life.attempts - life.forgiven;
-  if (certain >= job.max_attempts)
-    world_.broken(cat(name, " is dispatched after ", certain, " of ", job.max_attempts, " attempts"));
-  if (certain > 0 && !job.allow_retry) world_.broken(cat(name, " is dispatched, and its job must not be retried"));
+  if (life.attempts >= job.max_attempts)
+    world_.broken(cat(name, " is dispatched after ", life.attempts, " of ", job.max_attempts, " attempts"));
+  if (life.attempts > 0 && !job.allow_retry)
+    world_.broken(cat(name, " is dispatched, and its job must not be retried"));
   // Whoever set the wall clock meanwhile has made the stored time meaningless.
   if (life.back_off && life.back_off->wall_jumps == world_.wall_jumps() && decided < life.back_off->until) {
     world_.broken(cat(name, " is dispatched ", (life.back_off->until - decided).count() / 1000,
@@ -107,11 +121,12 @@ void Lives::execution_ended(Life& life, const core::JobHead& job, MonoTime decid
   const bool was_told_an_end = last.failure != "worker_lost";
   const bool failed = last.state == JobState::Failed || last.state == JobState::Timeout;
   const bool ran = last.started.is_set() || (failed && was_told_an_end);
-  const RealRun* run = processes_.run(job.current());
-  if (ran && !(life.put_back && job.state == JobState::Pending && last.state == JobState::Pending)) {
-    ++life.attempts;
-    // Stopped by a person; whether the word of it came through nobody knows here.
-    if (run != nullptr && run->interrupted) ++life.forgiven;
+  const bool put_back = life.put_back || stopped_.contains(last.worker);
+  const bool waits_again = job.state == JobState::Pending && last.state == JobState::Pending;
+  if (ran) life.unstarted = 0;
+  if (ran && !(put_back && waits_again)) ++life.attempts;
+  if (!ran && waits_again && !put_back) {
+    life.back_off = BackOff{decided + shortest_dispatch_delay(++life.unstarted), world_.wall_jumps()};
   }
   if (was_told_an_end && failed && job.state == JobState::Pending) {
     life.back_off = BackOff{decided + shortest_back_off(job), world_.wall_jumps()};
@@ -145,7 +160,7 @@ void Lives::compare_end(const core::JobHead& job, const core::Execution& last) {
 
 void Lives::check_attempts(const Life& life, const core::JobHead& job) {
   const uint32_t counted = life.attempts + (job.state == JobState::Running ? 1 : 0);
-  if (job.attempts <= counted && job.attempts + life.forgiven >= counted) return;
+  if (job.attempts == counted) return;
   world_.broken(cat(short_id(job.id), " has made ", counted, " attempts, ", job.attempts, " are on record"));
 }
 
@@ -159,7 +174,6 @@ void Lives::job_ended(Life& life, const core::JobHead& job) {
       break;
     case JobState::Failed:
     case JobState::Timeout:
-      if (job.lost_dispatches > core::kMaxLostDispatches) break;   // the engine still gives up then
       if (life.attempts == 0) world_.broken(cat("I8: ", name, " never started and is ", core::name(job.state)));
       if (may_go_on && !life.cancel_sent)
         world_.broken(

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -24,8 +25,12 @@ class Lives {
   void cancel_taken(JobId job, core::JobState state);
   void cancel_refused(JobId job, const absl::Status& why);
 
+  // A person stops a worker: what it interrupts is no attempt.
+  void told_to_stop(const WorkerId& worker) { told_to_stop_.insert(worker); }
+
   // Writes that were committed, in their order; `decided` is when the server made up its mind.
   void entered(const core::SpecRow& spec);
+  void worker_put(const core::WorkerRecord& worker);
   void moved(const core::JobPtr& job, bool is_end, MonoTime decided);
 
   // A cancel that was acknowledged must be carried out in the end.
@@ -53,7 +58,6 @@ class Lives {
     std::optional<Duration> cancel_taken;
     // Attempts by our own count: executions that started, without those that were not let finish.
     uint32_t attempts = 0;
-    uint32_t forgiven = 0;  // of them, those that the server may not have heard were interrupted
     bool put_back = false;  // the end of the current execution was wanted, not that of the job
     std::optional<BackOff> back_off;
     uint32_t unstarted = 0;  // dispatches in a row that never started
@@ -71,6 +75,8 @@ class Lives {
   const Duration trouble_ends_;
   std::map<std::string, JobId> keys_;
   std::map<JobId, Life> lives_;
+  std::set<WorkerId> told_to_stop_;
+  std::set<WorkerId> stopped_;  // on record
   size_t ended_ = 0;
 };
 

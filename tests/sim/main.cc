@@ -47,8 +47,7 @@ struct Order {
   std::vector<uint64_t> seeds;
   uint64_t stop_at = 10;
   uint64_t processes = std::max(1u, std::thread::hardware_concurrency());
-  // Left out by default: what the engine does not stand yet.
-  Options options{.without = trouble("flap") | trouble("refusal") | trouble("twin")};
+  Options options;
   bool all_mutations = false;
   std::vector<std::string> mutations;
 };

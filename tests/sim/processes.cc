@@ -42,11 +42,6 @@ void Processes::ended(ExecutionId execution, int exit_code, int signal) {
   }
 }
 
-void Processes::interrupted(ExecutionId execution) {
-  const auto it = runs_.find(execution);
-  if (it != runs_.end()) it->second.interrupted = true;
-}
-
 void Processes::frozen(ExecutionId execution, bool yes) {
   if (yes) {
     frozen_.insert(execution);

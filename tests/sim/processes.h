@@ -22,8 +22,7 @@ struct RealRun {
   std::string worker;
   MonoTime started{0};
   bool failed_to_start = false;
-  bool disturbed = false;    // frozen, or its supervisor died: nobody watched its time-out all the time
-  bool interrupted = false;  // its worker was stopped by a person and ended it
+  bool disturbed = false;  // frozen, or its supervisor died: nobody watched its time-out all the time
   Duration timeout{0};
   std::optional<RealEnd> end;  // nothing: it is alive
 
@@ -37,7 +36,6 @@ class Processes {
   void started(ExecutionId execution, const std::string& worker, Duration timeout);
   void failed_to_start(ExecutionId execution, const std::string& worker);
   void ended(ExecutionId execution, int exit_code, int signal);
-  void interrupted(ExecutionId execution);
   // A frozen one does nothing until it is thawed; what outlived its lease is killed at that instant.
   void frozen(ExecutionId execution, bool yes);
   void supervisor_died(const std::string& worker);

@@ -60,6 +60,7 @@ class Trouble {
         }
         break;
       case 11: double_up(worker); break;
+      case 12: worker.stop(world_.chance(0.3) ? Duration(0) : world_.between(100ms, 30s)); break;
       default: break;
     }
     if (world_.chance(0.2)) {

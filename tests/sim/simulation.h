@@ -14,9 +14,9 @@ struct Options {
 };
 
 // By name, so that people can leave out what they do not look for.
-inline constexpr const char* kTroubles[] = {"crash", "agent-kill", "supervisor-kill", "freeze", "unheard",
-                                            "deaf",  "pause",      "clock",           "flap",   "refusal",
-                                            "lie",   "twin"};
+inline constexpr const char* kTroubles[] = {
+    "crash", "agent-kill", "supervisor-kill", "freeze", "unheard", "deaf", "pause",
+    "clock", "flap",       "refusal",         "lie",    "twin",    "stop"};
 
 struct Outcome {
   std::string failure;  // empty: every promise was kept

@@ -16,6 +16,9 @@ void WorkerNode::connect() {
   reg.info.capabilities = {"script", "shell"};
   reg.info.capacity = {8000, 16000, 100000, 0};
   reg.incarnation = cat(machine_, "-", incarnation_);
+  // boot() kills what was left on its machine, and nothing else starts there: that is a lineage.
+  reg.lineage = machine_;
+  reg.generation = incarnation_;
   reg.info.provider = provider_;
   if (!registered_ && !has_otp_ && provider_ != "manual") {
     // Turned away: its main process ends, and with it everything inside.
@@ -98,6 +101,9 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           core::OpenStream open;
           open.session = *registered_;
           open.incarnation = cat(machine_, "-", incarnation_);
+          open.lineage = machine_;
+          open.generation = incarnation_;
+          open.stopping = a.stopping;
           open.stream = stream;
           for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
           network_.to_server(stream, [this, stream, open] {
@@ -108,6 +114,8 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
               network_.break_stream(stream);
             });
           });
+        } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
+          send(core::WorkerStops{id_, stream});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
           send(core::Heartbeat{id_, stream, a.sent.us, 0, 0, 0});
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
@@ -137,12 +145,14 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::ForgetExecution>) {
           keeper_->forget(a.execution);
         } else if constexpr (std::is_same_v<A, worker::Leave>) {
-          // Told to go: it starts over as a fresh worker under the same name.
+          // Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
           world_.trace(machine_, " leaves: ", a.reason);
-          const core::UnregisterWorker bye{id_, a.reason};
-          call(bye, [](absl::StatusOr<core::Reply>) {});
-          registered_.reset();
-          has_otp_ = false;
+          if (a.for_good) {
+            const core::UnregisterWorker bye{id_, a.reason};
+            call(bye, [](absl::StatusOr<core::Reply>) {});
+            registered_.reset();
+            has_otp_ = false;
+          }
           if (provider_ != "manual") return destroy();
           kill_supervisor(world_.between(1s, 5s));
         }
@@ -220,6 +230,14 @@ void WorkerNode::drain(uint64_t stream) {
   when_awake([this, stream] {
     if (stream != stream_ || session_ == nullptr) return;
     session_->drain(true);
+    act();
+  });
+}
+
+void WorkerNode::stop_noted(uint64_t stream) {
+  when_awake([this, stream] {
+    if (stream != stream_ || session_ == nullptr) return;
+    session_->stop_noted();
     act();
   });
 }

@@ -47,6 +47,7 @@ void WorkerNode::boot() {
   kill_processes();  // the successor's first act: whatever an earlier supervisor left
   keeper_ = std::make_unique<worker::Keeper>(worker::KeeperConfig{});
   ++incarnation_;
+  stopping_ = false;
   world_.trace(machine_, " boots, incarnation ", incarnation_);
   start_agent();
 }
@@ -55,6 +56,7 @@ void WorkerNode::start_agent() {
   refused_.clear();
   session_ = std::make_unique<worker::Session>(worker::SessionConfig{}, world_.random());
   session_->attached(keeper_->inventory(), world_.now());
+  if (stopping_) session_->stop_gracefully(world_.now());  // its supervisor tells it so
   act();
 }
 
@@ -113,6 +115,22 @@ void WorkerNode::cut(Towards direction, Duration length) {
   world_.trace(machine_, direction == Towards::Server ? " is not heard for " : " hears nothing for ",
                length.count() / 1000, " ms");
   network_.cut(machine_, direction, length);
+}
+
+void WorkerNode::stop(Duration grace) {
+  if (session_ == nullptr || world_.elapsed() < frozen_until_ || session_->stopping()) return;
+  world_.trace(machine_, " is told to stop within ", grace.count() / 1000, " ms");
+  stopping_ = true;
+  checker_.lives().told_to_stop(id_);
+  session_->stop_gracefully(world_.now());
+  keeper_->stop_gracefully(grace, world_.now());
+  act();
+  // Whoever told it so does not wait for ever.
+  world_.after(grace + 20s, [this, life = supervisor_life_] {
+    when_awake([this, life] {
+      if (life == supervisor_life_) kill_supervisor(world_.between(100ms, 10s));
+    });
+  });
 }
 
 void WorkerNode::flap(int times) {

@@ -37,6 +37,7 @@ class WorkerNode final : public StreamEnd {
   void kill_supervisor(Duration down_for);       // processes live on until the successor kills them
   void freeze(Duration length);                  // SIGSTOP of the whole tree
   void cut(Towards direction, Duration length);  // its streams and its calls
+  void stop(Duration grace);                     // SIGTERM: it says so, ends what it has, and is started again
   void flap(int times);                          // its connection breaks again and again
   void refuse(Duration length);                  // every order is turned down at once
   void lie();                                    // tells of an execution that is another worker's
@@ -49,6 +50,7 @@ class WorkerNode final : public StreamEnd {
   void result_acked(uint64_t stream, ExecutionId execution);
   void heartbeat_acked(uint64_t stream, MonoTime sent);
   void drain(uint64_t stream);
+  void stop_noted(uint64_t stream);
   void stream_broken(uint64_t stream) override;
 
  private:
@@ -100,6 +102,7 @@ class WorkerNode final : public StreamEnd {
   bool has_otp_ = false;
   std::string provider_ = "manual";
   bool destroyed_ = false;
+  bool stopping_ = false;  // this supervisor was told to
   uint64_t incarnation_ = 0;
   Duration frozen_until_{0};
 };

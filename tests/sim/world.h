@@ -61,7 +61,7 @@ class World final : public Clock {
   Duration wall_jump_{0};
   uint64_t wall_jumps_ = 0;
   uint64_t next_ = 0;
-  uint64_t at_once_ = 0;   // events at this instant so far
+  uint64_t at_once_ = 0;  // events at this instant so far
   std::map<std::pair<Duration, uint64_t>, std::function<void()>> events_;
   std::string failure_;
 };
