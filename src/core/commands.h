@@ -173,7 +173,10 @@ struct Stall { Duration length{0}; };      // the loop was held up: nobody's sil
 // ---- Questions about memory
 
 struct ExplainJob { JobId job{}; };
-struct PreviewJob { ShapePtr shape; };     // where would such a job go now
+struct PreviewJob {
+  ShapePtr shape;
+  Namespace ns{};
+};  // where would such a job go now
 struct DescribeQueue {};
 struct DescribeWorkers { std::string prefix; bool exact = false; };   // empty: all
 struct FindSession { Hash128 session; };   // whose it is
@@ -205,7 +208,11 @@ struct Assigned { ExecutionId execution; };
 struct TemplatePut { TemplateRow row; };
 struct SecretPut { int64_t revision = 0; WallTime updated; };
 struct Registered { WorkerId worker; };
-struct StreamOpened { WorkerId worker; };
+// `given`: of what it says that it holds, what it was given; about others of its past, the store knows.
+struct StreamOpened {
+  WorkerId worker;
+  std::vector<ExecutionId> given;
+};
 struct Reported { std::vector<bool> accepted; };       // started, then progress, then results
 struct OtpMade { WorkerId worker; WallTime expires; };
 struct Drained { uint32_t executions_left = 0; };

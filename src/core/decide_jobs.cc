@@ -3,6 +3,7 @@
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
 #include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -104,6 +105,9 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
                                              worker->unhealthy ? ", unhealthy" : "",
                                              worker->paused ? ", paused because it did not start what it was sent" : "",
                                              worker->has_slot() ? "" : ", without a free slot"));
+  }
+  if (const std::optional<std::string> no = rejects_namespace(head.ns.str(), worker->record->info)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kNamespaceRule, ")"));
   }
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));

@@ -13,6 +13,18 @@ absl::Status refused() {
       "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
 }
 
+// What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
+// take more jobs than it was made for.
+void keep_what_was_made(const WorkerInfo& ordered, WorkerInfo& said) {
+  said.made = ordered.made;
+  said.provider = ordered.provider;
+  said.image = ordered.image;
+  said.isolation = ordered.isolation;
+  said.slots = std::min(said.slots, ordered.slots);
+  said.labels.erase("pool");
+  if (const auto pool = ordered.labels.find("pool"); pool != ordered.labels.end()) said.labels["pool"] = pool->second;
+}
+
 }  // namespace
 
 void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn) {
@@ -45,7 +57,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   }
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   record->registered = now.wall;
-  if (known != nullptr) record->info.made = known->record->info.made;
+  if (known != nullptr && known->record->info.made) keep_what_was_made(known->record->info, record->info);
   if (record->info.made && known->state == WorkerState::Terminating) return refused();
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
@@ -176,7 +188,11 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   leave_if_drained(*worker, now, turn);
   if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
-  return StreamOpened{worker->id()};
+  StreamOpened opened{worker->id(), {}};
+  for (const HeldExecution& h : c.held) {
+    if (was_given(worker->id(), h.execution)) opened.given.push_back(h.execution);
+  }
+  return opened;
 }
 
 void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
@@ -187,7 +203,8 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     const bool is_current = current(worker.id(), execution) != nullptr;
     // An ended one that is not current has had its result recorded: its log may still be on the way, so it is kept.
     if (!is_current && !h->ended) welcome.unknown.push_back(execution);
-    welcome.held.push_back(execution);
+    if (was_given(worker.id(), execution))
+      welcome.held.push_back(execution);  // how far a log is, its own worker may know
   }
   turn.effects.push_back(std::move(welcome));
   const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());

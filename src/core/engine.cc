@@ -1,5 +1,7 @@
 #include "src/core/engine.h"
 
+#include <algorithm>
+
 #include "src/core/job/draft.h"
 #include "src/core/job/retry.h"
 
@@ -84,6 +86,14 @@ const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) co
   if (live == nullptr || !is_active(live->head->state)) return nullptr;
   if (live->head->executions != execution.number || live->head->worker != worker) return nullptr;
   return live->head.get();
+}
+
+bool Engine::was_given(const WorkerId& worker, ExecutionId execution) const {
+  const LiveJob* live = state_.job(execution.job);
+  if (live == nullptr || live->head->past == nullptr) return false;
+  const std::vector<Execution>& all = live->head->past->executions;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Execution& e) { return e.number == execution.number && e.worker == worker; });
 }
 
 }  // namespace hodei::core

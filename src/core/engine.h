@@ -6,8 +6,9 @@
 #include "absl/status/statusor.h"
 #include "src/core/commands.h"
 #include "src/core/effects.h"
-#include "src/core/provision/making.h"
+#include "src/core/placement/explain.h"
 #include "src/core/placement/reserve.h"
+#include "src/core/provision/making.h"
 #include "src/core/state.h"
 #include "src/core/worker/incarnation.h"
 
@@ -179,14 +180,16 @@ class Engine {
   void make_for(const WaitingShape& shape, Now now, Turn& turn);
   int64_t startable(const Lane& lane, Now now) const;
   LiveProvider* choose_provider(const Shape& shape, Now now);
-  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
+  // For a job of the namespace, or, with no job, for whoever comes. An empty namespace: it serves everybody.
+  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;
   bool waits_for_standing_worker(const WaitingShape& shape) const;
-  uint32_t coming_for(const Shape& shape) const;                          // slots of workers on their way
+  uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers on their way
   uint32_t starting(const std::string& provider) const;
   uint32_t pool_workers(const std::string& pool) const;
-  JobId unclaimed(const WaitingShape& shape) const;
-  void explain_providers(const Shape& shape, JobId job, Now now, Explanation& out) const;   // explain_providers.cc
+  JobId unclaimed(const std::vector<const Lane*>& lanes) const;
+  void explain_providers(const Shape& shape, const Namespace& ns, JobId job, Now now,
+                         Explanation& out) const;  // explain_providers.cc
 
   // scale_down.cc: the end of workers that nobody needs, and those that pools keep
   void sweep_making(Now now, Turn& turn);
@@ -221,7 +224,7 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
-  Explanation explain_shape(const Shape& shape, Priority priority, const LaneKey& lane);
+  Explanation explain_applicant(const Applicant& job);
   std::string making_room_for(const LaneKey& lane, Now now) const;
 
   // The wall time at the start plus what has passed since on the clock that nobody can set.
@@ -233,6 +236,7 @@ class Engine {
   // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
   void store(Draft& draft, Now now, Turn& turn);
   const JobHead* current(const WorkerId& worker, ExecutionId execution) const;
+  bool was_given(const WorkerId& worker, ExecutionId execution) const;  // as far as memory knows
 
   EngineConfig config_;
   State state_;

@@ -89,7 +89,7 @@ void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
       continue;
     }
     const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
-    Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
+    Decision decision = state_.roster().decision_for(*lane, worker, fit);
     state_.roster().served(lane);
     assign(id, worker, std::move(decision), now, turn);
   }

@@ -125,6 +125,8 @@ absl::StatusOr<core::PoolRow> from_proto(const v1::Pool& in) {
     out.idle = std::chrono::milliseconds(in.idle_ms());
   }
   out.one_job = in.one_job();
+  out.reuse = in.reuse();
+  out.ns = in.for_namespace();
   if (!std::isfinite(in.size().cpu_cores()) || std::abs(in.size().cpu_cores()) > 1e6) {
     return bad_field("size.cpu_cores", "must be between 0 and 1000000");
   }
@@ -171,6 +173,8 @@ void to_proto(const core::PoolView& view, v1::Pool* out) {
   out->set_spare(static_cast<int>(row.spare));
   out->set_idle_ms(row.idle.count() / 1000);
   out->set_one_job(row.one_job);
+  out->set_reuse(row.reuse);
+  out->set_for_namespace(row.ns);
   out->set_slots(static_cast<int>(row.slots));
   fill_capacity(row.size, out->mutable_size());
   for (const auto& [key, value] : row.labels) (*out->mutable_labels())[key] = value;

@@ -130,6 +130,8 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   if (in.made) {
     out->set_pool(in.made->pool);
     out->set_provider_ref(in.made->handle);
+    out->set_serves_namespace(in.made->ns);
+    out->set_one_job(in.made->one_job);
     if (in.made->for_job != 0) out->set_made_for(short_id(JobId{in.made->for_job}));
   } else if (const auto pool = in.labels.find("pool"); pool != in.labels.end()) {
     out->set_pool(pool->second);

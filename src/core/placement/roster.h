@@ -35,7 +35,10 @@ struct WorkerClass {
   WorkerInfo example;
   absl::btree_set<LiveWorker*, ByOrdinal> members;
   absl::btree_set<LiveWorker*, BetterWorker> open;       // available, with a free slot
-  Backlog backlog;
+  Backlog backlog;                                       // of the lanes that it serves
+
+  // Workers that were made for different namespaces are of different kinds.
+  bool serves(const Lane& lane) const { return core::serves(example, lane.tenant->ns.str()); }
 };
 
 struct Choice {
@@ -88,7 +91,7 @@ class Roster {
   Lane* first_waiting_of(const Tenant& tenant);
   // Whether a worker that no rule turns away takes a job of this lane now.
   bool fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const;
-  Decision decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const;
+  Decision decision_for(const Lane& lane, const LiveWorker& winner, const Fit& fit) const;
 
   // By its ordinal; null when nobody waits with it any more.
   const WaitingShape* shape(uint32_t ordinal) const;
@@ -102,10 +105,11 @@ class Roster {
   Lane* lane(const LaneKey& key) const;
   Lane* lane_after(const LaneKey& key) const;
   size_t lanes() const { return lanes_.size(); }
-  // Every worker of a kind that no rule turns away from the shape, whatever it does right now.
+  // Every worker of a kind that no rule turns away from the lane, whatever it does right now.
   template <class Visit>
-  void visit_eligible(const WaitingShape& shape, const Visit& visit) const {
-    for (const WaitingShape::Eligible& e : shape.eligible) {
+  void visit_eligible(const Lane& lane, const Visit& visit) const {
+    for (const WaitingShape::Eligible& e : lane.shape->eligible) {
+      if (!e.kind->serves(lane)) continue;
       for (LiveWorker* worker : e.kind->members) visit(*worker);
     }
   }
@@ -121,7 +125,7 @@ class Roster {
   void index(Lane* lane);
   void index_stale();
   WaitingShape* waiting(const ShapePtr& shape);
-  void count_rejections(const WaitingShape& shape, Decision& decision) const;
+  void count_rejections(const Lane& lane, Decision& decision) const;
 
   const SchedulerConfig* config_;
   std::map<std::string, std::unique_ptr<WorkerClass>> classes_;

@@ -69,6 +69,7 @@ std::string encode(const PoolRow& r) {
   out.text(r.name).text(r.provider).text(r.image).u64(r.min).u64(r.max).u64(r.spare).i64(r.idle.count()).u64(r.one_job);
   out.u64(r.slots).i64(r.size.cpu_milli).i64(r.size.memory_mb).i64(r.size.storage_mb).i64(r.size.gpus);
   put_labels(out, r.labels);
+  out.text(r.ns).u64(r.reuse);
   return out.take();
 }
 
@@ -86,6 +87,9 @@ PoolRow decode_pool(std::string_view bytes) {
   r.slots = static_cast<uint32_t>(in.u64());
   r.size = {in.i64(), in.i64(), in.i64(), in.i64()};
   r.labels = get_labels(in);
+  if (in.done()) return r;  // rows of older versions end here
+  r.ns = in.text();
+  r.reuse = in.u64() != 0;
   return r;
 }
 
@@ -105,6 +109,8 @@ absl::Status validate(const PoolRow& r) {
   RETURN_IF_ERROR(check_name("name", r.name));
   if (!r.provider.empty()) RETURN_IF_ERROR(check_name("provider", r.provider));
   RETURN_IF_ERROR(check_words("labels", r.labels));
+  if (!r.ns.empty()) RETURN_IF_ERROR(check_name("for_namespace", r.ns));
+  if (r.one_job && r.reuse) return bad_field("reuse", "contradicts one_job: set one of the two");
   for (const uint32_t count : {r.min, r.max, r.spare}) {
     if (count > kMaxPoolWorkers) return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
   }

@@ -44,6 +44,8 @@ struct PoolRow {
   uint32_t slots = 1;
   Amounts size;                            // of one worker; 0: what the first job needs
   Labels labels;
+  std::string ns;      // whose jobs its workers run; empty: everybody's
+  bool reuse = false;  // also a worker with hardware isolation runs one job after another
 
   bool operator==(const PoolRow&) const = default;
 };

@@ -22,7 +22,7 @@ std::string encode(const WorkerInfo& w) {
   if (!w.made && !w.taints_set) return out.take();
   const Made m = w.made.value_or(Made{});   // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
-  out.u64(w.taints_set);
+  out.u64(w.taints_set).text(m.ns);
   return out.take();
 }
 
@@ -67,8 +67,9 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   made.for_job = in.u64();
   made.one_job = in.u64() != 0;
   made.asked.us = in.i64();
-  if (!made.provider.empty()) w.made = std::move(made);
   w.taints_set = in.u64() != 0;
+  if (!in.done()) made.ns = in.text();  // not in records of older versions: they serve everybody
+  if (!made.provider.empty()) w.made = std::move(made);
   return w;
 }
 

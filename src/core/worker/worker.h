@@ -24,6 +24,7 @@ struct Made {
   uint64_t for_job = 0;                    // has first claim on it; 0: nobody
   bool one_job = false;                    // leaves after its first execution
   WallTime asked;
+  std::string ns;  // whose jobs it runs; empty: everybody's
 
   bool operator==(const Made&) const = default;
 };
@@ -62,6 +63,11 @@ struct WorkerRecord {
 
   bool operator==(const WorkerRecord&) const = default;
 };
+
+// Whether it runs jobs of this namespace. A worker that somebody started runs everybody's.
+inline bool serves(const WorkerInfo& worker, std::string_view ns) {
+  return !worker.made || worker.made->ns.empty() || worker.made->ns == ns;
+}
 
 using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
 
