@@ -133,15 +133,16 @@ absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnatio
   // A token is a person's word that this one replaces the other.
   if (count == 0 && (!is_there || has_token)) return absl::OkStatus();
   const std::string& host = worker.record->info.hostname;
+  const std::string executions = cat(count, count == 1 ? " execution" : " executions");
   const std::string other = cat("info.id: worker '", worker.id().str(), "'");
   if (is_there) {
     return absl::UnavailableError(cat(other, " is connected", host.empty() ? "" : cat(" from ", host),
-                                      count == 0 ? "" : cat(" and has ", count, " executions"),
+                                      count == 0 ? "" : cat(" and has ", executions),
                                       "; this one has to wait until it is gone. If both are to work, give each its own "
                                       "--worker-id and --state-dir; to replace the other, stop it first"));
   }
   const Duration left = std::max(Duration(0), config_.lost_after - (now.mono - worker.last_seen));
-  return absl::UnavailableError(cat(other, " may still run ", count, " executions where it was started before",
+  return absl::UnavailableError(cat(other, " may still run ", executions, " where it was started before",
                                     host.empty() ? "" : cat(" (", host, ")"),
                                     "; this one is let in when their lease has ended, in ",
                                     (left.count() + 999'999) / 1'000'000, " s"));
