@@ -123,6 +123,8 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     record->session = c.new_session;
     record->used_otp = *c.otp;
     record->incarnation = to_text(who);
+    // The first call may have been answered after all, and its stream be open.
+    if (repeated) record->state = known->record->state;
     // Its predecessor, if it is still there, has nothing under way and gets nothing any more: its session is over.
     if (good && known != nullptr && known->connected) {
       drop_stream(*known, "another worker has registered under this name", turn);

@@ -71,6 +71,16 @@ TEST(Token, MayBeUsedAgainByTheSameIncarnationWhoseAnswerWasLost) {
   bench.ask<StreamOpened>(OpenStream{again.new_session, "i1", 1, {}});
 }
 
+TEST(Token, UsedAgainLateLeavesAWorkerAloneWhoseStreamIsOpen) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  const RegisterWorker call = with_token("t", "w1", "i1");
+  bench.ask<Registered>(call);
+  bench.ask<StreamOpened>(OpenStream{call.new_session, "i1", 1, {}});
+  bench.ask<Registered>(call);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Ready);
+}
+
 TEST(Token, HasOneWinnerOfFiftyThatTryIt) {
   Bench bench;
   make_token(bench, "t", "w1");

@@ -1,44 +1,34 @@
 #include "tests/sim/checker.h"
 
+#include "src/core/placement/key_rule.h"
+
 namespace hodei::sim {
 
-void Checker::started(ExecutionId execution) {
-  if (!ever_started_.insert(execution).second) world_.broken(cat("I3: ", to_string(execution), " was started twice"));
-  std::set<ExecutionId>& copies = alive_[execution.job];
-  for (const ExecutionId& other : copies) {
-    if (!frozen_.contains(other)) {
-      world_.broken(cat("I4: ", to_string(execution), " started while ", to_string(other), " runs"));
-    }
-  }
-  copies.insert(execution);
-  if (finished_.contains(execution.job)) world_.broken(cat("I1: ", to_string(execution), " started after its job's end"));
-  const auto head = newest_.find(execution.job);
-  if (head != newest_.end()) check_key_limits(*head->second);
+void Checker::started(ExecutionId execution, const std::string& machine, Duration timeout) {
+  processes_.started(execution, machine, timeout);
+  remembered_[machine].insert(execution);
+  if (lives_.has_ended(execution.job)) world_.broken(cat("I1: ", to_string(execution), " started after its job's end"));
+  if (const core::JobPtr head = lives_.head(execution.job)) check_key_limits(*head);
 }
 
-void Checker::died(ExecutionId execution) {
-  alive_[execution.job].erase(execution);
-  frozen_.erase(execution);
-}
-
-void Checker::frozen(ExecutionId execution, bool yes) {
-  if (yes) {
-    frozen_.insert(execution);
-  } else {
-    frozen_.erase(execution);
-  }
+void Checker::supervisor_died(const std::string& machine) {
+  remembered_.erase(machine);
+  processes_.supervisor_died(machine);
 }
 
 void Checker::check_key_limits(const core::JobHead& job) {
   if (job.concurrency_key.empty()) return;
-  int64_t running = 0;
-  for (const auto& [id, copies] : alive_) {
-    const auto head = newest_.find(id);
-    if (head == newest_.end() || head->second->concurrency_key != job.concurrency_key) continue;
-    for (const ExecutionId& e : copies) running += !frozen_.contains(e);
+  std::set<JobId> jobs;
+  for (const auto& [execution, run] : processes_.all()) {
+    if (run.alive()) jobs.insert(execution.job);
+  }
+  size_t running = 0;
+  for (const JobId id : jobs) {
+    const core::JobPtr head = lives_.head(id);
+    if (head != nullptr && head->concurrency_key == job.concurrency_key) running += processes_.running(id).size();
   }
   const int64_t limit = key_limits_[job.concurrency_key];
-  if (running > limit) {
+  if (static_cast<int64_t>(running) > limit) {
     world_.broken(cat("key ", job.concurrency_key, ": ", running, " run at once, the limit is ", limit));
   }
 }
@@ -48,67 +38,97 @@ void Checker::check_outbox(const core::JobHead& job) {
   const core::Execution& last = job.past->executions.back();
   if (last.reason != "the worker does not hold it") return;
   const ExecutionId execution{job.id, last.number};
-  const auto it = remembered_.find(last.worker);
+  const RealRun* run = processes_.run(execution);
+  if (run == nullptr || run->worker != last.worker.str()) return;
+  const auto it = remembered_.find(run->worker);
   if (it != remembered_.end() && it->second.contains(execution)) {
     world_.broken(cat("I2: the end of ", to_string(execution), " was forgotten by a supervisor that lives"));
   }
 }
 
-void Checker::check_room() {
-  if (made_.size() > room_) world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));
+void Checker::count_made(const core::Write& write) {
+  if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && put->worker->info.made) {
+    made_.insert(put->worker->info.id);
+    if (made_.size() > room_)
+      world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));
+  } else if (const auto* gone = std::get_if<core::DeleteWorker>(&write)) {
+    made_.erase(gone->worker);
+  }
 }
 
-void Checker::committed(const core::Writes& writes) {
+// The highest that it ever was: lowering a limit ends nothing that runs.
+void Checker::note_key_limit(const core::Write& write) {
+  const auto note = [this](const std::string& key, int64_t limit) {
+    int64_t& known = key_limits_[key];
+    known = std::max(known, limit);
+  };
+  if (const auto* limit = std::get_if<core::PutKeyLimit>(&write)) note(limit->row.key, limit->row.limit);
+  const auto* setting = std::get_if<core::PutSetting>(&write);
+  if (setting == nullptr || setting->row.kind != core::SettingKind::KeyRate) return;
+  const core::KeyRule rule = core::decode_key_rule(setting->row.bytes);
+  note(rule.key, rule.limit.value_or(1));
+}
+
+void Checker::committed(const core::Writes& writes, MonoTime decided) {
   for (const core::Write& w : writes) {
-    if (const auto* worker = std::get_if<core::PutWorker>(&w); worker != nullptr && worker->worker->info.made) {
-      made_.insert(worker->worker->info.id);
-      check_room();
-    }
-    if (const auto* gone = std::get_if<core::DeleteWorker>(&w)) made_.erase(gone->worker);
-    shares_.committed(w);
-    if (const auto* put = std::get_if<core::PutJob>(&w)) {
-      if (finished_.contains(put->job->id)) world_.broken(cat("I1: ", short_id(put->job->id), " changed after its end"));
-      newest_[put->job->id] = put->job;
+    count_made(w);
+    note_key_limit(w);
+    shares_.committed(w, decided);
+    dispatches_.committed(w);
+    if (const auto* spec = std::get_if<core::PutSpec>(&w)) {
+      lives_.entered(*spec->spec);
+    } else if (const auto* worker = std::get_if<core::PutWorker>(&w)) {
+      lives_.worker_put(*worker->worker);
+    } else if (const auto* put = std::get_if<core::PutJob>(&w)) {
+      lives_.moved(put->job, false, decided);
       check_outbox(*put->job);
-    } else if (const auto* limit = std::get_if<core::PutKeyLimit>(&w)) {
-      int64_t& known = key_limits_[limit->row.key];
-      known = std::max(known, limit->row.limit);   // lowering a limit ends nothing that runs
-    } else if (const auto* setting = std::get_if<core::PutSetting>(&w);
-               setting != nullptr && setting->row.kind == core::SettingKind::KeyRate) {
-      const core::KeyRule rule = core::decode_key_rule(setting->row.bytes);
-      int64_t& known = key_limits_[rule.key];
-      known = std::max(known, rule.limit.value_or(1));
     } else if (const auto* end = std::get_if<core::FinishJob>(&w)) {
-      const core::JobHead& job = *end->job;
-      if (!finished_.emplace(job.id, job.state).second) {
-        world_.broken(cat("I1: ", short_id(job.id), " has two outcomes"));
-      }
-      newest_[job.id] = end->job;
-      check_outbox(job);
-      for (const ExecutionId& e : alive_[job.id]) {
-        if (!frozen_.contains(e)) world_.broken(cat("I5: ", short_id(job.id), " is ", core::name(job.state), " while ", to_string(e), " runs"));
-      }
-      if (job.state == core::JobState::Succeeded) {
-        const core::Execution& last = job.past->executions.back();
-        if (last.number != job.executions) world_.broken(cat("I2: result of ", short_id(job.id), " is not the newest execution's"));
-        if (!ever_started_.contains({job.id, last.number})) {
-          world_.broken(cat("I2: ", short_id(job.id), " succeeded without a start"));
-        }
-      }
+      lives_.moved(end->job, true, decided);
+      check_outbox(*end->job);
+    } else if (const auto* next = std::get_if<core::PutNextJob>(&w)) {
+      if (next->next <= next_job_) world_.broken(cat("numbers of jobs go back from ", next_job_, " to ", next->next));
+      next_job_ = next->next;
     }
   }
+  dispatches_.batch_ended();
 }
 
-bool Checker::all_acknowledged_ended() const {
-  return std::ranges::all_of(acknowledged_, [this](JobId job) { return finished_.contains(job); });
-}
-
-void Checker::finish(const std::map<JobId, core::JobState>& done, const std::function<std::string(JobId)>& why) {
-  for (const JobId job : acknowledged_) {
-    if (!done.contains(job)) world_.broken(cat("I1: ", short_id(job), " was acknowledged and never ended: ", why(job)));
+void Checker::ordered(ExecutionId execution, const WorkerId& worker, uint32_t attempt) {
+  const core::JobPtr head = lives_.head(execution.job);
+  if (head == nullptr || head->executions < execution.number) {
+    return world_.broken(cat(to_string(execution), " leaves the server and is not stored"));
   }
-  for (const auto& [job, copies] : alive_) {
-    if (!copies.empty()) world_.broken(cat("I5: ", to_string(*copies.begin()), " is still alive"));
+  if (head->current() != execution || !core::is_active(head->state)) return;  // ended in the same batch
+  if (head->worker != worker)
+    world_.broken(cat(to_string(execution), " is sent to ", worker.str(), " and stored for ", head->worker.str()));
+  const uint32_t expected = head->attempts + (head->state == core::JobState::Scheduled ? 1 : 0);
+  if (attempt != expected)
+    world_.broken(cat(to_string(execution), " is sent as attempt ", attempt, ", it is number ", expected));
+}
+
+void Checker::secret_stored(const std::string& name, int64_t revision) {
+  int64_t& newest = secrets_[name];
+  if (revision <= newest) world_.broken(cat("secret ", name, ": revision ", revision, " follows ", newest));
+  newest = std::max(newest, revision);
+}
+
+void Checker::token_used(Hash128 token, const std::string& incarnation) {
+  const auto [it, is_new] = tokens_.emplace(token, incarnation);
+  if (!is_new && it->second != incarnation)
+    world_.broken(cat("one token registered both ", it->second, " and ", incarnation));
+}
+
+void Checker::finish(const std::map<JobId, core::JobState>& stored, const std::function<std::string(JobId)>& why) {
+  if (const std::optional<JobId> job = lives_.unended()) {
+    world_.broken(cat("I1: ", short_id(*job), " was acknowledged and never ended: ", why(*job)));
+  }
+  for (const auto& [job, state] : stored) {
+    const core::JobPtr head = lives_.head(job);
+    if (head == nullptr || head->state != state)
+      world_.broken(cat("I1: the stored end of ", short_id(job), " is ", core::name(state)));
+  }
+  for (const auto& [execution, run] : processes_.all()) {
+    if (run.alive()) world_.broken(cat("I5: ", to_string(execution), " is still alive"));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tests/sim/clients.h"
 
 #include "src/core/job/spec.h"
+#include "tests/sim/traits.h"
 
 namespace hodei::sim {
 
@@ -25,17 +26,22 @@ void Clients::change_setting() {
   };
   core::Command command;
   switch (world_.below(5)) {
-    case 0: command = core::SetTenant{ns, 0.5 * static_cast<double>(world_.below(8) + 1), some(1, 4), {}, {}, {}}; break;
+    case 0:
+      command = core::SetTenant{ns, 0.5 * static_cast<double>(world_.below(8) + 1), some(1, 4), {}, {}, {}};
+      break;
     case 1: command = core::SetTenant{ns, {}, {}, some(8000, 8000), {}, some(10, 20)}; break;
     case 2: command = core::SetLimit{"default", key, static_cast<int64_t>(world_.below(3) + 1), {}, {}}; break;
     case 3:
-      command = core::SetLimit{"default", key, {}, 0.1 * static_cast<double>(world_.below(30) + 2),
+      command = core::SetLimit{"default",
+                               key,
+                               {},
+                               0.1 * static_cast<double>(world_.below(30) + 2),
                                static_cast<int64_t>(world_.below(3) + 1)};
       break;
     default: command = core::DropLimit{"default", key}; break;
   }
   // Whether it was heard does not matter: what is committed counts.
-  server_.call(std::move(command), [](absl::StatusOr<core::Reply>) {});
+  call(std::move(command), [](absl::StatusOr<core::Reply>) {});
 }
 
 core::NewJob Clients::make_job(uint64_t key) {
@@ -52,7 +58,12 @@ core::NewJob Clients::make_job(uint64_t key) {
   spec.backoff_max_ms = 5'000;
   spec.allow_retry = draw(8) != 0;
   if (draw(4) == 0) spec.cpu_cores = static_cast<double>(draw(8)) + 1;
-  if (draw(6) == 0) spec.timeout_ms = 5'000;
+  Traits traits;
+  traits.grace = draw(2) == 0 ? Duration(0) : Duration(2s);
+  if (draw(6) == 0) traits.timeout = draw(2) == 0 ? 5s : 12s;
+  traits.endless = draw(12) == 0;
+  spec.timeout_ms = traits.timeout.count() / 1000;
+  if (draw(5) == 0) spec.secrets = {"db"};
   if (draw(3) == 0) spec.labels["app"] = cat(draw(3));
   if (draw(8) == 0) {
     // Only preferred: a job that must run beside one that never comes would wait for ever.
@@ -72,6 +83,8 @@ core::NewJob Clients::make_job(uint64_t key) {
   job.spec = std::make_shared<core::SpecRow>();
   job.spec->ns = job.head.ns.str();
   job.spec->name = "sim";
+  job.spec->correlation_id = cat(key);
+  job.spec->bytes = encode(traits);
   job.idempotency = hash128(cat(key));
   return job;
 }
@@ -84,12 +97,12 @@ void Clients::plan_scheduling(uint64_t workers, Duration over) {
     c.packing = static_cast<core::Packing>(1 + world_.below(2));
     c.preemption = world_.chance(0.7);
     c.reserve_after = world_.between(1s, 40s);
-    world_.after(world_.between(Duration(0), over), [this, c] { server_.call(c, [](absl::StatusOr<core::Reply>) {}); });
+    world_.after(world_.between(Duration(0), over), [this, c] { call(c, [](absl::StatusOr<core::Reply>) {}); });
   }
   for (uint64_t n = world_.below(8); n > 0; --n) {
     core::TaintWorker c{WorkerId(cat("w", world_.below(workers))), {}};
     if (world_.chance(0.7)) c.taints = {{"sim", "", static_cast<core::TaintEffect>(1 + world_.below(3))}};
-    world_.after(world_.between(Duration(0), over), [this, c] { server_.call(c, [](absl::StatusOr<core::Reply>) {}); });
+    world_.after(world_.between(Duration(0), over), [this, c] { call(c, [](absl::StatusOr<core::Reply>) {}); });
   }
   // In the end everybody may work again, also when a taint took its time to arrive.
   for (uint64_t i = 0; i < workers; ++i) untaint(WorkerId(cat("w", i)), over + 1min);
@@ -97,40 +110,66 @@ void Clients::plan_scheduling(uint64_t workers, Duration over) {
 
 void Clients::untaint(const WorkerId& worker, Duration when) {
   world_.after(when, [this, worker] {
-    server_.call(core::TaintWorker{worker, {}}, [this, worker](absl::StatusOr<core::Reply> reply) {
-      if (!reply.ok()) untaint(worker, 1s);   // also when it is away: its taints come back with it
+    call(core::TaintWorker{worker, {}}, [this, worker](absl::StatusOr<core::Reply> reply) {
+      if (!reply.ok()) untaint(worker, 1s);  // also when it is away: its taints come back with it
     });
+  });
+}
+
+void Clients::plan_secrets(int changes, Duration over) {
+  for (const char* name : {"db", "api"}) {
+    world_.after(world_.between(Duration(0), over / 2), [this, name, changes] { store_secret(name, changes); });
+  }
+}
+
+void Clients::store_secret(const std::string& name, int times) {
+  if (times == 0) return;
+  core::PutStoredSecret command;
+  command.row.ns = "default";
+  command.row.name = name;
+  command.row.sealed = cat("sealed ", world_.random());
+  command.principal = "sim";
+  call(command, [this, name, times](absl::StatusOr<core::Reply> reply) {
+    if (reply.ok()) checker_.secret_stored(name, std::get<core::SecretPut>(*reply).revision);
+    world_.after(world_.between(10ms, 20s), [this, name, times] { store_secret(name, times - 1); });
   });
 }
 
 void Clients::submit(uint64_t key, int jobs) {
   core::Submit command;
   for (int i = 0; i < jobs; ++i) command.jobs.push_back(make_job(key + static_cast<uint64_t>(i)));
-  server_.call(command, [this, key, jobs](absl::StatusOr<core::Reply> reply) {
+  call(command, [this, key, jobs](absl::StatusOr<core::Reply> reply) {
     if (!reply.ok()) {
       world_.trace("a client is refused: ", std::string(reply.status().message()));
       world_.after(world_.between(10ms, 2s), [this, key, jobs] { submit(key, jobs); });
       return;
     }
-    for (const core::Submitted::One& one : std::get<core::Submitted>(*reply).jobs) {
-      world_.trace("a client hears of ", short_id(one.job));
-      checker_.acknowledged(one.job);
-      if (world_.chance(0.1)) {
-        world_.after(world_.between(Duration(0), 20s), [this, job = one.job] { cancel(job); });
+    const std::vector<core::Submitted::One>& told = std::get<core::Submitted>(*reply).jobs;
+    for (size_t i = 0; i < told.size(); ++i) {
+      const JobId job = told[i].job;
+      const uint64_t its_key = key + i;
+      world_.trace("a client hears of ", short_id(job));
+      checker_.lives().told_job(cat(its_key), job);
+      const Traits traits = decode_traits(make_job(its_key).spec->bytes);
+      // What ends only when somebody ends it is given some time.
+      const bool must_end = traits.endless && traits.timeout == Duration(0);
+      if (must_end || world_.chance(0.1)) {
+        world_.after(world_.between(Duration(0), must_end ? 60s : 20s), [this, job] { cancel(job); });
       }
     }
     // A client that does not trust its own memory asks twice; it must get the same jobs.
-    if (world_.chance(0.05)) submit(key, jobs);
+    if (world_.chance(0.05))
+      world_.after(world_.chance(0.5) ? Duration(0) : world_.between(1s, 60s),
+                   [this, key, jobs] { submit(key, jobs); });
   });
 }
 
 void Clients::cancel(JobId job) {
-  server_.call(core::Cancel{job, "sim"}, [this, job](absl::StatusOr<core::Reply> reply) {
-    if (!reply.ok() && absl::IsUnavailable(reply.status())) {
-      world_.after(world_.between(10ms, 2s), [this, job] { cancel(job); });
-    } else if (reply.ok()) {
-      checker_.cancel_acknowledged(job);
-    }
+  checker_.lives().cancel_sent(job);
+  call(core::Cancel{job, "sim"}, [this, job](absl::StatusOr<core::Reply> reply) {
+    if (reply.ok()) return checker_.lives().cancel_taken(job, std::get<core::CancelTaken>(*reply).state);
+    if (!absl::IsUnavailable(reply.status())) return checker_.lives().cancel_refused(job, reply.status());
+    world_.after(world_.between(10ms, 2s), [this, job] { cancel(job); });
   });
 }
 

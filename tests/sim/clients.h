@@ -18,6 +18,8 @@ class Clients {
   void plan(int submissions, Duration over);
   // Somebody changes shares, quotas and limits this often. None of them keeps a job waiting for ever.
   void plan_settings(int changes, Duration over);
+  // Somebody stores new values of a few secrets, one after another.
+  void plan_secrets(int changes, Duration over);
   // In half of all worlds people change strategies, packing and preemption, and taint workers w0, w1, …
   void plan_scheduling(uint64_t workers, Duration over);
 
@@ -27,6 +29,10 @@ class Clients {
   void change_setting();
   void untaint(const WorkerId& worker, Duration when);
   core::NewJob make_job(uint64_t key);
+  void store_secret(const std::string& name, int times);
+  void call(core::Command command, server::ReplyTo reply) {
+    server_.call("a client", std::move(command), std::move(reply));
+  }
 
   World& world_;
   Checker& checker_;

@@ -23,7 +23,7 @@ void Maker::introduce() {
   row.name = kName;
   row.type = "sim";
   row.max_workers = room_;
-  server_.call(core::PutProvider{row, true}, [this](absl::StatusOr<core::Reply> reply) {
+  server_.call("a person", core::PutProvider{row, true}, [this](absl::StatusOr<core::Reply> reply) {
     introduced_ = reply.ok() || absl::IsAlreadyExists(reply.status());
     if (introduced_) return server_started();
     world_.after(1s, [this] { introduce(); });
@@ -63,10 +63,10 @@ void Maker::create(const core::CreateWorker& wish) {
     switch (how) {
       case 2: return tell(core::WorkerFailed{id, core::MakingFailure::Trouble, "it is down"}, life);
       case 3: return tell(core::WorkerFailed{id, core::MakingFailure::Shape, "not like this"}, life);
-      case 4:   // it says that it failed, and there is one
+      case 4:  // it says that it failed, and there is one
         tell(core::WorkerFailed{id, core::MakingFailure::Trouble, "it broke"}, life);
         return make(id, otp, life, false, true);
-      case 5: return make(id, otp, life, true, false);   // there is one, and it never runs
+      case 5: return make(id, otp, life, true, false);  // there is one, and it never runs
       default: return make(id, otp, life, true, true);
     }
   });
@@ -75,7 +75,7 @@ void Maker::create(const core::CreateWorker& wish) {
 void Maker::make(const WorkerId& id, Hash128 otp, uint64_t life, bool says_so, bool comes_up) {
   if (existing() >= room_) return tell(core::WorkerFailed{id, core::MakingFailure::Room, "full"}, life);
   Resource& resource = resources_[id];
-  if (resource.node != nullptr) return;   // asked for twice
+  if (resource.node != nullptr) return;  // asked for twice
   world_.trace("maker has made ", id.str());
   resource.exists = true;
   resource.node = std::make_unique<WorkerNode>(world_, checker_, network_, server_, id.str(), 1);

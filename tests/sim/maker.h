@@ -19,8 +19,8 @@ class Maker final : public MakerEnd {
   Maker(World& world, Checker& checker, Network& network, ServerNode& server, uint32_t room)
       : world_(world), checker_(checker), network_(network), server_(server), room_(room) {}
 
-  void plan();                           // its health, and what it has, are told from time to time
-  void behave() { honest_ = true; }      // trouble is over
+  void plan();                       // its health, and what it has, are told from time to time
+  void behave() { honest_ = true; }  // trouble is over
   bool has_nothing() const { return existing() == 0; }
 
   void create(const core::CreateWorker& wish) override;

@@ -3,7 +3,7 @@
 namespace hodei::sim {
 namespace {
 
-constexpr Duration kKeepAlive = 8s;   // silence of the transport that ends a stream
+constexpr Duration kKeepAlive = 8s;  // silence of the transport that ends a stream
 
 }  // namespace
 
@@ -12,31 +12,40 @@ Duration Network::latency() {
   return world_.chance(0.02) ? world_.between(5ms, 3s) : world_.between(50us, 3ms);
 }
 
-uint64_t Network::open(StreamEnd* worker, std::function<void(uint64_t)> tell_server) {
+uint64_t Network::open(const std::string& owner, StreamEnd* worker, std::function<void(uint64_t)> tell_server) {
   const uint64_t id = next_++;
   auto stream = std::make_shared<Stream>();
+  stream->owner = owner;
   stream->worker = worker;
   stream->tell_server = std::move(tell_server);
   streams_[id] = std::move(stream);
   return id;
 }
 
-void Network::send(Duration& last, Duration hole, const std::shared_ptr<Stream>& stream, std::function<void()> message) {
-  if (world_.elapsed() < hole) return;
+void Network::send(uint64_t id, Towards direction, std::function<void(Stream&)> message) {
+  const auto it = streams_.find(id);
+  if (it == streams_.end()) return;
+  const std::shared_ptr<Stream> stream = it->second;
+  if (stream->torn || is_cut(stream->owner, direction)) {
+    // An ordered stream cannot go on after a message was swallowed.
+    if (!std::exchange(stream->torn, true)) world_.after(kKeepAlive, [this, id] { break_stream(id); });
+    return;
+  }
+  Duration& last = direction == Towards::Server ? stream->last_to_server : stream->last_to_worker;
   last = std::max(last, world_.elapsed() + latency());
   world_.after(last - world_.elapsed(), [stream, message = std::move(message)] {
-    if (stream->up) message();
+    if (stream->up) message(*stream);
   });
 }
 
 void Network::to_server(uint64_t id, std::function<void()> message) {
-  const auto it = streams_.find(id);
-  if (it != streams_.end()) send(it->second->last_to_server, it->second->hole_to_server, it->second, std::move(message));
+  send(id, Towards::Server, [message = std::move(message)](Stream&) { message(); });
 }
 
-void Network::to_worker(uint64_t id, std::function<void()> message) {
-  const auto it = streams_.find(id);
-  if (it != streams_.end()) send(it->second->last_to_worker, it->second->hole_to_worker, it->second, std::move(message));
+void Network::to_worker(uint64_t id, std::function<void(StreamEnd&)> message) {
+  send(id, Towards::Caller, [message = std::move(message)](Stream& stream) {
+    if (stream.worker != nullptr) message(*stream.worker);
+  });
 }
 
 void Network::break_stream(uint64_t id) {
@@ -45,7 +54,9 @@ void Network::break_stream(uint64_t id) {
   const std::shared_ptr<Stream> stream = it->second;
   stream->up = false;
   streams_.erase(it);
-  const auto delay = [&] { return world_.chance(0.2) ? world_.between(10ms, kKeepAlive) : world_.between(100us, 10ms); };
+  const auto delay = [&] {
+    return world_.chance(0.2) ? world_.between(10ms, kKeepAlive) : world_.between(100us, 10ms);
+  };
   world_.after(delay(), [stream, id] { stream->tell_server(id); });
   world_.after(delay(), [stream, id] {
     if (stream->worker != nullptr) stream->worker->stream_broken(id);
@@ -56,12 +67,19 @@ void Network::break_all() {
   for (const uint64_t id : live()) break_stream(id);
 }
 
-void Network::black_hole(uint64_t id, bool towards_server, Duration length) {
-  const auto it = streams_.find(id);
-  if (it == streams_.end()) return;
-  (towards_server ? it->second->hole_to_server : it->second->hole_to_worker) = world_.elapsed() + length;
-  // Messages were swallowed: an ordered stream cannot go on after that.
-  world_.after(std::min(length, kKeepAlive), [this, id] { break_stream(id); });
+void Network::cut(const std::string& party, Towards direction, Duration length) {
+  Duration& until = cuts_[{party, direction}];
+  until = std::max(until, world_.elapsed() + length);
+  // The transport's own probes are lost too: a stream that carries nothing is found broken all the same.
+  for (const auto& [id, stream] : streams_) {
+    if (stream->owner != party || length < kKeepAlive) continue;
+    world_.after(kKeepAlive, [this, id = id] { break_stream(id); });
+  }
+}
+
+bool Network::is_cut(const std::string& party, Towards direction) const {
+  const auto it = cuts_.find({party, direction});
+  return it != cuts_.end() && world_.elapsed() < it->second;
 }
 
 std::vector<uint64_t> Network::live() const {

@@ -3,6 +3,20 @@
 #include "tests/sim/worker_node.h"
 
 namespace hodei::sim {
+namespace {
+
+// A copy that shares nothing with the first: the engine fills in the numbers of specs.
+core::Command repeated(const core::Command& command) {
+  core::Command copy = command;
+  if (auto* submit = std::get_if<core::Submit>(&copy)) {
+    for (core::NewJob& job : submit->jobs) job.spec = std::make_shared<core::SpecRow>(*job.spec);
+  }
+  return copy;
+}
+
+WorkerNode& worker_at(StreamEnd& end) { return static_cast<WorkerNode&>(end); }
+
+}  // namespace
 
 // The memory store with a disk that fails and a power cord that is pulled.
 class ServerNode::FaultyStore final : public store::Store {
@@ -15,7 +29,10 @@ class ServerNode::FaultyStore final : public store::Store {
 
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override {
     World& world = node_.world_;
-    const bool crash = world.chance(node_.faults_.crash_in_commit);
+    const MonoTime decided = world.now().mono;
+    node_.wait_for_disk(node_.commit_time());
+    // Or somebody pulled the cord while it waited.
+    const bool crash = node_.crash_now_ || world.chance(node_.faults_.crash_in_commit);
     const bool fails = world.chance(node_.faults_.commit_fails);
     const bool applied = (!crash && !fails) || world.chance(0.5);
     if (applied) {
@@ -25,7 +42,7 @@ class ServerNode::FaultyStore final : public store::Store {
         return done;
       }
       ++node_.commits_;
-      node_.checker_.committed(writes);
+      node_.checker_.committed(writes, decided);
     }
     if (crash) {
       world.trace("server crashes in commit ", static_cast<uint64_t>(batch), applied ? " (applied)" : " (not applied)");
@@ -42,7 +59,11 @@ class ServerNode::FaultyStore final : public store::Store {
 };
 
 ServerNode::ServerNode(World& world, Checker& checker, Network& network, ServerFaults faults)
-    : world_(world), checker_(checker), network_(network), faults_(faults), faulty_(std::make_unique<FaultyStore>(*this)) {}
+    : world_(world),
+      checker_(checker),
+      network_(network),
+      faults_(faults),
+      faulty_(std::make_unique<FaultyStore>(*this)) {}
 
 ServerNode::~ServerNode() = default;
 
@@ -54,8 +75,32 @@ void ServerNode::start() {
   if (maker_ != nullptr) maker_->server_started();
 }
 
+void ServerNode::stop_faults() {
+  const uint64_t digest_every = faults_.digest_every;
+  faults_ = {};
+  faults_.digest_every = digest_every;
+  faults_.call_lost = faults_.call_repeated = 0;
+}
+
+Duration ServerNode::commit_time() {
+  if (world_.chance(faults_.stuck_commit)) return world_.between(5s, 70s);
+  return world_.chance(faults_.slow_commit) ? world_.between(10ms, 3s) : world_.between(20us, 2ms);
+}
+
+void ServerNode::wait_for_disk(Duration length) {
+  if (length > 1s) world_.trace("a commit takes ", length.count() / 1000, " ms");
+  in_commit_ = true;
+  for (const Duration until = world_.elapsed() + length; world_.ok() && !crash_now_ && world_.step(until);) {
+  }
+  in_commit_ = false;
+}
+
 void ServerNode::crash(Duration down_for) {
   if (!up()) return;
+  if (in_commit_) {
+    crash_now_ = true;  // the loop that waits for its disk falls with it
+    return;
+  }
   world_.trace("server down for ", down_for.count() / 1000, " ms");
   // What the next life loads must be what this one knew. In the middle of a commit it knew more than the disk.
   if (!crash_now_ && core_->ready()) check_digest();
@@ -80,18 +125,27 @@ void ServerNode::pause(Duration length) {
   paused_until_ = world_.elapsed() + length;
 }
 
-void ServerNode::call(core::Command command, server::ReplyTo reply) {
-  // The call and its answer each travel, and each may be lost.
+void ServerNode::call(const std::string& caller, core::Command command, server::ReplyTo reply) {
+  // The call and its answer each travel, and each may be lost; the caller then waits for its own deadline.
   auto answered = std::make_shared<bool>(false);
-  const auto once = [this, answered, reply = std::move(reply)](absl::StatusOr<core::Reply> r) {
-    if (*answered) return;
-    *answered = true;
-    const bool lost = world_.chance(0.01);
-    world_.after(network_.latency(), [reply, lost, r = std::move(r)] {
-      reply(lost ? absl::StatusOr<core::Reply>(absl::UnavailableError("answer lost")) : r);
-    });
+  const auto give_up = [this, answered, reply] {
+    if (std::exchange(*answered, true)) return;
+    world_.after(world_.between(100ms, 10s), [reply] { reply(absl::UnavailableError("no answer in time")); });
   };
-  world_.after(network_.latency(), [this, command = std::move(command), once] { post(command, once); });
+  const auto once = [this, caller, answered, give_up, reply](absl::StatusOr<core::Reply> r) {
+    if (*answered) return;
+    if (world_.chance(faults_.call_lost) || network_.is_cut(caller, Towards::Caller)) return give_up();
+    *answered = true;
+    world_.after(network_.latency(), [reply, r = std::move(r)] { reply(r); });
+  };
+  if (world_.chance(faults_.call_lost) || network_.is_cut(caller, Towards::Server)) return give_up();
+  // The real call makes a new token each time.
+  const bool may_repeat = !std::holds_alternative<core::MakeOtp>(command);
+  const int copies = may_repeat && world_.chance(faults_.call_repeated) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    world_.after(network_.latency(),
+                 [this, command = i == 0 ? command : repeated(command), once] { post(command, once); });
+  }
 }
 
 void ServerNode::deliver(core::Command command) { post(std::move(command), nullptr); }
@@ -131,12 +185,15 @@ void ServerNode::run_turn() {
     };
   }
   const uint64_t before = commits_;
+  turn_planned_ = true;  // nothing else takes a turn meanwhile
   core_->turn(std::move(commands));
+  turn_planned_ = false;
   if (crash_now_) {
     crash(world_.between(10ms, 5s));
     return;
   }
   if (core_->ready() && commits_ != before && commits_ % faults_.digest_every == 0) check_digest();
+  if (!inbox_.empty()) plan_turn(world_.between(20us, 300us));
   const MonoTime wake = core_->next_wakeup();
   const Duration wait = std::max(Duration(1), wake - world_.now().mono);
   if (wake < wake_planned_ || wake_planned_ <= world_.now().mono) {
@@ -155,7 +212,8 @@ void ServerNode::check_digest() {
 
 void ServerNode::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
   for (const core::AckHeartbeat& ack : acks) {
-    network_.to_worker(ack.stream, [ack] { WorkerNode::at(ack.worker).heartbeat_acked(ack.stream, MonoTime{ack.sent_us}); });
+    network_.to_worker(ack.stream,
+                       [ack](StreamEnd& end) { worker_at(end).heartbeat_acked(ack.stream, MonoTime{ack.sent_us}); });
   }
 }
 
@@ -166,17 +224,21 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
           using E = std::decay_t<decltype(e)>;
           if constexpr (std::is_same_v<E, core::RunExecution>) {
             world_.trace("server sends ", to_string(e.execution), " to ", e.worker.str());
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).ordered(e.stream, e.execution, e.attempt); });
+            checker_.ordered(e.execution, e.worker, e.attempt);
+            network_.to_worker(e.stream, [e, spec = spec_of(e.execution.job)](StreamEnd& end) {
+              worker_at(end).ordered(e.stream, e.execution, e.attempt, spec);
+            });
           } else if constexpr (std::is_same_v<E, core::CancelExecution>) {
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).cancel(e.stream, e.execution, e.timed_out, e.grace); });
+            network_.to_worker(
+                e.stream, [e](StreamEnd& end) { worker_at(end).cancel(e.stream, e.execution, e.timed_out, e.grace); });
           } else if constexpr (std::is_same_v<E, core::AckResult>) {
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).result_acked(e.stream, e.execution); });
+            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).result_acked(e.stream, e.execution); });
           } else if constexpr (std::is_same_v<E, core::WelcomeWorker>) {
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).welcomed(e.stream, e.unknown); });
+            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).welcomed(e.stream, e.unknown); });
           } else if constexpr (std::is_same_v<E, core::TellDrain>) {
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).drain(e.stream); });
+            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).drain(e.stream); });
           } else if constexpr (std::is_same_v<E, core::NoteStop>) {
-            network_.to_worker(e.stream, [e] { WorkerNode::at(e.worker).stop_noted(e.stream); });
+            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).stop_noted(e.stream); });
           } else if constexpr (std::is_same_v<E, core::DropStream>) {
             network_.break_stream(e.stream);
           } else if constexpr (std::is_same_v<E, core::JobMoved>) {
@@ -194,7 +256,7 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
 void ServerNode::forget_streams(const std::string&) {
   if (crash_now_) return;
   network_.break_all();
-  maker_->server_started();   // what it said is forgotten too
+  maker_->server_started();  // what it said is forgotten too
 }
 
 std::string ServerNode::why_it_waits(JobId job) {
@@ -204,10 +266,20 @@ std::string ServerNode::why_it_waits(JobId job) {
   }
   if (!reply.ok()) return std::string(reply.status().message());
   const auto& why = std::get<core::Explanation>(*reply);
-  std::string out = cat(core::name(why.state), ": ", why.waiting_for, "; unblocked by ", why.unblock, "; ", why.provisioning);
-  for (const core::Candidate& c : why.candidates) out += cat("; ", c.worker.str(), c.fits ? " fits" : cat(" ", c.rule, ": ", c.reason));
-  for (const core::ProviderCandidate& c : why.providers) out += cat("; ", c.name, c.fits ? " could" : cat(" ", c.reason));
+  std::string out =
+      cat(core::name(why.state), ": ", why.waiting_for, "; unblocked by ", why.unblock, "; ", why.provisioning);
+  for (const core::Candidate& c : why.candidates)
+    out += cat("; ", c.worker.str(), c.fits ? " fits" : cat(" ", c.rule, ": ", c.reason));
+  for (const core::ProviderCandidate& c : why.providers)
+    out += cat("; ", c.name, c.fits ? " could" : cat(" ", c.reason));
   return out;
+}
+
+std::string ServerNode::spec_of(JobId job) {
+  const auto specs = store_.specs({job});
+  if (specs.ok() && specs->size() == 1) return specs->front()->bytes;
+  world_.broken(cat("the spec of ", short_id(job), " is not stored"));
+  return "";
 }
 
 std::map<JobId, core::JobState> ServerNode::outcomes() const {

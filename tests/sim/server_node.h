@@ -13,9 +13,13 @@
 namespace hodei::sim {
 
 struct ServerFaults {
-  double commit_fails = 0;       // chance per commit of each kind of failure
-  double crash_in_commit = 0;    // before or after it was applied
-  uint64_t digest_every = 100;   // commits
+  double commit_fails = 0;      // chance per commit of each kind of failure
+  double crash_in_commit = 0;   // before or after it was applied
+  double slow_commit = 0;       // chance of one that takes up to seconds
+  double stuck_commit = 0;      // of one that takes longer than leases last
+  double call_lost = 0.01;      // chance per call, on its way or on the way back
+  double call_repeated = 0.01;  // by something on the way that tries again by itself
+  uint64_t digest_every = 100;  // commits
 };
 
 // Who makes workers, as the server sees it.
@@ -38,10 +42,11 @@ class ServerNode final : public server::Outlet {
   bool up() const { return core_ != nullptr; }
   uint64_t life() const { return life_; }
   void set_maker(MakerEnd* maker) { maker_ = maker; }
-  void stop_faults() { faults_.commit_fails = faults_.crash_in_commit = 0; }
+  void stop_faults();
 
-  // A call over the network: the reply may be lost, then `reply` gets UNAVAILABLE.
-  void call(core::Command command, server::ReplyTo reply);
+  // A call of `caller` over the network. It may be lost, repeated, and its answer may be lost: `reply` gets UNAVAILABLE
+  // then.
+  void call(const std::string& caller, core::Command command, server::ReplyTo reply);
   // From a worker's stream: already travelled; the hello has an answer, the rest none.
   void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
   void deliver(core::Command command);
@@ -59,6 +64,10 @@ class ServerNode final : public server::Outlet {
   void forget_streams(const std::string& why) override;
 
   void post(core::Command command, server::ReplyTo reply);
+  // Time passes for everybody else while the loop waits for its store.
+  void wait_for_disk(Duration length);
+  Duration commit_time();
+  std::string spec_of(JobId job);
   void plan_turn(Duration wait);
   void run_turn();
   void check_digest();
@@ -71,10 +80,11 @@ class ServerNode final : public server::Outlet {
   std::unique_ptr<FaultyStore> faulty_;
   std::unique_ptr<server::LoopCore> core_;
   std::vector<server::Waiting> inbox_;
-  uint64_t life_ = 0;               // events of an earlier life are ignored
+  uint64_t life_ = 0;  // events of an earlier life are ignored
   bool turn_planned_ = false;
   MonoTime wake_planned_ = kNever;
   bool crash_now_ = false;
+  bool in_commit_ = false;
   Duration paused_until_{0};
   uint64_t commits_ = 0;
   MakerEnd* maker_ = nullptr;

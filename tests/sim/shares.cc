@@ -2,7 +2,8 @@
 
 namespace hodei::sim {
 
-void Shares::committed(const core::Write& write) {
+void Shares::committed(const core::Write& write, MonoTime decided) {
+  decided_ = decided;
   if (const auto* put = std::get_if<core::PutJob>(&write)) {
     move(*put->job, core::is_active(put->job->state));
     if (core::is_active(put->job->state)) active_[put->job->id] = put->job;
@@ -17,7 +18,8 @@ void Shares::committed(const core::Write& write) {
   } else if (const auto* gone = std::get_if<core::DeleteSetting>(&write)) {
     if (gone->kind == core::SettingKind::Tenant) quotas_.erase(gone->name);
     for (auto& [name, key] : keys_) {
-      if (gone->kind == core::SettingKind::KeyRate && core::setting_name(name.first, name.second) == gone->name) key.rule.reset();
+      if (gone->kind == core::SettingKind::KeyRate && core::setting_name(name.first, name.second) == gone->name)
+        key.rule.reset();
     }
   }
 }
@@ -50,7 +52,8 @@ void Shares::move(const core::JobHead& job, bool active) {
 void Shares::dispatched(const core::JobHead& job) {
   const Used& used = used_[job.ns.str()];
   const auto check = [&](const char* quota, int64_t most, int64_t now, int64_t more) {
-    if (most > 0 && more > 0 && now > most) world_.broken(cat("tenant ", job.ns.str(), ": ", quota, " is ", most, ", not ", now));
+    if (most > 0 && more > 0 && now > most)
+      world_.broken(cat("tenant ", job.ns.str(), ": ", quota, " is ", most, ", not ", now));
   };
   if (const auto row = quotas_.find(job.ns.str()); row != quotas_.end()) {
     check("max_running", row->second.max_running, used.running, 1);
@@ -70,13 +73,14 @@ void Shares::dispatched(const core::JobHead& job) {
 
 void Shares::check_rate(const Name& name, Key& key) {
   if (!key.rule || key.rule->rate == 0) return;
-  const MonoTime now = world_.now().mono;
+  const MonoTime now = decided_;
   key.starts.push_back(now);
   for (size_t i = 0; i < key.starts.size(); ++i) {
     const double window = static_cast<double>((now - key.starts[i]).count()) / 1e6;
     const double most = static_cast<double>(key.rule->burst) + key.rule->rate * window + 1e-3;
     if (static_cast<double>(key.starts.size() - i) > most) {
-      return world_.broken(cat("key ", name.second, ": ", key.starts.size() - i, " starts in ", window, " s, at most ", most));
+      return world_.broken(
+          cat("key ", name.second, ": ", key.starts.size() - i, " starts in ", window, " s, at most ", most));
     }
   }
 }

@@ -1,5 +1,5 @@
-// Quotas, limits of keys and rates, checked exactly: by what is committed, dispatch by dispatch. What runs already when a
-// quota is lowered goes on; nothing further may be dispatched.
+// Quotas, limits of keys and rates, checked exactly: by what is committed, dispatch by dispatch. What runs already when
+// a quota is lowered goes on; nothing further may be dispatched.
 #pragma once
 
 #include <deque>
@@ -17,8 +17,8 @@ class Shares {
  public:
   explicit Shares(World& world) : world_(world) {}
 
-  // One write of a commit that was applied, in its order.
-  void committed(const core::Write& write);
+  // One write of a commit that was applied, in its order, and when it was decided.
+  void committed(const core::Write& write, MonoTime decided);
 
  private:
   struct Used {
@@ -27,9 +27,9 @@ class Shares {
   };
   struct Key {
     int64_t held = 0;
-    int64_t limit = 0;                     // as jobs say; 0: no job said
+    int64_t limit = 0;  // as jobs say; 0: no job said
     std::optional<core::KeyRule> rule;
-    std::deque<MonoTime> starts;           // under this rule
+    std::deque<MonoTime> starts;  // under this rule
   };
   using Name = std::pair<std::string, std::string>;
 
@@ -39,6 +39,7 @@ class Shares {
   void check_rate(const Name& name, Key& key);
 
   World& world_;
+  MonoTime decided_{0};
   std::map<JobId, core::JobPtr> active_;
   std::map<std::string, core::TenantRow> quotas_;
   std::map<std::string, Used> used_;

@@ -14,14 +14,17 @@
 namespace hodei::sim {
 namespace {
 
-constexpr Duration kTrouble = 150s;      // faults happen until then
-constexpr Duration kHealing = 5000s;      // and everything must have ended by then
+constexpr Duration kTrouble = 150s;   // faults happen until then
+constexpr Duration kHealing = 5000s;  // and everything must have ended by then
+constexpr size_t kMaxTwins = 3;
+constexpr Duration kTwoYears = std::chrono::hours(2 * 365 * 24);
 
 // Draws faults until the time of trouble is over. Not every seed has every kind: mixes find what sums hide.
 class Trouble {
  public:
-  Trouble(World& world, Network& network, ServerNode& server, std::vector<std::unique_ptr<WorkerNode>>& workers)
-      : world_(world), network_(network), server_(server), workers_(workers), mask_(world.random()) {}
+  Trouble(World& world, Network& network, ServerNode& server, std::vector<std::unique_ptr<WorkerNode>>& workers,
+          uint64_t without)
+      : world_(world), network_(network), server_(server), workers_(workers), mask_(world.random() & ~without) {}
 
   void plan() {
     world_.after(world_.between(100ms, 8s), [this] {
@@ -35,7 +38,7 @@ class Trouble {
   bool allowed(int kind) const { return (mask_ >> kind & 1) != 0; }
 
   void strike() {
-    const int kind = static_cast<int>(world_.below(8));
+    const int kind = static_cast<int>(world_.below(std::size(kTroubles)));
     if (!allowed(kind)) return;
     WorkerNode& worker = *workers_[world_.below(workers_.size())];
     switch (kind) {
@@ -43,18 +46,21 @@ class Trouble {
       case 1: worker.kill_agent(world_.between(1ms, 3s)); break;
       case 2: worker.kill_supervisor(world_.between(1ms, 10s)); break;
       case 3: worker.freeze(world_.chance(0.3) ? world_.between(40s, 100s) : world_.between(100ms, 20s)); break;
-      case 4: worker.cut(true, world_.between(100ms, 60s)); break;
-      case 5: worker.cut(false, world_.between(100ms, 60s)); break;
+      case 4: worker.cut(Towards::Server, cut_length()); break;
+      case 5: worker.cut(Towards::Caller, cut_length()); break;
       case 6: server_.pause(world_.between(100ms, 50s)); break;
-      case 7: {
-        const Duration jumps[] = {3600s, -3600s, Duration(int64_t{63'072'000} * 1'000'000), Duration(-int64_t{63'072'000} * 1'000'000)};
-        const Duration by = jumps[world_.below(4)];
-        world_.trace("wall clock jumps by ", by.count() / 1'000'000, " s");
-        world_.jump_wall_clock(by);
-        // People notice a wrong clock and set it right.
-        world_.after(world_.between(1s, 20s), [this, by] { world_.jump_wall_clock(-by); });
+      case 7: jump(); break;
+      case 8: worker.flap(static_cast<int>(2 + world_.below(40))); break;
+      case 9: worker.refuse(world_.between(100ms, 20s)); break;
+      case 10:
+        if (world_.chance(0.3)) {
+          network_.cut("a client", world_.chance(0.5) ? Towards::Server : Towards::Caller, world_.between(1s, 60s));
+        } else {
+          worker.lie();
+        }
         break;
-      }
+      case 11: double_up(worker); break;
+      case 12: worker.stop(world_.chance(0.3) ? Duration(0) : world_.between(100ms, 30s)); break;
       default: break;
     }
     if (world_.chance(0.2)) {
@@ -63,10 +69,33 @@ class Trouble {
     }
   }
 
+  // Some cuts outlast every lease.
+  Duration cut_length() { return world_.chance(0.2) ? world_.between(35s, 120s) : world_.between(100ms, 30s); }
+
+  // The same worker id on a second machine, for a while.
+  void double_up(const WorkerNode& worker) {
+    if (twins_.size() == kMaxTwins) return;
+    twins_.push_back(std::make_unique<WorkerNode>(worker, cat("twin", twins_.size()), world_.chance(0.5)));
+    WorkerNode& twin = *twins_.back();
+    twin.boot();
+    world_.after(std::min(world_.between(1s, 90s), kTrouble - world_.elapsed()), [&twin] { twin.destroy(); });
+  }
+
+  void jump() {
+    const Duration jumps[] = {3600s, -3600s, kTwoYears, -kTwoYears};
+    const Duration by = jumps[world_.below(4)];
+    world_.trace("wall clock jumps by ", by.count() / 1'000'000, " s");
+    world_.jump_wall_clock(by);
+    // Mostly people notice a wrong clock and set it right; now and then it was wrong before.
+    if (world_.chance(0.25)) return;
+    world_.after(world_.between(1s, 20s), [this, by] { world_.jump_wall_clock(-by); });
+  }
+
   World& world_;
   Network& network_;
   ServerNode& server_;
   std::vector<std::unique_ptr<WorkerNode>>& workers_;
+  std::vector<std::unique_ptr<WorkerNode>> twins_;
   uint64_t mask_;
 };
 
@@ -74,12 +103,14 @@ class Trouble {
 
 Outcome simulate(const Options& options) {
   World world(options.seed, options.trace);
-  Checker checker(world);
+  Checker checker(world, kTrouble);
   Network network(world);
   ServerFaults faults;
   faults.digest_every = options.digest_every;
   if (world.chance(0.5)) faults.commit_fails = 0.01;
   if (world.chance(0.5)) faults.crash_in_commit = 0.01;
+  if (world.chance(0.3)) faults.slow_commit = 0.02;
+  if (world.chance(0.1)) faults.stuck_commit = 0.002;
   ServerNode server(world, checker, network, faults);
   std::vector<std::unique_ptr<WorkerNode>> workers;
   const uint64_t count = 1 + world.below(4);
@@ -88,7 +119,7 @@ Outcome simulate(const Options& options) {
                                                    static_cast<uint32_t>(1 + world.below(6))));
   }
   Clients clients(world, checker, server);
-  Trouble trouble(world, network, server, workers);
+  Trouble trouble(world, network, server, workers, options.without);
   const auto room = static_cast<uint32_t>(1 + world.below(4));
   Maker maker(world, checker, network, server, room);
   server.set_maker(&maker);
@@ -104,11 +135,12 @@ Outcome simulate(const Options& options) {
   clients.plan(40, kTrouble);
   if (world.chance(0.5)) clients.plan_settings(static_cast<int>(1 + world.below(15)), kTrouble);
   clients.plan_scheduling(count, kTrouble);
+  if (world.chance(0.3)) clients.plan_secrets(static_cast<int>(1 + world.below(10)), kTrouble);
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
     world.after(world.between(5s, kTrouble), [&server, leaving] {
-      server.call(core::DrainWorker{leaving, "sim"}, [](absl::StatusOr<core::Reply>) {});
+      server.call("a person", core::DrainWorker{leaving, "sim"}, [](absl::StatusOr<core::Reply>) {});
     });
   }
   while (world.ok() && world.step(kTrouble)) {
@@ -119,6 +151,7 @@ Outcome simulate(const Options& options) {
   for (Duration at = kTrouble; world.ok() && at < kHealing; at += 10s) {
     while (world.ok() && world.step(at)) {
     }
+    checker.check_overdue();
     if (checker.all_acknowledged_ended() && maker.has_nothing() && at > kTrouble + 120s) break;
   }
   if (world.ok()) checker.finish(server.outcomes(), [&server](JobId job) { return server.why_it_waits(job); });

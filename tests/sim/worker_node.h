@@ -10,40 +10,42 @@
 #include "tests/sim/checker.h"
 #include "tests/sim/network.h"
 #include "tests/sim/server_node.h"
+#include "tests/sim/traits.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
 
-// How pretended jobs behave; kept with the execution's number so that every replay is the same.
+// How one execution of a pretended job goes; follows from its number, so that every replay is the same.
 struct Behaviour {
   Duration runs{0};
   int exit_code = 0;
   bool ignores_term = false;
-  Duration timeout{0};
 };
 
 class WorkerNode final : public StreamEnd {
  public:
   WorkerNode(World& world, Checker& checker, Network& network, ServerNode& server, std::string id, uint32_t slots);
-  ~WorkerNode() override;
-
-  // The nodes of this simulation by name; messages find them through it.
-  static WorkerNode& at(const WorkerId& id);
+  // A second machine under the id of the first: with a copy of its state folder, or with a token of its own.
+  WorkerNode(const WorkerNode& first, std::string machine, bool copies_state);
 
   // A provider made it: this token is all it has, and when it is turned away it ends.
   void is_made(Hash128 otp, std::string provider);
-  void destroy();                                // everything of it is gone, at once and for good
+  void destroy();  // everything of it is gone, at once and for good
 
-  void boot();                                   // the supervisor starts, then its agent
+  void boot();  // the supervisor starts, then its agent
   void kill_agent(Duration down_for);
   void kill_supervisor(Duration down_for);       // processes live on until the successor kills them
   void freeze(Duration length);                  // SIGSTOP of the whole tree
-  void cut(bool towards_server, Duration length);
+  void cut(Towards direction, Duration length);  // its streams and its calls
+  void stop(Duration grace);                     // SIGTERM: it says so, ends what it has, and is started again
+  void flap(int times);                          // its connection breaks again and again
+  void refuse(Duration length);                  // every order is turned down at once
+  void lie();                                    // tells of an execution that is another worker's
   bool running() const { return keeper_ != nullptr; }
 
   // Messages from the server; those of an older stream are dropped.
   void welcomed(uint64_t stream, const std::vector<ExecutionId>& unknown);
-  void ordered(uint64_t stream, ExecutionId execution, uint32_t attempt);
+  void ordered(uint64_t stream, ExecutionId execution, uint32_t attempt, std::string spec);
   void cancel(uint64_t stream, ExecutionId execution, bool timed_out, Duration grace);
   void result_acked(uint64_t stream, ExecutionId execution);
   void heartbeat_acked(uint64_t stream, MonoTime sent);
@@ -56,19 +58,24 @@ class WorkerNode final : public StreamEnd {
     Behaviour how;
     bool dying = false;
   };
+  using Done = std::function<void(absl::StatusOr<core::Reply>)>;
 
   // Runs now, or when the tree is thawed.
   void when_awake(std::function<void()> what);
   void start_agent();
   void connect();
   void open_stream();
+  void token_worked(core::RegisterWorker reg);
   void act();
   void act_session();
   void act_keeper();
   void carry_out(const worker::SessionAction& action);
+  void call(core::Command command, Done done) { server_.call(machine_, std::move(command), std::move(done)); }
   void tell_by_call(core::Report report);
+  void start(const worker::RunOrder& order);
   void carry_out(const worker::KeeperAction& action);
   void spawn(ExecutionId execution);
+  void kill_processes();
   void end_process(ExecutionId execution, int exit_code, int signal);
   void plan_tick();
   Behaviour behaviour_of(ExecutionId execution) const;
@@ -78,19 +85,24 @@ class WorkerNode final : public StreamEnd {
   Network& network_;
   ServerNode& server_;
   WorkerId id_;
+  std::string machine_;  // two machines may claim one id
   uint32_t slots_;
   std::unique_ptr<worker::Keeper> keeper_;
   std::unique_ptr<worker::Session> session_;
   std::map<ExecutionId, Process> processes_;
+  std::map<ExecutionId, Traits> orders_;
+  std::set<ExecutionId> refused_;  // by this agent; nobody else knows of them
   uint64_t stream_ = 0;
   uint64_t agent_life_ = 0;
   uint64_t supervisor_life_ = 0;
   uint64_t tick_plan_ = 0;
-  std::optional<Hash128> registered_;           // session hash, kept on disk
+  Duration refuses_until_{0};
+  std::optional<Hash128> registered_;  // session hash, kept on disk
   Hash128 otp_{};
   bool has_otp_ = false;
   std::string provider_ = "manual";
   bool destroyed_ = false;
+  bool stopping_ = false;  // this supervisor was told to
   uint64_t incarnation_ = 0;
   Duration frozen_until_{0};
 };

@@ -3,6 +3,11 @@
 #include <cstdio>
 
 namespace hodei::sim {
+namespace {
+
+constexpr uint64_t kMostAtOnce = 100'000;
+
+}  // namespace
 
 bool World::step(Duration end) {
   if (events_.empty() || events_.begin()->first.first > end) {
@@ -10,7 +15,10 @@ bool World::step(Duration end) {
     return false;
   }
   auto node = events_.extract(events_.begin());
-  elapsed_ = node.key().first;
+  // Somebody who is due again and again, and does nothing about it, would keep the others waiting for ever.
+  at_once_ = node.key().first > elapsed_ ? 0 : at_once_ + 1;
+  if (at_once_ > kMostAtOnce) broken("time stands still: something is due again and again");
+  elapsed_ = std::max(elapsed_, node.key().first);
   node.mapped()();
   return true;
 }

@@ -1,5 +1,6 @@
 // The store as maps in memory, for tests and the simulator: the same promises as the durable ones, deterministic, and
-// faults on request. A copy is an independent snapshot (rows are shared, maps are copied).
+// faults on request. Rows pass through their column form when they are committed, as they do on disk. A copy is an
+// independent snapshot (rows are shared, maps are copied).
 #pragma once
 
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "src/store/batch.h"
+#include "src/store/rows.h"
 #include "src/store/store.h"
 
 namespace hodei::store {
@@ -44,6 +46,7 @@ struct MemoryTables {
   std::map<uint64_t, core::AuditRow> audit;
   std::map<Name, core::KeyLimitRow> key_limits;
   std::map<Hash128, core::IdempotencyRow> idempotency;
+  ShapePool shapes;  // of the jobs above, one object for equal ones
 
   // Checks against what is stored; changes nothing.
   absl::Status check(const Batch& changes) const;

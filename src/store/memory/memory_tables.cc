@@ -2,6 +2,7 @@
 // what a batch means; the durable stores fold first and must arrive at the same.
 #include "src/store/job_facts.h"
 #include "src/store/memory/memory_store.h"
+#include "src/store/memory/row_copy.h"
 #include "src/store/refusals.h"
 
 namespace hodei::store {
@@ -12,35 +13,58 @@ using namespace core;
 struct Apply {
   MemoryTables& t;
 
-  void operator()(const PutSpec& w) const { t.specs[w.spec->job] = w.spec; }
-  void operator()(const PutJob& w) const { t.hot[w.job->id] = w.job; }
-  void operator()(const FinishJob& w) const {
-    t.hot.erase(w.job->id);
-    t.done[w.job->id] = {w.job, ended_of(*w.job)};
+  JobPtr stored(const JobHead& job, void (*write)(const JobHead&, RowOut&), int64_t& second) const {
+    return through_row(job, write, [&](RowIn& in) { return read_job(in, t.shapes, second); });
   }
-  void operator()(const PutWorker& w) const { t.workers[w.worker->info.id] = w.worker; }
+
+  void operator()(const PutSpec& w) const {
+    t.specs[w.spec->job] = std::make_shared<const SpecRow>(through_row(*w.spec, write_spec, read_spec));
+  }
+  void operator()(const PutJob& w) const {
+    int64_t step = 0;
+    t.hot[w.job->id] = stored(*w.job, write_live, step);
+  }
+  void operator()(const FinishJob& w) const {
+    int64_t ended = 0;
+    t.hot.erase(w.job->id);
+    JobPtr job = stored(*w.job, write_finished, ended);
+    t.done[w.job->id] = {std::move(job), WallTime{ended}};
+  }
+  void operator()(const PutWorker& w) const {
+    t.workers[w.worker->info.id] = through_row(*w.worker, write_worker, read_worker);
+  }
   void operator()(const DeleteWorker& w) const { t.workers.erase(w.worker); }
-  void operator()(const PutOtp& w) const { t.otps[w.otp.token] = w.otp; }
+  void operator()(const PutOtp& w) const { t.otps[w.otp.token] = through_row(w.otp, write_otp, read_otp); }
   void operator()(const DeleteOtp& w) const { t.otps.erase(w.token); }
-  void operator()(const PutTemplate& w) const { t.templates[{w.row.ns, w.row.name}] = w.row; }
+  void operator()(const PutTemplate& w) const {
+    t.templates[{w.row.ns, w.row.name}] = through_row(w.row, write_template, read_template);
+  }
   void operator()(const DeleteTemplate& w) const { t.templates.erase({w.ns, w.name}); }
-  void operator()(const PutSetting& w) const { t.settings[{w.row.kind, w.row.name}] = w.row; }
+  void operator()(const PutSetting& w) const {
+    t.settings[{w.row.kind, w.row.name}] = through_row(w.row, write_setting, read_setting);
+  }
   void operator()(const DeleteSetting& w) const { t.settings.erase({w.kind, w.name}); }
-  void operator()(const PutSecret& w) const { t.secrets[{w.row.ns, w.row.name}] = w.row; }
+  void operator()(const PutSecret& w) const {
+    t.secrets[{w.row.ns, w.row.name}] = through_row(w.row, write_secret, read_secret);
+  }
   void operator()(const DeleteSecret& w) const { t.secrets.erase({w.ns, w.name}); }
-  void operator()(const PutAudit& w) const { t.audit[w.row.number] = w.row; }
+  void operator()(const PutAudit& w) const { t.audit[w.row.number] = through_row(w.row, write_audit, read_audit); }
   void operator()(const ExpireAudit& w) const {
     if (t.audit.empty()) return;
     const uint64_t newest = t.audit.rbegin()->first;
     std::erase_if(t.audit, [&](const auto& entry) { return entry.second.at < w.before && entry.first < newest; });
   }
-  void operator()(const PutKeyLimit& w) const { t.key_limits[{w.row.ns, w.row.key}] = w.row; }
+  void operator()(const PutKeyLimit& w) const {
+    t.key_limits[{w.row.ns, w.row.key}] = through_row(w.row, write_key_limit, read_key_limit);
+  }
   void operator()(const DeleteKeyLimit& w) const { t.key_limits.erase({w.ns, w.key}); }
-  void operator()(const PutIdempotency& w) const { t.idempotency[w.row.key] = w.row; }
+  void operator()(const PutIdempotency& w) const {
+    t.idempotency[w.row.key] = through_row(w.row, write_idempotency, read_idempotency);
+  }
   void operator()(const ExpireIdempotency& w) const {
     std::erase_if(t.idempotency, [&](const auto& entry) { return entry.second.expires < w.before; });
   }
-  void operator()(const PutScheduler& w) const { t.scheduler = w.config; }
+  void operator()(const PutScheduler& w) const { t.scheduler = unpack_scheduler(pack(w.config)); }
   void operator()(const PutNextJob& w) const { t.next_job = w.next; }
 };
 
