@@ -131,6 +131,7 @@ absl::Status DevWorker::spawn() {
   posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawnattr_t how;
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);   // it outlives us: with our sockets it would keep our ports in use
   posix_spawnattr_init(&how);
   // A session of its own: Ctrl-C in the terminal is for us, and we pass it on in good order.
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
