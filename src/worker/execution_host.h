@@ -28,7 +28,7 @@ class ExecutionHost {
     ExecutionWatch& watch;
     SpawnPool& spawns;
     RingPool& rings;
-    std::string work_folder;
+    WorkFolders& folders;
     int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
     int epoll = -1;
   };
@@ -109,7 +109,6 @@ class ExecutionHost {
   std::set<ExecutionId> dying_;                       // main process gone, tree not yet
   uint64_t spawns_ordered_ = 0;
   uint64_t spawns_done_ = 0;
-  uint64_t places_made_ = 0;
   MonoTime next_check_ = kNever;
   MonoTime next_resume_ = kNever;
   uint64_t dropped_before_ = 0;                       // lines, of executions that have ended

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/pause.h"
 #include "src/base/random.h"
 #include "src/base/status.h"
@@ -70,10 +70,12 @@ absl::Status Supervisor::start() {
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   groups_ = choose_resource_groups(how, *enclosures_);
-  for (const std::string& folder : {state_.work(), stage_folder(options_.state_dir)}) drop_all_secret_files(folder);
-  std::error_code ignored;
-  std::filesystem::remove_all(state_.work(), ignored);
-  std::filesystem::remove_all(stage_folder(options_.state_dir), ignored);
+  ASSIGN_OR_RETURN(WorkFolders folders, WorkFolders::make(state_.work()));
+  folders_.emplace(std::move(folders));
+  drop_all_secret_files(stage_folder(options_.state_dir));
+  if (absl::Status removed = remove_tree(stage_folder(options_.state_dir)); !removed.ok()) {
+    say("not all artifacts of earlier jobs could be removed: ", std::string(removed.message()));
+  }
 
   socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
   if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");
@@ -103,7 +105,7 @@ absl::Status Supervisor::start() {
                                                                .watch = watch_,
                                                                .spawns = *spawns_,
                                                                .rings = rings_,
-                                                               .work_folder = state_.work(),
+                                                               .folders = *folders_,
                                                                .most_output = options_.job_log_bytes,
                                                                .epoll = epoll_.get()});
   listen(signals_.get(), kSignals);

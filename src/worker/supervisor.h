@@ -75,6 +75,7 @@ class Supervisor {
   ExecutionWatch watch_;
   RingPool rings_;
   std::unique_ptr<SpawnPool> spawns_;
+  std::optional<WorkFolders> folders_;
   std::unique_ptr<ExecutionHost> host_;
 
   std::optional<Channel> agent_;
