@@ -59,6 +59,7 @@ struct AgentOptions {
   std::string cgroups;        // on, v1, off
   int64_t job_log_bytes = 0;  // likewise
   Duration stop_grace{};      // for what runs when the worker is stopped
+  Duration leave_after{};     // without a server and without jobs; 0: never
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

@@ -139,6 +139,9 @@ constexpr Setting kSettings[] = {
      "output of one execution that this worker keeps; what comes after is counted and left out; 0: no limit"},
     {"stop_grace", "--stop-grace", "HODEI_STOP_GRACE", "", "30s", kAgent, check_stop_grace,
      "how long what runs may go on when this worker is stopped; then it is ended and will run again; 0: not at all"},
+    {"leave_after", "--leave-after", "HODEI_LEAVE_AFTER", "", "0", kAgent, check_duration,
+     "end when nothing runs and no server has answered for this long, or when the state folder is gone; 0: never, but 1h for "
+     "the worker of `dev`"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "key[=value]:effect taints of this worker; effect is NoSchedule, PreferNoSchedule or NoExecute", true},
