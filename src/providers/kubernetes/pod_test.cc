@@ -47,7 +47,7 @@ TEST(Pod, BringsTheWorkerIntoAnyImage) {
   EXPECT_EQ(main["image"], "python:3");
   EXPECT_EQ(main["command"], (json::array({"/hodei/hodei-worker"})));
   EXPECT_EQ(init["volumeMounts"][0]["name"], main["volumeMounts"][0]["name"]);
-  EXPECT_EQ(pod["metadata"]["name"], "hodei-w1");
+  EXPECT_EQ(pod["metadata"]["name"], "hodei-77f35841-w1");
   EXPECT_EQ(pod["spec"]["restartPolicy"], "Never");
   EXPECT_EQ(pod["spec"]["automountServiceAccountToken"], false);
 }
@@ -68,9 +68,9 @@ TEST(Pod, HasNoRightsThatItDoesNotNeed) {
 TEST(Pod, KeepsTheTokenInASecretOfItsOwn) {
   const json pod = pod_for(a_maker(), a_spec());
   EXPECT_EQ(pod.dump().find("the-one-time-token"), std::string::npos);
-  EXPECT_EQ(variable(pod, "HODEI_TOKEN")["valueFrom"]["secretKeyRef"]["name"], "hodei-w1-token");
+  EXPECT_EQ(variable(pod, "HODEI_TOKEN")["valueFrom"]["secretKeyRef"]["name"], "hodei-77f35841-w1-token");
   const json secret = secret_for(a_maker(), a_spec(), "uid-1");
-  EXPECT_EQ(secret["metadata"]["name"], "hodei-w1-token");
+  EXPECT_EQ(secret["metadata"]["name"], "hodei-77f35841-w1-token");
   EXPECT_EQ(secret["stringData"]["token"], "the-one-time-token");
   EXPECT_EQ(secret["metadata"]["ownerReferences"][0]["uid"], "uid-1");
 }
