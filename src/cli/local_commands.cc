@@ -56,6 +56,7 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.secret_key_file = settings.text("secret_key_file");
   out.artifact_retention_age = settings.duration("artifact_retention_age");
   out.artifact_store_bytes = settings.bytes("artifact_store_size");
+  out.queue_memory = settings.bytes("queue_memory");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));

@@ -30,6 +30,7 @@ struct ServerOptions {
   std::string secret_key_file;
   Duration artifact_retention_age{};
   int64_t artifact_store_bytes = 0;
+  int64_t queue_memory = 0;        // 0: as the machine has it
   Duration lease{};
   std::string log_level;  // trace … off
   std::optional<Address> http_listen;  // nothing: off

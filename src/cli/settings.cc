@@ -112,6 +112,8 @@ constexpr Setting kSettings[] = {
      "how long samples of workers and jobs are kept"},
     {"otlp_endpoint", "--otlp-endpoint", "HODEI_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT", "", kServer, check_endpoint,
      "the OpenTelemetry collector that gets the spans of jobs, such as http://localhost:4318; empty: none"},
+    {"queue_memory", "--queue-memory", "HODEI_QUEUE_MEMORY", "", "0", kServer, check_bytes,
+     "how much memory unfinished jobs may take; further ones are refused (0: half of the machine's, at most 8 GiB)"},
     {"artifact_retention_age", "--artifact-retention-age", "HODEI_ARTIFACT_RETENTION_AGE", "", "7d", kServer, check_duration,
      "how long artifacts in the server's store are kept, at most"},
     {"artifact_store_size", "--artifact-store-size", "HODEI_ARTIFACT_STORE_SIZE", "", "10GiB", kServer, check_bytes,

@@ -24,6 +24,11 @@ struct NewJob {
   std::shared_ptr<SpecRow> spec;           // job number filled in by the engine
   std::optional<Hash128> idempotency;      // over namespace and key
   int64_t key_limit = 0;                   // of its concurrency key; 0: keep what the key has
+
+  // What the store said about the idempotency key before this command was made, for when the engine does not remember
+  // all keys: the job that has it, and which jobs (all with lower numbers) were committed when it was asked.
+  std::optional<JobId> key_owner = {};
+  JobId key_asked_before{};                // 0: it was not asked
 };
 
 struct Submit { std::vector<NewJob> jobs; };          // all or none
@@ -104,6 +109,7 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
+  bool acknowledged = false;               // already: it needs no answer
 };
 
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.

@@ -47,6 +47,7 @@ void Engine::provision(Now now, Turn& turn) {
     if (at == making_.wanted.end()) at = making_.wanted.begin();
     const WaitingShape* shape = state_.roster().shape(*at);
     if (shape == nullptr || shape->lanes.empty()) {
+      making_.content.erase(*at);
       at = making_.wanted.erase(at);
       continue;
     }

@@ -298,6 +298,7 @@ void Supervisor::on_stop_signal(Now now) {
     default:
       if (running > 0) say("killing ", what);
       keeper_.stop_at_once();
+      if (deliver_until_ != kNever) deliver_until_ = now.mono;
   }
 }
 
@@ -309,6 +310,7 @@ void Supervisor::begin_stop(int exit_code, Duration grace, Now now) {
     if (agent_) agent_->put(protocol::Stop{});
   }
   stop_until_ = now.mono + grace;
+  if (deliver_until_ != kNever) deliver_until_ = std::min(deliver_until_, stop_until_ + kDeliveryTime);
   keeper_.stop_gracefully(grace, now);
 }
 

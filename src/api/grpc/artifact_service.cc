@@ -7,13 +7,23 @@
 
 namespace hodei::api {
 
-grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(Context*, v1::StoredArtifact* out) {
-  return start_upload(server_, out);
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(Context* c, v1::StoredArtifact* out) {
+  return start_upload(server_, *c, Callers::All, out);
 }
 
-grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::Download(Context*,
-                                                                                  const v1::DownloadArtifactRequest* in) {
-  return start_download(server_, *in);
+grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::Download(
+    Context* c, const v1::DownloadArtifactRequest* in) {
+  return start_download(server_, *c, Callers::All, *in);
+}
+
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::upload_by_worker(Context* c,
+                                                                                      v1::StoredArtifact* out) {
+  return start_upload(server_, *c, Callers::WorkersOnly, out);
+}
+
+grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::download_by_worker(
+    Context* c, const v1::DownloadArtifactRequest* in) {
+  return start_download(server_, *c, Callers::WorkersOnly, *in);
 }
 
 ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifactsRequest* in, v1::ListArtifactsResponse* out) {
@@ -33,7 +43,7 @@ ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifact
 }
 
 ArtifactService::Unary* ArtifactService::Stat(Context* c, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
-  const auto key = artifact_key(server_, in->artifact());
+  const auto key = artifact_key(in->artifact());
   if (!key.ok()) return finish(c, key.status());
   const auto info = server_.artifacts().stat(*key);
   if (info.ok()) to_proto(*info, out);
@@ -41,7 +51,7 @@ ArtifactService::Unary* ArtifactService::Stat(Context* c, const v1::StatArtifact
 }
 
 ArtifactService::Unary* ArtifactService::Delete(Context* c, const v1::DeleteArtifactRequest* in, v1::DeleteArtifactResponse*) {
-  const auto key = artifact_key(server_, in->artifact());
+  const auto key = artifact_key(in->artifact());
   return finish(c, key.ok() ? server_.artifacts().remove(*key) : key.status());
 }
 

@@ -7,7 +7,7 @@
 namespace hodei::api {
 
 grpc::ServerWriteReactor<v1::LogChunk>* LogService::SubscribeLogs(Context*, const v1::SubscribeLogsRequest* in) {
-  return start_log_stream(server_.logs(), *in);
+  return start_log_stream(server_, *in);
 }
 
 LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in, v1::GetLogsResponse* out) {
@@ -26,6 +26,10 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
   }
   out->set_more(page->more);
   out->set_complete(page->complete);
+  out->set_expired(page->expired);
+  for (const server::LogChunk& chunk : page->chunks) {
+    if (chunk.gap && chunk.gap->reason == server::kExpired) out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
+  }
   return finish(c, absl::OkStatus());
 }
 

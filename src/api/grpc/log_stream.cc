@@ -32,13 +32,16 @@ struct Handle : std::enable_shared_from_this<Handle> {
   bool woken = false;
 
   void wake();
+  void end(const absl::Status& why);
 };
 
 class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
  public:
-  LogStreamReactor(server::LogHub& hub, const v1::SubscribeLogsRequest& request) : handle_(std::make_shared<Handle>()) {
+  LogStreamReactor(server::Server& server, const v1::SubscribeLogsRequest& request)
+      : open_calls_(server.open_calls()), handle_(std::make_shared<Handle>()) {
     handle_->reactor = this;
-    const absl::Status subscribed = subscribe(hub, request);
+    open_call_ = open_calls_.add([handle = handle_](const absl::Status& why) { handle->end(why); });
+    const absl::Status subscribed = subscribe(server.logs(), request);
     const std::lock_guard lock(handle_->mutex);
     if (subscribed.ok()) {
       go_on();
@@ -62,10 +65,16 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
       const std::lock_guard lock(handle_->mutex);
       handle_->reactor = nullptr;
     }
+    open_calls_.remove(open_call_);
     delete this;
   }
 
-  // With the handle's mutex held.
+  // Both with the handle's mutex held.
+  void end(const absl::Status& status) {
+    if (finished_) return;
+    finished_ = true;
+    Finish(to_grpc(status));
+  }
   void go_on() {
     if (writing_ || finished_ || subscription_ == nullptr) return;
     server::LogChunk chunk;
@@ -89,18 +98,20 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
     subscription_ = std::move(*subscription);
     return absl::OkStatus();
   }
-  void end(const absl::Status& status) {
-    if (finished_) return;
-    finished_ = true;
-    Finish(to_grpc(status));
-  }
 
+  server::OpenCalls& open_calls_;
+  uint64_t open_call_ = 0;
   std::shared_ptr<Handle> handle_;
   std::shared_ptr<server::Subscription> subscription_;
   v1::LogChunk out_;
   bool writing_ = false;
   bool finished_ = false;
 };
+
+void Handle::end(const absl::Status& why) {
+  const std::lock_guard lock(mutex);
+  if (reactor != nullptr) reactor->end(why);
+}
 
 void Handle::wake() {
   const std::lock_guard lock(mutex);
@@ -137,8 +148,9 @@ void to_proto(const server::LogChunk& chunk, v1::LogChunk* out) {
   out->mutable_gap()->set_reason(std::string(chunk.gap->reason));
 }
 
-grpc::ServerWriteReactor<v1::LogChunk>* start_log_stream(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
-  return new LogStreamReactor(hub, request);
+grpc::ServerWriteReactor<v1::LogChunk>* start_log_stream(server::Server& server,
+                                                         const v1::SubscribeLogsRequest& request) {
+  return new LogStreamReactor(server, request);
 }
 
 }  // namespace hodei::api

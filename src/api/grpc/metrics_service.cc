@@ -53,7 +53,8 @@ absl::StatusOr<Duration> step_of(int64_t step_ms, const store::MetricQuery& quer
 
 grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Context*, const v1::StreamMetricsRequest* in) {
   auto watch = std::make_shared<uint64_t>(0);
-  auto writer = std::make_shared<QueuedWriter<v1::MetricSample>>([this, watch] { server_.recorder().unwatch(*watch); });
+  auto writer = std::make_shared<QueuedWriter<v1::MetricSample>>(server_.open_calls(),
+                                                                 [this, watch] { server_.recorder().unwatch(*watch); });
   const absl::StatusOr<MetricChoice> choice = choice_of(server_, in->filter());
   if (!choice.ok()) {
     writer->close(to_grpc(choice.status()));

@@ -31,6 +31,8 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
   core::Submit submit;
   submit.jobs.push_back(std::move(*job));
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.reader(), submit);
+  if (!asked.ok()) return finish(c, asked);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(std::move(submit), [this, reactor, out](absl::StatusOr<core::Reply> reply) {
     if (!reply.ok()) return reactor->Finish(to_grpc(reply.status()));

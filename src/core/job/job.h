@@ -65,6 +65,8 @@ struct Past {
   bool operator==(const Past&) const = default;
 };
 
+inline constexpr double kMaxBackoffFactor = 100;
+
 struct Backoff {
   Duration initial = 1s;
   Duration max = 300s;

@@ -71,6 +71,8 @@ WorkerClass* Roster::class_of(const WorkerInfo& info) {
   return slot.get();
 }
 
+bool Roster::knows_kind_of(const WorkerInfo& info) const { return classes_.contains(profile_of(info)); }
+
 void Roster::add(LiveWorker* worker) {
   worker->kind = class_of(worker->record->info);
   if (worker->ordinal == 0) worker->ordinal = next_ordinal_++;
@@ -152,6 +154,7 @@ Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape
     slot->priority = priority;
     slot->tenant = owner;
     slot->shape = entry;
+    ++owner->all_lanes;
     if (entry->lanes.empty()) company_shapes_ += !entry->shape->company.empty();
     entry->lanes.push_back(slot.get());
     if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
@@ -165,7 +168,10 @@ void Roster::drop_if_idle(Lane* lane) {
   index(lane);
   WaitingShape* shape = lane->shape;
   std::erase(shape->lanes, lane);
+  Tenant* owner = lane->tenant;
   lanes_.erase(lane->key());
+  --owner->all_lanes;
+  rest_if_idle(owner);
   if (!shape->lanes.empty()) return;
   company_shapes_ -= !shape->shape->company.empty();
   // Jobs that are placed as they come would have every worker judged again and again.
@@ -202,7 +208,7 @@ void Roster::note_first(Lane* lane) {
   stale_.push_back(lane);
 }
 
-const WaitingShape* Roster::shape(uint32_t ordinal) const {
+const WaitingShape* Roster::shape(Ordinal ordinal) const {
   const auto it = shapes_by_ordinal_.find(ordinal);
   return it == shapes_by_ordinal_.end() ? nullptr : it->second;
 }

@@ -112,6 +112,8 @@ inline constexpr uint32_t kUnhealthyAfter = 2;
 inline constexpr uint32_t kMaxStartingWorkers = 20;
 inline constexpr uint32_t kMaxProviders = 100;
 inline constexpr uint32_t kMaxPools = 1'000;
+inline constexpr size_t kMaxSettingBytes = 64 << 10;     // of one provider or pool, as it is stored
+inline constexpr double kMaxCost = 1e6;
 inline constexpr uint32_t kMaxPoolWorkers = 10'000;
 
 }  // namespace hodei::core

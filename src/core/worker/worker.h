@@ -74,8 +74,18 @@ using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
 std::string encode(const WorkerInfo& info);
 WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
+absl::Status check_incarnation(std::string_view field, std::string_view incarnation);
+// What it takes in memory, with its entries in the tables of workers.
+size_t bytes_of(const WorkerRecord& record);
 
+// Limits of a worker's info, named in the errors and in docs/limits.md.
+inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;    // all of it, as it is stored
 inline constexpr size_t kMaxTaints = 64;
+inline constexpr size_t kMaxWorkerTolerations = 64;
+inline constexpr size_t kMaxWorkerLabels = 256;
+inline constexpr size_t kMaxIncarnation = 200;             // characters
+inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
+inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
 
 }  // namespace hodei::core

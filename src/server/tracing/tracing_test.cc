@@ -126,6 +126,7 @@ class OneSpec final : public store::Reader {
   absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<core::AuditRow>> audit(const store::AuditQuery&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override { return absl::NotFoundError(""); }
 };
 
 class ExporterTest : public testing::Test {
