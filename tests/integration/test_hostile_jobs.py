@@ -88,7 +88,7 @@ ATTACKS = {
     "links in the working folder": 'ln -s "$1" link; mkdir -p a/b; ln -s "$1" a/b/link; ln -s "$1/letters/one" file',
     "a link beside the working folder": 'ln -s "$1" ../beside',
     "folders without rights": "mkdir -p a/b/c; touch a/b/c/f; chmod 0 a/b/c; chmod 500 a/b; chmod 0 a",
-    "a very deep tree": 'i=0; while [ $i -lt 1200 ]; do mkdir x && cd x || exit 1; i=$((i+1)); done 2>/dev/null; true',
+    "a very deep tree": 'i=0; while [ $i -lt 300 ]; do mkdir x && cd x || exit 1; i=$((i+1)); done 2>/dev/null; true',
     "a file in place of the working folder": 'd=$PWD; cd /; rmdir "$d"; echo x > "$d"',
 }
 
@@ -193,7 +193,7 @@ def sleepers():
 
 
 def flee(cgroups, end):
-    with sleepers() as mark, Dev(HODEI_CGROUPS="on" if cgroups else "off").start() as dev:
+    with sleepers() as mark, Dev(HODEI_CGROUPS="on" if cgroups else "off", HODEI_LEASE="5s").start() as dev:
         # Out of the cgroup, into another session, without an environment, and its parents end.
         script = f"({leave_cgroup()}exec env -i setsid sh -c 'sleep {mark} & exit 0' &); {leave_cgroup()}sleep {mark}"
         flags = ["--timeout", "1s"] if end == "timeout" else []

@@ -68,6 +68,9 @@ void Dispatches::check_worker(const core::JobHead& job, const core::WorkerRecord
   if (!worker.info.capacity.covers(used.amounts)) return broken("has not that much left");
   if (!job.shape->provider.empty() && job.shape->provider != worker.info.provider)
     return broken(cat("is of provider ", worker.info.provider));
+  if (worker.info.made && !worker.info.made->ns.empty() && worker.info.made->ns != job.ns.str()) {
+    return broken(cat("was made for namespace ", worker.info.made->ns));
+  }
   for (const core::Taint& taint : worker.info.taints) {
     if (taint.effect != core::TaintEffect::PreferNoSchedule) return broken("is tainted");
   }
