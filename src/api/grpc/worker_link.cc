@@ -234,9 +234,10 @@ void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply, size_t 
   }
   const std::lock_guard lock(mutex_);
   undecided_bytes_ -= bytes;
-  // While the store is away the stream stays open for heartbeats. It is closed when the store has been loaded again; then
-  // the worker says everything once more.
-  if (!reply.ok() && !absl::IsUnavailable(reply.status())) return finish(to_grpc(reply.status()));
+  // While the store is away, or its disk is full, the stream stays open for heartbeats. It is closed when the store has been
+  // loaded again; then the worker says everything once more.
+  const bool store_is_away = absl::IsUnavailable(reply.status()) || absl::IsResourceExhausted(reply.status());
+  if (!reply.ok() && !store_is_away) return finish(to_grpc(reply.status()));
   read_next();
 }
 
