@@ -44,6 +44,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.worker_binary = find_worker_binary();
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
+  out.job_retention = {in.job_retention_age, in.job_retention_count};
   out.secret_key = in.secret_key;
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;

@@ -14,15 +14,20 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
  public:
   UploadStream(server::Server& server, v1::StoredArtifact* out) : server_(server), out_(out) { StartRead(&part_); }
 
+  // Writing and syncing are for threads that may wait for a disk. One piece at a time: the next is read after the last.
   void OnReadDone(bool ok) override {
+    server_.files().post_always([this, ok] { go_on(ok); });
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  void go_on(bool ok) {
     if (!ok) return end(absl::AbortedError("the upload broke off before its end"));
     if (part_.has_end()) return end(finish_upload());
     if (const absl::Status taken = take(); !taken.ok()) return end(taken);
     StartRead(&part_);
   }
-  void OnDone() override { delete this; }
 
- private:
   absl::Status take() {
     if (part_.has_header()) {
       if (upload_ != nullptr) return bad_field("header", "may only be in the first message");
@@ -59,23 +64,24 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
 
 class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifactResponse> {
  public:
-  DownloadStream(server::Server& server, const v1::DownloadArtifactRequest& request) {
-    if (const absl::Status opened = open(server, request); !opened.ok()) {
-      Finish(to_grpc(opened));
-      return;
-    }
-    to_proto(content_->info(), part_.mutable_artifact());
-    send_next();
+  DownloadStream(server::Server& server, const v1::DownloadArtifactRequest& request) : server_(server) {
+    server_.files().post_always([this, request] { begin(request); });
   }
 
   void OnWriteDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::CANCELLED);
     part_.clear_artifact();
-    send_next();
+    server_.files().post_always([this] { send_next(); });
   }
   void OnDone() override { delete this; }
 
  private:
+  void begin(const v1::DownloadArtifactRequest& request) {
+    if (const absl::Status opened = open(server_, request); !opened.ok()) return Finish(to_grpc(opened));
+    to_proto(content_->info(), part_.mutable_artifact());
+    send_next();
+  }
+
   absl::Status open(server::Server& server, const v1::DownloadArtifactRequest& request) {
     ASSIGN_OR_RETURN(const server::ArtifactKey key, artifact_key(server, request.artifact()));
     ASSIGN_OR_RETURN(content_, server.artifacts().content(key));
@@ -93,6 +99,7 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
     StartWrite(&part_);
   }
 
+  server::Server& server_;
   std::unique_ptr<server::ArtifactStore::Content> content_;
   int64_t offset_ = 0;
   v1::DownloadArtifactResponse part_;
@@ -108,7 +115,7 @@ absl::StatusOr<server::ArtifactKey> artifact_key(server::Server& server, const v
     return key;
   }
   ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(name.execution_id()));
-  ASSIGN_OR_RETURN(const store::JobView job, server.reader().job(execution.job));
+  ASSIGN_OR_RETURN(const store::JobView job, server.lookups().job(execution.job));
   key.ns = job.head.ns.str();
   return key;
 }

@@ -35,7 +35,9 @@ void wait_for_cancel(server::Server& server, JobId job, const std::string& reaso
   });
   server.loop().post_bounded(core::Cancel{job, reason}, [&server, answer, watch, job, absent](absl::StatusOr<core::Reply> reply) {
     if (absl::IsNotFound(reply.status())) {
-      answer->give(absent(job), std::nullopt);
+      const absl::Status taken =
+          server.reads().post([answer, absent, job] { answer->give(absent(job), std::nullopt); });
+      if (!taken.ok()) answer->give(taken, std::nullopt);
     } else if (!reply.ok()) {
       answer->give(reply.status(), std::nullopt);
     }

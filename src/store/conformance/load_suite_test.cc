@@ -102,7 +102,7 @@ TEST_P(StoreSuite, WorkersComeAndGo) {
   ASSERT_EQ(commit({PutWorker{a_worker("w1")}, PutWorker{a_worker("w2")}}), absl::OkStatus());
   WorkerRecord draining = *a_worker("w1");
   draining.state = WorkerState::Draining;
-  draining.stop_when_empty = true;
+  draining.stopped = true;
   draining.incarnation = kNastyText;
   const Write changed = PutWorker{std::make_shared<const WorkerRecord>(draining)};
   ASSERT_EQ(commit({changed, DeleteWorker{WorkerId("w2")}, DeleteWorker{WorkerId("never was")}}), absl::OkStatus());
