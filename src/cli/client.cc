@@ -318,8 +318,8 @@ absl::StatusOr<v1::Worker> Client::taint_worker(const v1::TaintWorkerRequest& re
   return wire_->call(&Stubs::workers, &Workers::TaintWorker, request);
 }
 
-absl::Status Client::unregister_worker(const v1::UnregisterWorkerRequest& request) {
-  return wire_->call(&Stubs::workers, &Workers::UnregisterWorker, request).status();
+absl::Status Client::remove_worker(const v1::RemoveWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::RemoveWorker, request).status();
 }
 
 absl::StatusOr<v1::CreateOtpResponse> Client::create_otp(const v1::CreateOtpRequest& request) {

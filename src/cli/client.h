@@ -78,7 +78,7 @@ class Client {
   absl::StatusOr<v1::Worker> get_worker(const std::string& id);
   absl::StatusOr<v1::DrainWorkerResponse> drain_worker(const v1::DrainWorkerRequest& request);
   absl::StatusOr<v1::Worker> taint_worker(const v1::TaintWorkerRequest& request);
-  absl::Status unregister_worker(const v1::UnregisterWorkerRequest& request);
+  absl::Status remove_worker(const v1::RemoveWorkerRequest& request);
   absl::StatusOr<v1::CreateOtpResponse> create_otp(const v1::CreateOtpRequest& request);
 
   absl::StatusOr<v1::Provider> register_provider(const v1::RegisterProviderRequest& request);

@@ -36,8 +36,10 @@ bool has_unread_rest(const v1::Job& job, const LogCursor& cursor) {
 }  // namespace
 
 std::string gap_note(const v1::LogGap& gap) {
-  if (gap.bytes() <= 0) return cat("some of the output is missing here (", gap.reason(), ")");
-  return cat(gap.bytes(), " bytes of output are missing here (", gap.reason(), ")");
+  const bool is_expired = gap.reason() == "expired";
+  const std::string much = gap.bytes() > 0 ? cat(gap.bytes(), " bytes of output ") : std::string("some of the output ");
+  if (is_expired) return cat(much, "expired: the server keeps output for a limited time (log_retention_age, log_retention_size)");
+  return cat(much, gap.bytes() > 0 ? "are" : "is", " missing here (", gap.reason(), ")");
 }
 
 Follower::Follower(Client& client, FollowOptions options)

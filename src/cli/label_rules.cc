@@ -1,6 +1,8 @@
 #include "src/cli/label_rules.h"
 
 #include "hodei/v1/job.pb.h"
+#include "src/base/clip.h"
+#include "src/base/label_limits.h"
 #include "src/base/status.h"
 #include "src/cli/quantities.h"
 #include "src/cli/suggestion.h"
@@ -34,6 +36,16 @@ LabelRule make_rule(std::string_view key, LabelRule::Operator op, const std::vec
   rule.set_operator_(op);
   for (const std::string& value : values) rule.add_values(value);
   return rule;
+}
+
+absl::Status check_lengths(const LabelRule& rule, std::string_view text) {
+  const std::string_view shown = clip(text, 80);
+  if (rule.key().size() > kMaxLabelKey) return bad_rule(shown, cat("the label's name has more than ", kMaxLabelKey, " characters"));
+  if (static_cast<size_t>(rule.values_size()) > kMaxRuleValues) return bad_rule(shown, cat("has more than ", kMaxRuleValues, " values"));
+  for (const std::string& value : rule.values()) {
+    if (value.size() > kMaxLabelValue) return bad_rule(shown, cat("a value has more than ", kMaxLabelValue, " characters"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status check_values(const LabelRule& rule, std::string_view text) {
@@ -94,6 +106,7 @@ absl::StatusOr<LabelRule> parse_label_rule(std::string_view raw) {
       space == std::string::npos || text[0] == '!' ? parse_short_form(text) : parse_long_form(text, space);
   if (!rule.ok()) return rule;
   if (rule->key().empty()) return bad_rule(text, "has no label name");
+  RETURN_IF_ERROR(check_lengths(*rule, text));
   RETURN_IF_ERROR(check_values(*rule, text));
   return rule;
 }

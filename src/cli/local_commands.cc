@@ -13,6 +13,8 @@
 namespace hodei::cli {
 namespace {
 
+constexpr Duration kDevWorkerLeavesAfter = 1h;
+
 std::string data_dir(const Settings& settings, const Surroundings& surroundings) {
   if (const std::string given = settings.text("data_dir"); !given.empty()) return given;
   if (::geteuid() == 0) return "/var/lib/hodei";
@@ -56,6 +58,7 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.secret_key_file = settings.text("secret_key_file");
   out.artifact_retention_age = settings.duration("artifact_retention_age");
   out.artifact_store_bytes = settings.bytes("artifact_store_size");
+  out.queue_memory = settings.bytes("queue_memory");
   out.lease = settings.duration("lease");
   out.log_level = settings.text("log_level");
   ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));
@@ -81,6 +84,7 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.cgroups = settings.text("cgroups");
   out.job_log_bytes = settings.bytes("job_log_size");
   out.stop_grace = settings.duration("stop_grace");
+  out.leave_after = settings.duration("leave_after");
   out.provider = settings.text("worker_provider");
   out.isolation = settings.text("worker_isolation");
   out.image = settings.text("worker_image");
@@ -105,6 +109,7 @@ absl::StatusOr<DevOptions> dev_options(const Settings& settings, const Surroundi
   ASSIGN_OR_RETURN(out.server, server_options(settings, surroundings));
   ASSIGN_OR_RETURN(out.agent, agent_options(settings, surroundings));
   out.agent.servers = {out.server.listen};
+  if (settings.get("leave_after").origin == "default") out.agent.leave_after = kDevWorkerLeavesAfter;
   return out;
 }
 

@@ -32,6 +32,7 @@ struct ServerOptions {
   std::string secret_key_file;
   Duration artifact_retention_age{};
   int64_t artifact_store_bytes = 0;
+  int64_t queue_memory = 0;        // 0: as the machine has it
   Duration lease{};
   std::string log_level;  // trace … off
   std::optional<Address> http_listen;  // nothing: off
@@ -61,6 +62,7 @@ struct AgentOptions {
   std::string cgroups;        // on, v1, off
   int64_t job_log_bytes = 0;  // likewise
   Duration stop_grace{};      // for what runs when the worker is stopped
+  Duration leave_after{};     // without a server and without jobs; 0: never
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

@@ -6,6 +6,7 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -139,7 +140,7 @@ class Reader {
     const Reflection& r = *out.GetReflection();
     if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
       const std::optional<double> n = number_in<double>(node.text);
-      if (!n) return wrong(node, path, expected_of(field));
+      if (!n || !std::isfinite(*n)) return wrong(node, path, expected_of(field));
       r.SetDouble(&out, &field, *n);
       return absl::OkStatus();
     }

@@ -15,9 +15,10 @@ namespace {
 constexpr int64_t kMostWorkers = 10'000;
 
 struct PoolFlags {
-  std::string name, provider, image, min, max, spare, idle, slots, cpu, memory, gpus;
+  std::string name, provider, image, min, max, spare, idle, slots, cpu, memory, gpus, for_namespace;
   std::vector<std::string> labels;
   bool one_job = false;
+  bool reuse = false;
 };
 
 using SetCount = void (v1::Pool::*)(int32_t);
@@ -54,6 +55,8 @@ absl::StatusOr<v1::Pool> pool_of(const PoolFlags& flags) {
   pool.set_provider(flags.provider);
   pool.set_image(flags.image);
   pool.set_one_job(flags.one_job);
+  pool.set_reuse(flags.reuse);
+  pool.set_for_namespace(flags.for_namespace);
   RETURN_IF_ERROR(put_count("--min", flags.min, pool, &v1::Pool::set_min));
   RETURN_IF_ERROR(put_count("--max", flags.max, pool, &v1::Pool::set_max));
   RETURN_IF_ERROR(put_count("--spare", flags.spare, pool, &v1::Pool::set_spare));
@@ -106,7 +109,13 @@ void add_pool_set(CLI::App& group, Session& session) {
   command->add_option("--max", flags->max, "workers at most; 0: as many as the provider makes (0)")->type_name("N");
   command->add_option("--spare", flags->spare, "idle workers kept warm while there is work (0)")->type_name("N");
   command->add_option("--idle", flags->idle, "without work for so long, a worker goes (10s)")->type_name("TIME");
-  command->add_flag("--one-job", flags->one_job, "a fresh worker for every execution");
+  command->add_option("--for-namespace", flags->for_namespace, "whose jobs its workers run; without it, everybody's")
+      ->type_name("NAMESPACE");
+  CLI::Option* one_job = command->add_flag("--one-job", flags->one_job, "a fresh worker for every execution");
+  command
+      ->add_flag("--reuse", flags->reuse,
+                 "run one job after another also in microVMs, which otherwise serve one job each")
+      ->excludes(one_job);
   command->add_option("--slots", flags->slots, "executions at once on one worker (1)")->type_name("N");
   command->add_option("--cpu", flags->cpu, "cores of one worker; without it, what the job needs")->type_name("CORES");
   command->add_option("--memory", flags->memory, "of one worker: 512, 2g")->type_name("SIZE");

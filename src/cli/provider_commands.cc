@@ -1,6 +1,7 @@
 // `hodei provider …`: what makes workers.
 #include <CLI/CLI.hpp>
 
+#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/label_rules.h"
@@ -31,9 +32,8 @@ absl::StatusOr<int64_t> number(std::string_view flag, const std::string& text, i
 }
 
 absl::StatusOr<double> cost_of(const std::string& text) {
-  char* end = nullptr;
-  const double cost = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(cost >= 0 && cost <= 1e6)) return bad_field("--cost", "'", text, "' is not from 0 to 1000000");
+  const absl::StatusOr<double> cost = parse_number(text);
+  if (!cost.ok() || !is_within(*cost, 0, 1e6)) return bad_field("--cost", "'", text, "' is not a number from 0 to 1000000");
   return cost;
 }
 

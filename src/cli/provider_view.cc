@@ -77,6 +77,12 @@ std::string size_of(const v1::Pool& pool) {
   return size.empty() ? std::string("as the job needs") : size;
 }
 
+// How many executions one worker of the pool runs before it goes.
+std::string jobs_each(const v1::Pool& pool) {
+  if (pool.one_job()) return "one";
+  return pool.reuse() ? "many" : "many (microVM: one)";
+}
+
 }  // namespace
 
 std::string provider_table(const v1::ListProvidersResponse& providers, const ViewOptions& options) {
@@ -146,7 +152,7 @@ std::string health_text(const std::string& provider, const v1::ProviderHealth& h
 std::string pool_table(const v1::ListPoolsResponse& pools, const ViewOptions& options) {
   std::vector<std::string> headers = {"NAME", "PROVIDER", "WORKERS", "STARTING", "BUSY", "WAITING", "MIN", "MAX", "SPARE", "IDLE"};
   if (options.wide) {
-    for (const char* more : {"IMAGE", "SLOTS", "ONE JOB", "SIZE", "LABELS"}) headers.emplace_back(more);
+    for (const char* more : {"IMAGE", "SLOTS", "JOBS EACH", "NAMESPACE", "SIZE", "LABELS"}) headers.emplace_back(more);
   }
   Table table(headers);
   for (const v1::Pool& pool : pools.pools()) {
@@ -158,7 +164,8 @@ std::string pool_table(const v1::ListPoolsResponse& pools, const ViewOptions& op
     if (options.wide) {
       row.emplace_back(dash(printable(pool.image())));
       row.emplace_back(cat(pool.slots()));
-      row.emplace_back(pool.one_job() ? "yes" : "no");
+      row.emplace_back(jobs_each(pool));
+      row.emplace_back(pool.for_namespace().empty() ? std::string("any") : printable(pool.for_namespace()));
       row.emplace_back(size_of(pool));
       row.emplace_back(dash(pairs(pool.labels())));
     }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::cli {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000;
 constexpr int64_t kLongestUs = int64_t{10} * 365 * 24 * 3600 * kSecond;  // ten years: beyond it, a typing error
-
-constexpr double kMostCores = 1e6;
 
 struct Unit {
   std::string_view name;
@@ -51,7 +50,7 @@ absl::Status bad_duration(std::string_view text, std::string_view why) {
 absl::StatusOr<int64_t> parse_cores(std::string_view text) {
   std::string_view rest = text;
   const std::optional<double> cores = take_number(rest);
-  if (!cores || !rest.empty() || *cores > kMostCores) {
+  if (!cores || !rest.empty() || !is_within(*cores, 0, kMostCores)) {
     return absl::InvalidArgumentError(cat("'", text, "' is not a number of cores; write 0.5 or 2"));
   }
   return static_cast<int64_t>(*cores * 1000 + 0.5);
@@ -72,7 +71,7 @@ absl::StatusOr<Duration> parse_duration(std::string_view text) {
     if (unit == std::end(kUnits)) return bad_duration(text, cat("has the unknown unit '", name, "'"));
     total += *value * static_cast<double>(unit->us);
   }
-  if (total > static_cast<double>(kLongestUs)) return bad_duration(text, "is longer than ten years");
+  if (!is_within(total, 0, static_cast<double>(kLongestUs))) return bad_duration(text, "is longer than ten years");
   return Duration(static_cast<int64_t>(total + 0.5));
 }
 
@@ -93,7 +92,7 @@ absl::StatusOr<int64_t> parse_bytes(std::string_view text) {
     shift = 10 * (static_cast<int>(at) + 1);
   }
   const double bytes = *value * static_cast<double>(int64_t{1} << shift);
-  if (bytes > 9e18) return bad();
+  if (!is_within(bytes, 0, 9e18)) return bad();
   return static_cast<int64_t>(bytes);
 }
 

@@ -1,5 +1,6 @@
 #include "src/cli/top_view.h"
 
+#include "src/base/finite.h"
 #include "src/base/text.h"
 #include "src/cli/quantities.h"
 #include "src/cli/table.h"
@@ -7,7 +8,7 @@
 namespace hodei::cli {
 namespace {
 
-std::string rate(double bytes_per_second) { return cat(human_bytes(static_cast<int64_t>(bytes_per_second)), "/s"); }
+std::string rate(double bytes_per_second) { return cat(human_bytes(bounded_whole(bytes_per_second, 0, INT64_MAX)), "/s"); }
 
 std::string head_line(const v1::QueueStatus& queue) {
   return cat(queue.workers_available(), " of ", queue.workers(), " workers available, ", queue.slots() - queue.slots_free(), " of ",

@@ -62,10 +62,10 @@ absl::StatusOr<std::string> drain_text(Session& session, v1::DrainWorkerRequest 
   return cat(id, " takes no new work; ", answer.executions_left(), " executions left\n");
 }
 
-absl::StatusOr<std::string> unregister_text(Session& session, v1::UnregisterWorkerRequest request) {
+absl::StatusOr<std::string> unregister_text(Session& session, v1::RemoveWorkerRequest request) {
   ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
   request.set_worker_id(id);
-  RETURN_IF_ERROR(session.client().unregister_worker(request));
+  RETURN_IF_ERROR(session.client().remove_worker(request));
   return session.form() == OutputForm::Name ? id + "\n" : id + " is unregistered; what it still held is queued again\n";
 }
 
@@ -206,7 +206,7 @@ void add_unregister(CLI::App& group, Session& session) {
   command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
-      v1::UnregisterWorkerRequest request;
+      v1::RemoveWorkerRequest request;
       request.set_worker_id(flags->id);
       request.set_reason(flags->reason);
       return session.show(unregister_text(session, request));

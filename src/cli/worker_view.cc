@@ -108,6 +108,9 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Provider", cat(info.provider(), worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));
   fields.add("Pool", worker.pool());
   fields.add("Made for", worker.made_for());
+  fields.add("Serves",
+             worker.serves_namespace().empty() ? "" : cat("namespace ", printable(worker.serves_namespace()), " only"));
+  fields.add("Jobs", worker.one_job() ? "one, then it goes" : "");
   fields.add("Image", info.image());
   fields.add("Version", info.version());
   if (wall_time(worker.registered_at()).is_set()) fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));

@@ -24,6 +24,11 @@ struct NewJob {
   std::shared_ptr<SpecRow> spec;           // job number filled in by the engine
   std::optional<Hash128> idempotency;      // over namespace and key
   int64_t key_limit = 0;                   // of its concurrency key; 0: keep what the key has
+
+  // What the store said about the idempotency key before this command was made, for when the engine does not remember
+  // all keys: the job that has it, and which jobs (all with lower numbers) were committed when it was asked.
+  std::optional<JobId> key_owner = {};
+  JobId key_asked_before{};                // 0: it was not asked
 };
 
 struct Submit { std::vector<NewJob> jobs; };          // all or none
@@ -118,6 +123,7 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
+  bool acknowledged = false;               // already: it needs no answer
 };
 
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
@@ -187,7 +193,10 @@ struct Stall { Duration length{0}; };      // the loop was held up: nobody's sil
 // ---- Questions about memory
 
 struct ExplainJob { JobId job{}; };
-struct PreviewJob { ShapePtr shape; };     // where would such a job go now
+struct PreviewJob {
+  ShapePtr shape;
+  Namespace ns{};
+};  // where would such a job go now
 struct DescribeQueue {};
 struct DescribeWorkers { std::string prefix; bool exact = false; };   // empty: all
 struct FindSession { Hash128 session; };   // whose it is
@@ -222,7 +231,11 @@ struct Forgotten {
 struct TemplatePut { TemplateRow row; };
 struct SecretPut { int64_t revision = 0; WallTime updated; };
 struct Registered { WorkerId worker; };
-struct StreamOpened { WorkerId worker; };
+// `given`: of what it says that it holds, what it was given; about others of its past, the store knows.
+struct StreamOpened {
+  WorkerId worker;
+  std::vector<ExecutionId> given;
+};
 struct Reported { std::vector<bool> accepted; };       // started, then progress, then results
 struct OtpMade { WorkerId worker; WallTime expires; };
 struct Drained { uint32_t executions_left = 0; };

@@ -1,8 +1,11 @@
 // Submission, cancel, direct assignment, templates.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
 #include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -12,7 +15,37 @@ absl::Status Engine::check_room(const Submit& c) const {
     return absl::ResourceExhaustedError(cat("the queue is full: ", config_.max_live_jobs,
                                             " unfinished jobs is the limit; try again when some have ended"));
   }
+  if (state_.job_bytes() >= config_.max_job_bytes) {
+    return absl::ResourceExhaustedError(cat("the queue is full: unfinished jobs take ", state_.job_bytes() >> 20,
+                                            " MiB of memory, and ", config_.max_job_bytes >> 20,
+                                            " MiB is the limit (queue_memory); try again when some have ended, or give "
+                                            "jobs fewer labels, rules and tolerations"));
+  }
+  RETURN_IF_ERROR(check_keys(c));
+  RETURN_IF_ERROR(check_shapes(c));
   return check_pending(c);
+}
+
+absl::Status Engine::check_shapes(const Submit& c) const {
+  const Roster& roster = state_.roster();
+  if (roster.judgement_bytes() < config_.max_judgement_bytes) return absl::OkStatus();
+  const auto is_new = [&](const NewJob& job) { return !roster.knows(*job.head.shape); };
+  if (std::none_of(c.jobs.begin(), c.jobs.end(), is_new)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(cat("constraints: ", roster.shapes(), " different sets of resources and rules wait for ",
+                                          roster.kinds(), " kinds of workers, which is the limit; use sets that other jobs "
+                                          "have, for example with rounded resources, or try again when some have ended"));
+}
+
+// A key that the engine has forgotten may belong to a job all the same. The store was asked before the command came in;
+// whatever was stored after that must still be remembered here.
+absl::Status Engine::check_keys(const Submit& c) const {
+  const JobId forgotten = state_.idempotency().forgotten();
+  if (forgotten == JobId{}) return absl::OkStatus();
+  for (const NewJob& job : c.jobs) {
+    if (!job.idempotency || job.key_owner || job.key_asked_before > forgotten || state_.idempotent(*job.idempotency)) continue;
+    return absl::UnavailableError("idempotency_key: too many keys came in at once to be sure that this one is new; try again");
+  }
+  return absl::OkStatus();
 }
 
 Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
@@ -28,6 +61,7 @@ Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
 Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn& turn) {
   if (job.idempotency) {
     if (const std::optional<JobId> known = state_.idempotent(*job.idempotency)) return {*known, true};
+    if (job.key_owner) return {*job.key_owner, true};
   }
   const JobId id = std::exchange(next, JobId{number(next) + 1});
 
@@ -105,6 +139,9 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
                                              worker->paused ? ", paused because it did not start what it was sent" : "",
                                              worker->has_slot() ? "" : ", without a free slot"));
   }
+  if (const std::optional<std::string> no = rejects_namespace(head.ns.str(), worker->record->info)) {
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kNamespaceRule, ")"));
+  }
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
   }
@@ -149,9 +186,9 @@ Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
 }
 
 Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
-  const TemplateRow* before = state_.job_template(c.row.ns, c.row.name);
+  const State::StoredFacts* before = state_.job_template(c.row.ns, c.row.name);
   if (before == nullptr && state_.template_count() >= config_.max_templates) {
-    return absl::ResourceExhaustedError(cat("there are ", config_.max_templates, " templates, which is the limit"));
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_templates, " templates, which is the limit; remove one with `hodei template rm`"));
   }
   TemplateRow row = c.row;
   row.revision = before == nullptr ? 1 : before->revision + 1;

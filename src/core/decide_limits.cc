@@ -38,7 +38,7 @@ Engine::Answer Engine::on(const SetLimit& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(rule));
   if (fresh && !c.limit && rule.rate == 0) return bad_field("limit", "give a limit, a rate or both");
   if (fresh && state_.keys().set_by_people().size() >= kMaxKeyRules) {
-    return absl::ResourceExhaustedError(cat("limits are set for ", kMaxKeyRules, " keys, which is the limit"));
+    return absl::ResourceExhaustedError(cat("limits are set for ", kMaxKeyRules, " keys, which is the limit; remove one with `hodei limit rm`"));
   }
   if (fresh || encode(rule) != before) {
     write(PutSetting{{SettingKind::KeyRate, setting_name(c.ns, c.key), encode(rule)}}, turn);
@@ -55,6 +55,7 @@ Engine::Answer Engine::on(const DropLimit& c, Now now, Turn& turn) {
     return absl::NotFoundError(cat("nobody set a limit for key '", c.key, "' in namespace '", c.ns,
                                    "'; see `hodei limit list`"));
   }
+  if (known->setting->wakes.is_set()) key_timers_.erase({known->setting->wakes, {c.ns, c.key}});
   write(DeleteSetting{SettingKind::KeyRate, setting_name(c.ns, c.key)}, turn);
   place_woken(wake_key(c.ns, c.key, now), now, turn);
   return Done{};

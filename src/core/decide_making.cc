@@ -116,9 +116,11 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
   if (live == nullptr || live->where != LiveJob::Where::InLane || !worker.available()) return;
   Lane* lane = live->lane;
   const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
-  if (first_rejection(*lane->shape->shape, worker.record->info) || !state_.roster().fits(*lane, fit, worker)) return;
+  if (!serves(worker.record->info, live->head->ns.str()) || first_rejection(*lane->shape->shape, worker.record->info))
+    return;
+  if (!state_.roster().fits(*lane, fit, worker)) return;
   if (key_is_full(*live->head, now) || !state_.roster().admits(*lane)) return;
-  Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
+  Decision decision = state_.roster().decision_for(*lane, worker, fit);
   state_.roster().served(lane);
   assign(job, worker, std::move(decision), now, turn);
 }

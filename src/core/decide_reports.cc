@@ -1,5 +1,6 @@
 // What workers say about executions. A report about any execution but the current one changes nothing.
 #include "src/base/clip.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -70,7 +71,7 @@ bool Engine::on_progress(const WorkerId& worker, const ProgressReport& r, Now, T
   const JobHead* job = current(worker, r.execution);
   if (job == nullptr || job->state != JobState::Running) return false;
   Draft draft(*job);
-  draft.past.progress = r.percentage > 0 ? std::min(r.percentage, 100.0) : 0;   // also what is no number
+  draft.past.progress = bounded(r.percentage, 0, 100, 0);
   draft.past.progress_message = clipped(r.message);
   const JobPtr stored = draft.finish();
   write(PutJob{stored}, turn);

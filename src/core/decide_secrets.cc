@@ -11,10 +11,14 @@ void Engine::record(AuditRow row, Now now, Turn& turn) {
 }
 
 Engine::Answer Engine::on(const PutStoredSecret& c, Now now, Turn& turn) {
-  const State::SecretFacts* before = state_.secret(c.row.ns, c.row.name);
+  const State::StoredFacts* before = state_.secret(c.row.ns, c.row.name);
   if (before == nullptr && state_.secret_count(c.row.ns) >= config_.max_secrets) {
     return absl::ResourceExhaustedError(cat("namespace '", c.row.ns, "' has ", config_.max_secrets,
                                             " secrets, which is the limit; remove one with `hodei secret rm`"));
+  }
+  if (before == nullptr && state_.secret_count() >= config_.max_all_secrets) {
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_all_secrets, " secrets in all namespaces, which is the "
+                                            "limit; remove one with `hodei secret rm`"));
   }
   SecretRow row = c.row;
   row.revision = before == nullptr ? 1 : before->revision + 1;

@@ -42,7 +42,7 @@ Engine::Answer Engine::on(const SetTenant& c, Now now, Turn& turn) {
   if (bytes != encode(before)) {
     const bool fresh = encode(before) == encode(usual);
     if (fresh && state_.setting_count(SettingKind::Tenant) >= kMaxTenantRows) {
-      return absl::ResourceExhaustedError(cat("there are settings for ", kMaxTenantRows, " tenants, which is the limit"));
+      return absl::ResourceExhaustedError(cat("there are settings for ", kMaxTenantRows, " tenants, which is the limit; take one back with `hodei tenant set NAME --weight 1` and quotas of 0"));
     }
     if (bytes == encode(usual)) {
       write(DeleteSetting{SettingKind::Tenant, c.ns}, turn);
@@ -51,7 +51,8 @@ Engine::Answer Engine::on(const SetTenant& c, Now now, Turn& turn) {
     }
     wake_tenant(Namespace(c.ns), now, turn);
   }
-  return TenantViews{{view_of(*state_.roster().tenant(Namespace(c.ns)), state_)}};
+  const Tenant* tenant = state_.roster().find_tenant(Namespace(c.ns));
+  return TenantViews{{tenant == nullptr ? TenantView{.row = row} : view_of(*tenant, state_)}};
 }
 
 Engine::Answer Engine::answer(const DescribeTenants& q, Now) {
@@ -71,7 +72,7 @@ absl::Status Engine::check_pending(const Submit& c) const {
     const Tenant* tenant = state_.roster().find_tenant(job.head.ns);
     if (tenant == nullptr || tenant->row.max_pending == 0) continue;
     // Who asks again for a job that is there gets it, however full the queue is.
-    if (job.idempotency && state_.idempotent(*job.idempotency)) continue;
+    if (job.idempotency && (job.key_owner || state_.idempotent(*job.idempotency))) continue;
     const int64_t waiting = view_of(*tenant, state_).pending;
     if (waiting + ++fresh[tenant->ns.str()] <= tenant->row.max_pending) continue;
     return absl::ResourceExhaustedError(

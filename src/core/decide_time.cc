@@ -1,4 +1,6 @@
 // What time brings: back-offs that end, silence, time-outs, things that expire.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -7,23 +9,23 @@ namespace hodei::core {
 namespace {
 
 constexpr Duration kForgetTerminatedAfter = std::chrono::hours(1);
+// Jobs whose time has come that one tick looks at; the rest is due at once again, in the next turn.
+constexpr size_t kMaxDuePerTick = 4'096;
 
 }  // namespace
 
 MonoTime Engine::next_wakeup() const {
   if (!making_.resumed) return MonoTime{0};
   MonoTime at = next_sweep_;
-  if (!due_.empty()) at = std::min(at, due_.begin()->first);
-  if (!timeouts_.empty()) at = std::min(at, timeouts_.begin()->first);
+  at = std::min({at, due_.next(), timeouts_.next()});
   if (!pauses_.empty()) at = std::min(at, pauses_.begin()->first);
   if (!key_timers_.empty()) at = std::min(at, key_timers_.begin()->first);
   return at;
 }
 
 Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
-  while (!due_.empty() && due_.begin()->first <= now.mono) {
-    const JobId job = due_.begin()->second;
-    due_.erase(due_.begin());
+  for (size_t n = 0; n < kMaxDuePerTick && due_.is_due(now.mono); ++n) {
+    const JobId job = due_.take_first();
     const LiveJob* live = state_.job(job);
     if (live == nullptr || live->where != LiveJob::Where::Delayed) continue;
     state_.queue(job);
@@ -45,13 +47,13 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const Stall& c, Now, Turn&) {
   for (const auto& [id, worker] : state_.workers()) worker->last_seen = worker->last_seen + c.length;
+  for (auto& [id, attempt] : making_.attempts) attempt.deadline = attempt.deadline + c.length;
   return Done{};
 }
 
 void Engine::sweep_timeouts(Now now, Turn& turn) {
-  while (!timeouts_.empty() && timeouts_.begin()->first <= now.mono) {
-    const ExecutionId execution = timeouts_.begin()->second;
-    timeouts_.erase(timeouts_.begin());
+  for (size_t n = 0; n < kMaxDuePerTick && timeouts_.is_due(now.mono); ++n) {
+    const ExecutionId execution = timeouts_.take_first();
     const LiveJob* live = state_.job(execution.job);
     if (live == nullptr || live->head->current() != execution || live->head->state != JobState::Running) continue;
     if (is_ending(*live->head)) continue;
@@ -106,12 +108,12 @@ void Engine::sweep_workers(Now now, Turn& turn) {
 void Engine::sweep_expired(Now now, Turn& turn) {
   std::vector<Hash128> stale;
   for (const auto& [token, otp] : state_.otps()) {
-    if (otp.expires <= now.wall) stale.push_back(token);
+    if (otp.expires <= steady_wall(now)) stale.push_back(token);
   }
   for (const Hash128& token : stale) write(DeleteOtp{token}, turn);
   // Not by a clock that people set: a client that asks again a second later must get the same job.
   if (now.mono < loaded_.mono + config_.idempotency_grace) return;
-  const std::optional<WallTime> oldest = state_.oldest_idempotency();
+  const std::optional<WallTime> oldest = state_.idempotency().first_end();
   if (const WallTime wall = steady_wall(now); oldest && *oldest < wall) write(ExpireIdempotency{wall}, turn);
 }
 

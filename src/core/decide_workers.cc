@@ -1,6 +1,7 @@
 // Tokens, sessions, streams, heartbeats, leaving.
 #include <algorithm>
 
+#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -11,6 +12,18 @@ namespace {
 absl::Status refused() {
   return absl::UnauthenticatedError(
       "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
+}
+
+// What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
+// take more jobs than it was made for.
+void keep_what_was_made(const WorkerInfo& ordered, WorkerInfo& said) {
+  said.made = ordered.made;
+  said.provider = ordered.provider;
+  said.image = ordered.image;
+  said.isolation = ordered.isolation;
+  said.slots = std::min(said.slots, ordered.slots);
+  said.labels.erase("pool");
+  if (const auto pool = ordered.labels.find("pool"); pool != ordered.labels.end()) said.labels["pool"] = pool->second;
 }
 
 }  // namespace
@@ -28,14 +41,20 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
   // One that is being made may have to wait for its image first.
   const LiveWorker* worker = state_.worker(c.worker);
   const bool is_coming = worker != nullptr && worker->record->info.made && worker->state == WorkerState::Creating;
+  if (!is_coming && state_.otps().size() >= config_.max_otps) {
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_otps, " unused tokens, which is the limit; use them, or "
+                                            "wait until they expire (", config_.otp_life.count() / 60'000'000, " minutes)"));
+  }
   const Duration life = is_coming ? config_.making_limit + config_.registration_limit : config_.otp_life;
-  const WallTime expires = now.wall + std::max(life, config_.otp_life);
+  const WallTime expires = steady_wall(now) + std::max(life, config_.otp_life);
   write(PutOtp{{c.token, c.worker, expires}}, turn);
   return OtpMade{c.worker, expires};
 }
 
 Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.info));
+  RETURN_IF_ERROR(check_incarnation("incarnation", c.incarnation));
+  RETURN_IF_ERROR(check_incarnation("lineage", c.lineage));
   LiveWorker* known = state_.worker(c.info.id);
   auto record = std::make_shared<WorkerRecord>();
   record->info = c.info;
@@ -45,7 +64,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   }
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   record->registered = now.wall;
-  if (known != nullptr) record->info.made = known->record->info.made;
+  if (known != nullptr && known->record->info.made) keep_what_was_made(known->record->info, record->info);
   if (record->info.made && known->state == WorkerState::Terminating) return refused();
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
@@ -65,7 +84,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (!c.otp) return refused();
     const OtpRow* otp = state_.otp(*c.otp);
     const bool any_worker = otp != nullptr && otp->worker.empty();
-    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > now.wall;
+    const bool good = otp != nullptr && (any_worker || otp->worker == c.info.id) && otp->expires > steady_wall(now);
     // The answer to the first call was lost: the same incarnation asks again with the same token.
     const bool repeated = !good && known != nullptr && known->state != WorkerState::Terminated &&
                           known->record->used_otp == *c.otp &&
@@ -83,8 +102,22 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (known != nullptr && known->state != WorkerState::Terminated) {
       RETURN_IF_ERROR(check_succession(*known, who, true, now));
     }
+    if (known == nullptr && state_.workers().size() >= config_.max_workers) forget_one_terminated(turn);
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
-      return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit"));
+      return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit; remove those "
+                                              "that are gone with `hodei worker unregister`"));
+    }
+    if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
+      return absl::ResourceExhaustedError(cat("workers take ", state_.worker_bytes() >> 20, " MiB of memory, and ",
+                                              config_.max_worker_bytes >> 20, " MiB is the limit; give them fewer labels, "
+                                              "taints and capabilities"));
+    }
+    // Submissions stop at half of this: there is room for as many kinds again.
+    if (known == nullptr && state_.roster().judgement_bytes(1) > 2 * config_.max_judgement_bytes &&
+        !state_.roster().knows_kind_of(record->info)) {
+      return absl::ResourceExhaustedError(cat("info.labels: there are ", state_.roster().kinds(), " kinds of workers and ",
+                                              state_.roster().shapes(), " different sets of resources and rules that wait, "
+                                              "which is the limit; give workers of one kind the same labels"));
     }
     if (good) write(DeleteOtp{*c.otp}, turn);
     record->session = c.new_session;
@@ -121,18 +154,28 @@ absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnatio
   // A token is a person's word that this one replaces the other.
   if (count == 0 && (!is_there || has_token)) return absl::OkStatus();
   const std::string& host = worker.record->info.hostname;
+  const std::string executions = cat(count, count == 1 ? " execution" : " executions");
   const std::string other = cat("info.id: worker '", worker.id().str(), "'");
   if (is_there) {
     return absl::UnavailableError(cat(other, " is connected", host.empty() ? "" : cat(" from ", host),
-                                      count == 0 ? "" : cat(" and has ", count, " executions"),
+                                      count == 0 ? "" : cat(" and has ", executions),
                                       "; this one has to wait until it is gone. If both are to work, give each its own "
                                       "--worker-id and --state-dir; to replace the other, stop it first"));
   }
   const Duration left = std::max(Duration(0), config_.lost_after - (now.mono - worker.last_seen));
-  return absl::UnavailableError(cat(other, " may still run ", count, " executions where it was started before",
+  return absl::UnavailableError(cat(other, " may still run ", executions, " where it was started before",
                                     host.empty() ? "" : cat(" (", host, ")"),
                                     "; this one is let in when their lease has ended, in ",
                                     (left.count() + 999'999) / 1'000'000, " s"));
+}
+
+// Workers that left are still listed for a while; they do not keep others out.
+void Engine::forget_one_terminated(Turn& turn) {
+  for (const auto& [id, worker] : state_.workers()) {
+    if (worker->state != WorkerState::Terminated || !worker->executions.empty()) continue;
+    write(DeleteWorker{WorkerId(id)}, turn);
+    return;
+  }
 }
 
 void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {
@@ -150,6 +193,8 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
     return absl::UnauthenticatedError("session_id: not known; register again");
   }
   const Incarnation who{c.incarnation, c.lineage, c.generation};
+  RETURN_IF_ERROR(check_incarnation("hello.incarnation", c.incarnation));
+  RETURN_IF_ERROR(check_incarnation("hello.lineage", c.lineage));
   RETURN_IF_ERROR(check_succession(*worker, who, false, now));
   if (worker->connected) drop_stream(*worker, "the worker opened a new stream", turn);
   worker->connected = true;
@@ -176,7 +221,11 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   leave_if_drained(*worker, now, turn);
   if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
-  return StreamOpened{worker->id()};
+  StreamOpened opened{worker->id(), {}};
+  for (const HeldExecution& h : c.held) {
+    if (was_given(worker->id(), h.execution)) opened.given.push_back(h.execution);
+  }
+  return opened;
 }
 
 void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
@@ -187,7 +236,8 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     const bool is_current = current(worker.id(), execution) != nullptr;
     // An ended one that is not current has had its result recorded: its log may still be on the way, so it is kept.
     if (!is_current && !h->ended) welcome.unknown.push_back(execution);
-    welcome.held.push_back(execution);
+    if (was_given(worker.id(), execution))
+      welcome.held.push_back(execution);  // how far a log is, its own worker may know
   }
   turn.effects.push_back(std::move(welcome));
   const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());
@@ -232,7 +282,7 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
     return absl::AbortedError("this stream has been replaced by a newer one");
   }
-  worker->cpu_load = c.cpu_load > 0 ? std::min(c.cpu_load, 1.0) : 0;   // also what is no number: it would order nothing
+  worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);   // workers are sorted by it, and a NaN has no place in an order
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
   const double before = worker->rank;
@@ -240,7 +290,7 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   seen(*worker, now, turn);
   // A lower load may lift it over the threshold of what waits.
   if (state_.scheduler().threshold > 0 && worker->rank > before) fill(*worker, now, turn);
-  if (c.stream != 0) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
+  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   return Done{};
 }
 

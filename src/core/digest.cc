@@ -1,5 +1,6 @@
 // One number for all stored state: an engine loaded fresh from the store must come to the same.
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 #include "src/core/state.h"
 
 namespace hodei::core {
@@ -10,7 +11,7 @@ void add_to(Encoder& out, const JobHead& j) {
   out.u64(j.allow_retry).u64(j.cancel_requested).u64(j.timeout_requested).u64(static_cast<uint64_t>(j.requeue));
   out.u64(j.executions).u64(j.attempts).u64(j.max_attempts).u64(j.lost_dispatches);
   out.i64(j.timeout.count()).i64(j.grace.count()).i64(j.backoff.initial.count()).i64(j.backoff.max.count());
-  out.i64(static_cast<int64_t>(j.backoff.factor * 1000)).i64(j.created.us).i64(j.not_before.us);
+  out.i64(bounded_whole(j.backoff.factor * 1000, 0, INT64_MAX)).i64(j.created.us).i64(j.not_before.us);
   out.text(j.concurrency_key).text(j.worker.str()).text(j.shape->encoded);
   if (j.labels != nullptr) {
     for (const auto& [key, value] : *j.labels) out.text(key).text(value);
@@ -46,7 +47,7 @@ uint64_t State::digest() const {
   }
   for (const auto& [name, row] : templates_) {
     Encoder out;
-    out.text(row.ns).text(row.name).i64(row.revision).i64(row.updated.us).text(row.bytes);
+    out.u64(1).text(name.first).text(name.second).i64(row.revision).i64(row.updated.us).u64(row.hash);
     add(out);
   }
   for (const auto& [name, secret] : secrets_) {
@@ -76,16 +77,16 @@ uint64_t State::digest() const {
     out.text(ns.str()).i64(tenant->running).i64(tenant->used.cpu_milli).i64(tenant->used.memory_mb);
     add(out);
   }
-  for (const auto& [key, row] : idempotency_) {
+  for (const auto& [key, row] : idempotency_.all()) {
     Encoder out;
-    out.u64(key.high).u64(key.low).u64(number(row.first)).i64(row.second.us);
+    out.u64(key.high).u64(key.low).u64(number(row.job)).i64(row.expires.us);
     add(out);
   }
   Encoder out;
   const SchedulerConfig& s = scheduler_;
   out.u64(static_cast<uint64_t>(s.strategy)).u64(static_cast<uint64_t>(s.packing)).u64(s.preemption);
   out.i64(s.reserve_after.count());
-  for (double v : {s.capacity, s.load, s.affinity, s.zone, s.history, s.threshold}) out.i64(static_cast<int64_t>(v * 1000));
+  for (double v : {s.capacity, s.load, s.affinity, s.zone, s.history, s.threshold}) out.i64(bounded_whole(v * 1000, 0, INT64_MAX));
   add(out);
   return sum;
 }

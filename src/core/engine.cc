@@ -1,12 +1,14 @@
 #include "src/core/engine.h"
 
+#include <algorithm>
+
 #include "src/core/job/draft.h"
 #include "src/core/job/retry.h"
 
 namespace hodei::core {
 
-void Engine::restored(Now now) {
-  loaded_ = now;
+void Engine::restored(Now now, std::optional<WallTime> steady) {
+  loaded_ = {steady.value_or(now.wall), now.mono};
   for (const auto& [id, worker] : state_.workers()) {
     worker->last_seen = now.mono;
     worker->last_seen_wall = now.wall;
@@ -28,11 +30,11 @@ void Engine::wait_out(const JobHead& job, Now now) {
   // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
   const Duration longest = job.lost_dispatches > 0 ? Duration(kLongestDispatchDelay) : job.backoff.max;
   const Duration left = std::clamp(job.not_before - now.wall, Duration(0), longest);
-  due_.insert({now.mono + left, job.id});
+  due_.set(job.id, now.mono + left);
 }
 
 void Engine::await_timeout(const JobHead& job, Now now) {
-  if (job.timeout > Duration(0)) timeouts_.insert({now.mono + job.timeout, job.current()});
+  if (job.timeout > Duration(0)) timeouts_.set(job.current(), now.mono + job.timeout);
 }
 
 absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
@@ -53,6 +55,10 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
   const LiveJob* before = state_.job(job->id);
   const bool had_slot = before != nullptr && is_active(before->head->state);
   const WorkerId old_worker = had_slot ? before->head->worker : WorkerId();
+  if (before != nullptr && before->head->state == JobState::Running && job->state != JobState::Running) {
+    timeouts_.cancel(before->head->current());
+  }
+  if (before != nullptr && before->where == LiveJob::Where::Delayed) due_.cancel(job->id);
   if (is_terminal(job->state)) {
     write(FinishJob{job}, turn);
     if (!job->concurrency_key.empty() && !state_.key_in_use(job->ns.str(), job->concurrency_key)) {
@@ -76,7 +82,8 @@ void Engine::store(Draft& draft, Now now, Turn& turn) {
     fill(*worker, now, turn);
   }
   place_woken(std::move(woken), now, turn);
-  if (had_slot && state_.roster().tenant(job->ns)->has_quota()) wake_tenant(job->ns, now, turn);
+  const Tenant* tenant = had_slot ? state_.roster().find_tenant(job->ns) : nullptr;
+  if (tenant != nullptr && tenant->has_quota()) wake_tenant(job->ns, now, turn);
 }
 
 const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {
@@ -84,6 +91,14 @@ const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) co
   if (live == nullptr || !is_active(live->head->state)) return nullptr;
   if (live->head->executions != execution.number || live->head->worker != worker) return nullptr;
   return live->head.get();
+}
+
+bool Engine::was_given(const WorkerId& worker, ExecutionId execution) const {
+  const LiveJob* live = state_.job(execution.job);
+  if (live == nullptr || live->head->past == nullptr) return false;
+  const std::vector<Execution>& all = live->head->past->executions;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Execution& e) { return e.number == execution.number && e.worker == worker; });
 }
 
 }  // namespace hodei::core

@@ -5,9 +5,11 @@
 
 #include "absl/status/statusor.h"
 #include "src/core/commands.h"
+#include "src/core/deadlines.h"
 #include "src/core/effects.h"
-#include "src/core/provision/making.h"
+#include "src/core/placement/explain.h"
 #include "src/core/placement/reserve.h"
+#include "src/core/provision/making.h"
 #include "src/core/state.h"
 #include "src/core/worker/incarnation.h"
 
@@ -26,9 +28,15 @@ struct EngineConfig {
   Duration forget_stopped_after = std::chrono::hours(30 * 24);   // of one that said that it stops
   Duration sweep = 1s;
   size_t max_live_jobs = 10'000'000;
+  size_t max_job_bytes = size_t{8} << 30;                  // that live jobs take in memory
+  size_t max_judgement_bytes = size_t{1} << 30;            // kinds of workers times shapes of waiting jobs
   size_t max_workers = 100'000;
+  size_t max_worker_bytes = size_t{1} << 30;               // likewise
   size_t max_templates = 10'000;
   size_t max_secrets = 1'000;          // of one namespace
+  size_t max_all_secrets = 100'000;
+  size_t max_otps = 20'000;            // that are neither used nor expired
+  MemoryLimits memory;
   Duration registration_limit = 60s;   // of a made worker, from when it runs
   Duration making_limit = std::chrono::minutes(11);        // until it runs: an image may have to be fetched
   Duration leaving_limit = 30s;        // for a worker that was told to go and still has output to send
@@ -41,13 +49,14 @@ inline constexpr Duration kAuditSweep = std::chrono::hours(1);
 
 class Engine {
  public:
-  explicit Engine(EngineConfig config = {}) : config_(config) {}
+  explicit Engine(EngineConfig config = {}) : config_(config), state_(config.memory) {}
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Loading: every stored write in the store's order, then once the time from which silence counts.
+  // Loading: every stored write in the store's order, then once the time from which silence counts. `steady` is the time by
+  // which stored things grow old; without it, the wall clock's.
   void restore(const Write& write) { state_.fold(write); }
-  void restored(Now now);
+  void restored(Now now, std::optional<WallTime> steady = std::nullopt);
 
   absl::StatusOr<Reply> decide(const Command& command, Now now, Turn& turn);
 
@@ -56,6 +65,8 @@ class Engine {
 
   uint64_t digest() const { return state_.digest(); }
   const State& state() const { return state_; }
+  // Time-outs and ends of back-offs that are waited for.
+  size_t deadlines() const { return timeouts_.size() + due_.size(); }
 
  private:
   using Answer = absl::StatusOr<Reply>;
@@ -68,6 +79,8 @@ class Engine {
   Answer on(const PutJobTemplate& c, Now now, Turn& turn);
   Answer on(const DropJobTemplate& c, Now now, Turn& turn);
   absl::Status check_room(const Submit& c) const;
+  absl::Status check_keys(const Submit& c) const;
+  absl::Status check_shapes(const Submit& c) const;
   Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
 
   // decide_secrets.cc
@@ -121,6 +134,7 @@ class Engine {
   void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
+  void forget_one_terminated(Turn& turn);
   void revoke_otps(const WorkerId& worker, Turn& turn);
 
   // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
@@ -180,14 +194,16 @@ class Engine {
   void make_for(const WaitingShape& shape, Now now, Turn& turn);
   int64_t startable(const Lane& lane, Now now) const;
   LiveProvider* choose_provider(const Shape& shape, Now now);
-  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn);
+  // For a job of the namespace, or, with no job, for whoever comes. An empty namespace: it serves everybody.
+  void make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;
   bool waits_for_standing_worker(const WaitingShape& shape) const;
-  uint32_t coming_for(const Shape& shape) const;                          // slots of workers on their way
+  uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers on their way
   uint32_t starting(const std::string& provider) const;
   uint32_t pool_workers(const std::string& pool) const;
-  JobId unclaimed(const WaitingShape& shape) const;
-  void explain_providers(const Shape& shape, JobId job, Now now, Explanation& out) const;   // explain_providers.cc
+  JobId unclaimed(const std::vector<const Lane*>& lanes) const;
+  void explain_providers(const Shape& shape, const Namespace& ns, JobId job, Now now,
+                         Explanation& out) const;  // explain_providers.cc
 
   // scale_down.cc: the end of workers that nobody needs, and those that pools keep
   void sweep_making(Now now, Turn& turn);
@@ -223,10 +239,10 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
-  Explanation explain_shape(const Shape& shape, Priority priority, const LaneKey& lane);
+  Explanation explain_applicant(const Applicant& job);
   std::string making_room_for(const LaneKey& lane, Now now) const;
 
-  // The wall time at the start plus what has passed since on the clock that nobody can set.
+  // The time at the start plus what has passed since on the clock that nobody can set. Whatever expires goes by it.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
   void wait_out(const JobHead& job, Now now);
   void await_timeout(const JobHead& job, Now now);
@@ -235,14 +251,15 @@ class Engine {
   // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
   void store(Draft& draft, Now now, Turn& turn);
   const JobHead* current(const WorkerId& worker, ExecutionId execution) const;
+  bool was_given(const WorkerId& worker, ExecutionId execution) const;  // as far as memory knows
 
   EngineConfig config_;
   State state_;
   // Volatile: the worker enforces them first, on its own clock. After a restart they count anew, rather than by a wall
   // clock that may have been set: late is harmless, early would end a good job.
-  std::set<std::pair<MonoTime, ExecutionId>> timeouts_;
-  // Ends of back-offs, on the clock that nobody can set. Entries of jobs that left meanwhile are passed over.
-  std::set<std::pair<MonoTime, JobId>> due_;
+  Deadlines<ExecutionId> timeouts_;
+  // Ends of back-offs, on the clock that nobody can set.
+  Deadlines<JobId> due_;
   // Ends of pauses of workers. Entries of pauses that ended early are passed over.
   std::set<std::pair<MonoTime, WorkerId>> pauses_;
   Making making_;

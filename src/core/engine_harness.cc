@@ -249,6 +249,8 @@ void Bench::check() {
     if (run == nullptr || state.job(run->execution.job) == nullptr) continue;
     EXPECT_FALSE(first_rejection(*state.job(run->execution.job)->head->shape, rows.workers.at(run->worker)->info))
         << run->worker.str() << " was given " << to_string(run->execution);
+    EXPECT_TRUE(serves(rows.workers.at(run->worker)->info, state.job(run->execution.job)->head->ns.str()))
+        << run->worker.str() << " was given another namespace's " << to_string(run->execution);
   }
   for (const auto& [name, key] : state.keys().all()) EXPECT_GE(key.held, 0) << name.second;
   for (const auto& [id, live] : state.jobs()) check_waiting(live);
@@ -271,7 +273,7 @@ void Bench::check_waiting(const LiveJob& live) const {
   if (!state.roster().find_tenant(head.ns)->admits(head.shape->needs)) return;
   for (const auto& [id, worker] : state.workers()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
-    if (first_rejection(*head.shape, worker->record->info)) continue;
+    if (!serves(worker->record->info, head.ns.str()) || first_rejection(*head.shape, worker->record->info)) continue;
     if (rejects_company(*head.shape, *worker)) continue;
     const LaneKey lane = live.lane->key();
     if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;

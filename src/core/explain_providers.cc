@@ -5,7 +5,7 @@
 
 namespace hodei::core {
 
-void Engine::explain_providers(const Shape& shape, JobId job, Now now, Explanation& out) const {
+void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId job, Now now, Explanation& out) const {
   const PoolRow* pool = pool_of(shape);
   const bool pool_full = pool != nullptr && pool->max > 0 && pool_workers(pool->name) >= pool->max;
   const LiveProvider* best = nullptr;
@@ -16,6 +16,8 @@ void Engine::explain_providers(const Shape& shape, JobId job, Now now, Explanati
     const auto refusal = making_.refusals.find({name, shape.encoded});
     if (const std::optional<std::string> never = against(shape, provider, pool)) {
       candidate.reason = *never;
+    } else if (const std::optional<std::string> foreign = pool_against(pool, ns.str())) {
+      candidate.reason = *foreign;
     } else if (refusal != making_.refusals.end() && now.mono < refusal->second.until && refusal->second.is_final) {
       candidate.reason = cat("failed for such a job: ", refusal->second.reason);
     } else if (pool_full) {

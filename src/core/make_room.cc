@@ -111,7 +111,7 @@ bool Engine::reserve(const Lane& lane, Now now) {
   size_t large_enough = 0;
   size_t simple = 0;
   bool gave_up = false;
-  state_.roster().visit_eligible(*lane.shape, [&](LiveWorker& worker) {
+  state_.roster().visit_eligible(lane, [&](LiveWorker& worker) {
     if (!worker.available() || worker.executions.empty() || !worker.record->info.capacity.covers(shape.needs)) return;
     ++large_enough;
     if (one_end_makes_room(worker, shape.needs)) {
@@ -142,7 +142,7 @@ bool Engine::preempt(const Lane& lane, Now now, Turn& turn) {
   const Shape& shape = *lane.shape->shape;
   LiveWorker* best = nullptr;
   std::vector<const JobHead*> mildest;
-  state_.roster().visit_eligible(*lane.shape, [&](LiveWorker& worker) {
+  state_.roster().visit_eligible(lane, [&](LiveWorker& worker) {
     if (!worker.available() || worker.reserved.priority != 0) return;
     if (!worker.record->info.capacity.covers(shape.needs) || rejects_company(shape, worker)) return;
     uint32_t lower = 0;

@@ -1,7 +1,7 @@
 // Bringing waiting jobs and free workers together.
 #include <algorithm>
-#include <cmath>
 
+#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -99,7 +99,7 @@ void Engine::fill(LiveWorker& worker, Now now, Turn& turn) {
       continue;
     }
     const Fit fit = fit_of(*lane->shape->shape, worker.record->info);
-    Decision decision = state_.roster().decision_for(*lane->shape, worker, fit);
+    Decision decision = state_.roster().decision_for(*lane, worker, fit);
     state_.roster().served(lane);
     assign(id, worker, std::move(decision), now, turn);
   }
@@ -125,10 +125,8 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
   SchedulerConfig config = state_.scheduler();
   const auto weight = [](const std::optional<double>& wanted, const char* field, double& into) -> absl::Status {
     if (!wanted) return absl::OkStatus();
-    if (!std::isfinite(*wanted) || *wanted < 0 || *wanted > 1000) {
-      return bad_field(field, "must be between 0 and 1000, not ", *wanted);
-    }
-    into = *wanted;
+    RETURN_IF_ERROR(check_within(field, *wanted, 0, kMaxScoreWeight));
+    into = bounded(*wanted, 0, kMaxScoreWeight, 0);   // without a negative zero
     return absl::OkStatus();
   };
   if (c.strategy) {

@@ -3,6 +3,8 @@
 // A lane that finds no worker is wanted. At the end of every decision the wanted shapes are looked at: as many workers
 // are asked for as there are jobs that neither a standing worker nor one on its way will take. Nothing here costs
 // anything where there are no providers.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -45,6 +47,7 @@ void Engine::provision(Now now, Turn& turn) {
     if (at == making_.wanted.end()) at = making_.wanted.begin();
     const WaitingShape* shape = state_.roster().shape(*at);
     if (shape == nullptr || shape->lanes.empty()) {
+      making_.content.erase(*at);
       at = making_.wanted.erase(at);
       continue;
     }
@@ -91,13 +94,13 @@ bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
   return false;
 }
 
-uint32_t Engine::coming_for(const Shape& shape) const {
+uint32_t Engine::coming_for(const Shape& shape, const std::string& ns) const {
   uint32_t slots = 0;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
     if (worker == state_.workers().end() || !is_being_made(*worker->second)) continue;
     const WorkerInfo& info = worker->second->record->info;
-    if (!first_rejection(shape, info)) slots += info.slots;
+    if (serves(info, ns) && !first_rejection(shape, info)) slots += info.slots;
   }
   return slots;
 }
@@ -143,24 +146,41 @@ int64_t Engine::startable(const Lane& lane, Now now) const {
   return std::min(most, jobs) - room_is_made;
 }
 
+// A worker serves the namespace that it was made for, so each namespace that waits is counted by itself; the workers of
+// a pool serve whom the pool says. What can be made goes to the oldest jobs first, whosever they are.
 void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
   const Shape& shape = *waiting.shape;
-  int64_t jobs = 0;
-  for (const Lane* lane : waiting.lanes) jobs += startable(*lane, now);
-  if (jobs > 0 && waits_for_standing_worker(waiting)) {
+  const PoolRow* pool = pool_of(shape);
+  const auto served = [pool](const Lane& lane) { return pool != nullptr ? pool->ns : lane.tenant->ns.str(); };
+  std::map<std::string, int64_t> jobs;  // that wait, by whom their worker would serve
+  for (const Lane* lane : waiting.lanes) {
+    if (!pool_against(pool, lane->tenant->ns.str())) jobs[served(*lane)] += startable(*lane, now);
+  }
+  const bool is_wanted = std::any_of(jobs.begin(), jobs.end(), [](const auto& entry) { return entry.second > 0; });
+  if (is_wanted && waits_for_standing_worker(waiting)) {
     making_.content.insert(waiting.ordinal);
     return;
   }
-  jobs -= coming_for(shape);
-  while (jobs > 0) {
+  for (auto& [ns, count] : jobs) {
+    if (count > 0) count -= coming_for(shape, ns);
+  }
+  for (;;) {
+    std::vector<const Lane*> lanes;  // collected anew each time: a job that is written again may get a new lane
+    for (const Lane* lane : waiting.lanes) {
+      const auto count = jobs.find(served(*lane));
+      if (count != jobs.end() && count->second > 0 && !pool_against(pool, lane->tenant->ns.str()))
+        lanes.push_back(lane);
+    }
+    if (lanes.empty()) return;
     LiveProvider* provider = choose_provider(shape, now);
     if (provider == nullptr) {
       making_.content.insert(waiting.ordinal);
       return;
     }
-    const PoolRow* pool = pool_of(shape);
-    jobs -= pool != nullptr ? pool->slots : 1;
-    make_worker(shape, *provider, unclaimed(waiting), now, turn);
+    const JobId job = unclaimed(lanes);
+    const std::string ns = served(job == JobId{} ? *lanes.front() : *state_.job(job)->lane);
+    jobs.at(ns) -= prospect(shape, *provider, pool).slots;
+    make_worker(shape, *provider, job, ns, now, turn);
   }
 }
 
@@ -180,15 +200,15 @@ LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
   return best != nullptr ? best : again;
 }
 
-// The first job of this shape that no worker on its way is for.
-JobId Engine::unclaimed(const WaitingShape& waiting) const {
+// The first job of these lanes that no worker on its way is for.
+JobId Engine::unclaimed(const std::vector<const Lane*>& lanes) const {
   std::set<JobId> claimed;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
     if (worker != state_.workers().end()) claimed.insert(JobId{worker->second->record->info.made->for_job});
   }
   JobId first{};
-  for (const Lane* lane : waiting.lanes) {
+  for (const Lane* lane : lanes) {
     if (!state_.roster().admits(*lane)) continue;
     for (const JobId job : lane->jobs) {
       if (claimed.contains(job)) continue;
@@ -199,7 +219,8 @@ JobId Engine::unclaimed(const WaitingShape& waiting) const {
   return first;
 }
 
-void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, Now now, Turn& turn) {
+void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now,
+                         Turn& turn) {
   const PoolRow* pool = pool_of(shape);
   const uint64_t number = state_.next_job();
   write(PutNextJob{number + 1}, turn);
@@ -213,7 +234,8 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   made.provider = provider.row.name;
   made.pool = pool != nullptr ? pool->name : "";
   made.for_job = hodei::number(job);
-  made.one_job = pool != nullptr && pool->one_job;
+  made.one_job = is_for_one_job(provider, pool);
+  made.ns = ns;
   made.asked = now.wall;
   record->info.made = std::move(made);
   write(PutWorker{record}, turn);

@@ -32,16 +32,16 @@ Engine::Answer Engine::on(const Question& c, Now now, Turn&) {
   return std::visit([&](const auto& q) { return answer(q, now); }, c);
 }
 
-Explanation Engine::explain_shape(const Shape& shape, Priority priority, const LaneKey& lane) {
+Explanation Engine::explain_applicant(const Applicant& job) {
   Explanation out;
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
-    Candidate candidate = candidate_of(shape, priority, lane, *worker, state_.scheduler());
+    Candidate candidate = candidate_of(job, *worker, state_.scheduler());
     if (!candidate.fits) count(out.rejected, candidate.rule);
     out.candidates.push_back(std::move(candidate));
   }
   out.waiting_for = waiting_words(out.rejected, out.candidates.size());
-  out.unblock = unblock_words(shape, out.rejected, out.candidates.size());
+  out.unblock = unblock_words(job.shape, out.rejected, out.candidates.size());
   return out;
 }
 
@@ -64,12 +64,12 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   Explanation out;
   if (head.state == JobState::Pending) {
     const LaneKey lane = live->lane == nullptr ? LaneKey{} : live->lane->key();
-    out = explain_shape(*head.shape, head.priority, lane);
+    out = explain_applicant({*head.shape, head.ns, head.priority, lane});
     if (const std::string room = making_room_for(lane, now); !room.empty()) {
       out.waiting_for = room;
       out.unblock = cat("the end of what runs there, or room elsewhere");
     }
-    explain_providers(*head.shape, q.job, now, out);
+    explain_providers(*head.shape, head.ns, q.job, now, out);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
       out.unblock = "time";
@@ -97,7 +97,7 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
 }
 
 Engine::Answer Engine::answer(const PreviewJob& q, Now now) {
-  Explanation out = explain_shape(*q.shape, Priority::Normal, {});
+  Explanation out = explain_applicant({*q.shape, q.ns});
   const Candidate* best = nullptr;
   for (const Candidate& c : out.candidates) {
     if (c.fits && (best == nullptr || c.score.total() > best->score.total())) best = &c;

@@ -86,7 +86,19 @@ TEST(Hello, KeepsTheLogsOfAnEndedExecutionWhoseResultIsKnown) {
   const ExecutionId ended = bench.current(job);
   bench.worker("w1").returns({{ended, true, true}});
   EXPECT_TRUE(bench.told<WelcomeWorker>().back().unknown.empty());
-  EXPECT_EQ(bench.told<WelcomeWorker>().back().held, std::vector{ended});
+  // Whose it was, memory does not know any more: how far its log is, acknowledgements tell.
+  EXPECT_TRUE(bench.told<WelcomeWorker>().back().held.empty());
+}
+
+TEST(Hello, TellsNobodyHowFarTheLogOfAnotherWorkersExecutionIs) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins().takes(job);
+  const ExecutionId execution = bench.current(job);
+  bench.worker("w2").joins().returns({{execution, true, true}});
+  EXPECT_TRUE(bench.told<WelcomeWorker>().back().held.empty());
+  bench.worker("w1").returns({{execution, true, false}});
+  EXPECT_EQ(bench.told<WelcomeWorker>().back().held, std::vector{execution});
 }
 
 TEST(Hello, IsToldAgainWhatWasCancelledMeanwhile) {

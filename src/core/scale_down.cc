@@ -94,7 +94,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
     while ((all < pool.min || ready < pool.spare) && (pool.max == 0 || all < pool.max)) {
       LiveProvider* provider = choose_provider(shape, now);
       if (provider == nullptr) break;
-      make_worker(shape, *provider, JobId{}, now, turn);
+      make_worker(shape, *provider, JobId{}, pool.ns, now, turn);
       ++all;
       ++ready;
     }

@@ -21,6 +21,7 @@ void State::fold(const Write& write) {
           HODEI_CHECK(it != jobs_.end());
           detach(it->second);
           forget_key_job(*it->second.head);
+          footprint_.remove(*it->second.head, it->second.bytes);
           jobs_.erase(it);
         } else if constexpr (std::is_same_v<W, PutWorker>) {
           put_worker(w.worker);
@@ -31,7 +32,7 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, DeleteOtp>) {
           otps_.erase(w.token);
         } else if constexpr (std::is_same_v<W, PutTemplate>) {
-          templates_[{w.row.ns, w.row.name}] = w.row;
+          templates_[{w.row.ns, w.row.name}] = {w.row.revision, w.row.updated, hash64(w.row.bytes)};
         } else if constexpr (std::is_same_v<W, DeleteTemplate>) {
           templates_.erase({w.ns, w.name});
         } else if constexpr (std::is_same_v<W, PutKeyLimit>) {
@@ -41,13 +42,9 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, DeleteKeyLimit>) {
           keys_.erase(w.ns, w.key);
         } else if constexpr (std::is_same_v<W, PutIdempotency>) {
-          idempotency_[w.row.key] = {w.row.job, w.row.expires};
-          idempotency_ages_.insert({w.row.expires, w.row.key});
+          idempotency_.put(w.row.key, {w.row.job, w.row.expires});
         } else if constexpr (std::is_same_v<W, ExpireIdempotency>) {
-          while (!idempotency_ages_.empty() && idempotency_ages_.begin()->first < w.before) {
-            idempotency_.erase(idempotency_ages_.begin()->second);
-            idempotency_ages_.erase(idempotency_ages_.begin());
-          }
+          idempotency_.expire(w.before);
         } else if constexpr (std::is_same_v<W, PutScheduler>) {
           scheduler_ = w.config;
           roster_.refresh_all();
@@ -83,10 +80,13 @@ void State::put(const JobPtr& job) {
   LiveJob& live = jobs_[job->id];
   if (live.head != nullptr) {
     detach(live);
+    footprint_.remove(*live.head, live.bytes);
   } else if (!job->concurrency_key.empty()) {
     ++keys_.at(job->ns.str(), job->concurrency_key).jobs;
   }
   live.head = job;
+  live.bytes = Footprint::own_bytes(*job);
+  footprint_.add(*job, live.bytes);
   attach(live);
 }
 
@@ -195,6 +195,7 @@ void State::occupy(const JobHead& head, int sign) {
     if (w->state == WorkerState::Busy && w->executions.empty()) w->state = *next(w->state, WorkerEvent::Empty);
   }
   roster_.refresh(w);
+  if (sign < 0) roster_.rest_if_idle(&tenant);
 }
 
 LiveWorker* State::worker(const WorkerId& id) {
@@ -215,7 +216,9 @@ void State::put_worker(const WorkerRecordPtr& record) {
   if (known) {
     sessions_.erase(worker->record->session);
     count_made(*worker->record, -1);
+    worker_bytes_ -= bytes_of(*worker->record);
   }
+  worker_bytes_ += bytes_of(*record);
   // One that is still being made has none.
   if (record->session != Hash128{}) sessions_[record->session] = record->info.id;
   count_made(*record, +1);
@@ -242,16 +245,17 @@ void State::delete_worker(const WorkerId& id) {
   HODEI_CHECK(it->second->executions.empty());
   if (it->second->kind != nullptr) roster_.remove(it->second.get());
   count_made(*it->second->record, -1);
+  worker_bytes_ -= bytes_of(*it->second->record);
   sessions_.erase(it->second->record->session);
   workers_.erase(it);
 }
 
-const TemplateRow* State::job_template(const std::string& ns, const std::string& name) const {
+const State::StoredFacts* State::job_template(const std::string& ns, const std::string& name) const {
   const auto it = templates_.find({ns, name});
   return it == templates_.end() ? nullptr : &it->second;
 }
 
-const State::SecretFacts* State::secret(const std::string& ns, const std::string& name) const {
+const State::StoredFacts* State::secret(const std::string& ns, const std::string& name) const {
   const auto it = secrets_.find({ns, name});
   return it == secrets_.end() ? nullptr : &it->second;
 }
@@ -265,17 +269,6 @@ size_t State::secret_count(const std::string& ns) const {
 const OtpRow* State::otp(const Hash128& token) const {
   const auto it = otps_.find(token);
   return it == otps_.end() ? nullptr : &it->second;
-}
-
-std::optional<JobId> State::idempotent(const Hash128& key) const {
-  const auto it = idempotency_.find(key);
-  if (it == idempotency_.end()) return std::nullopt;
-  return it->second.first;
-}
-
-std::optional<WallTime> State::oldest_idempotency() const {
-  if (idempotency_ages_.empty()) return std::nullopt;
-  return idempotency_ages_.begin()->first;
 }
 
 bool State::has_key(const std::string& ns, const std::string& key) const {

@@ -9,7 +9,8 @@
 #include <set>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
+#include "src/core/job/footprint.h"
+#include "src/core/job/idempotency.h"
 #include "src/core/placement/keys.h"
 #include "src/core/placement/roster.h"
 #include "src/core/provision/provision.h"
@@ -22,11 +23,17 @@ struct LiveJob {
   JobPtr head;
   Lane* lane = nullptr;                  // while InLane or Parked
   Where where = Where::WithWorker;
+  size_t bytes = 0;                      // its own part of the footprint
+};
+
+// How much may be in memory. What is stored already is loaded in any case.
+struct MemoryLimits {
+  size_t idempotency_keys = 1'000'000;   // newest first; the others are in the store alone
 };
 
 class State {
  public:
-  State() : roster_(&scheduler_) {}
+  explicit State(const MemoryLimits& limits = {}) : roster_(&scheduler_), idempotency_(limits.idempotency_keys) {}
 
   void fold(const Write& write);
 
@@ -51,21 +58,25 @@ class State {
   const std::set<std::pair<WallTime, JobId>>& delayed() const { return delayed_; }
   const std::map<WorkerId, std::unique_ptr<LiveWorker>>& workers() const { return workers_; }
   const absl::btree_map<JobId, LiveJob>& jobs() const { return jobs_; }
-  const TemplateRow* job_template(const std::string& ns, const std::string& name) const;
   const OtpRow* otp(const Hash128& token) const;
-  // Facts of a stored secret; its bytes are in the store alone.
-  struct SecretFacts {
+  // Facts of a stored template or secret; its bytes are in the store alone.
+  struct StoredFacts {
     int64_t revision = 0;
     WallTime updated;
     uint64_t hash = 0;
   };
-  const SecretFacts* secret(const std::string& ns, const std::string& name) const;
+  const StoredFacts* job_template(const std::string& ns, const std::string& name) const;
+  const StoredFacts* secret(const std::string& ns, const std::string& name) const;
   size_t secret_count(const std::string& ns) const;
+  size_t secret_count() const { return secrets_.size(); }
   uint64_t next_audit() const { return next_audit_; }
   size_t template_count() const { return templates_.size(); }
   const std::map<Hash128, OtpRow>& otps() const { return otps_; }
-  std::optional<JobId> idempotent(const Hash128& key) const;
-  std::optional<WallTime> oldest_idempotency() const;
+  const IdempotencyKeys& idempotency() const { return idempotency_; }
+  std::optional<JobId> idempotent(const Hash128& key) const { return idempotency_.find(key); }
+  // What live jobs and workers take, in bytes.
+  size_t job_bytes() const { return footprint_.bytes(); }
+  size_t worker_bytes() const { return worker_bytes_; }
   bool has_key(const std::string& ns, const std::string& key) const;
   bool key_in_use(const std::string& ns, const std::string& key) const;
   size_t setting_count(SettingKind kind) const;
@@ -99,15 +110,16 @@ class State {
   std::map<WorkerId, std::unique_ptr<LiveWorker>> workers_;
   std::map<Hash128, WorkerId> sessions_;
   std::set<std::pair<WallTime, JobId>> delayed_;
-  std::map<std::pair<std::string, std::string>, TemplateRow> templates_;
-  std::map<std::pair<std::string, std::string>, SecretFacts> secrets_;
+  std::map<std::pair<std::string, std::string>, StoredFacts> templates_;
+  std::map<std::pair<std::string, std::string>, StoredFacts> secrets_;
   uint64_t next_audit_ = 1;
   std::map<std::pair<SettingKind, std::string>, uint64_t> settings_;   // hashes of their bytes
   std::map<std::string, LiveProvider, std::less<>> providers_;
   std::map<std::string, PoolRow, std::less<>> pools_;
   std::map<Hash128, OtpRow> otps_;
-  absl::flat_hash_map<Hash128, std::pair<JobId, WallTime>> idempotency_;
-  std::set<std::pair<WallTime, Hash128>> idempotency_ages_;
+  IdempotencyKeys idempotency_;
+  Footprint footprint_;
+  size_t worker_bytes_ = 0;
   int64_t counts_[8] = {};
   int64_t waiting_[kPriorities] = {};
   std::map<std::string, int64_t> waiting_by_namespace_;

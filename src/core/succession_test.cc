@@ -43,7 +43,7 @@ TEST(CopyOfAStateFolder, WaitsUntilTheLeaseOfTheOtherHasEnded) {
   worker.takes(job).closes();
   const absl::Status early = worker.appears(stranger());
   EXPECT_EQ(early.code(), absl::StatusCode::kUnavailable) << "it is to try again";
-  EXPECT_THAT(std::string(early.message()), HasSubstr("may still run 1 executions"));
+  EXPECT_THAT(std::string(early.message()), HasSubstr("may still run 1 execution"));
   EXPECT_THAT(std::string(early.message()), HasSubstr("in 45 s"));
   bench.advance(40s);
   EXPECT_FALSE(worker.appears(stranger()).ok());
@@ -77,7 +77,7 @@ TEST(CopyOfAStateFolder, IsToldSoWhenItRegisters) {
   const absl::Status refused =
       bench.refused(RegisterWorker{{}, bench.sessions["w1"], {}, info, "another start", "another-folder", 1});
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 executions"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 execution"));
 }
 
 TEST(NewToken, DoesNotProveThatAnythingHasEnded) {

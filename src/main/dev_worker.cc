@@ -38,6 +38,7 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   if (!agent.cgroups.empty()) add("--cgroups", agent.cgroups);
   add("--job-log-size", std::to_string(agent.job_log_bytes));
   add("--stop-grace", cat(agent.stop_grace.count() / 1000, "ms"));
+  add("--leave-after", cat(agent.leave_after / 1ms, "ms"));
   if (!agent.pool.empty()) add("--pool", agent.pool);
   add("--metrics-listen", agent.metrics_listen);
   if (!agent.log_level.empty()) add("--log-level", agent.log_level);
@@ -130,6 +131,7 @@ absl::Status DevWorker::spawn() {
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);   // it outlives us: with our sockets it would keep our ports in use
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
   // A session of its own: Ctrl-C in the terminal is for us, and we pass it on in good order.

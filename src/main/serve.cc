@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
 
 #include "src/api/grpc/host.h"
@@ -35,6 +36,11 @@ int refuse(const absl::Status& why) {
   return kCannotStart;
 }
 
+size_t usual_queue_memory(const core::EngineConfig& usual) {
+  const auto machine = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return std::min(usual.max_job_bytes, machine / 2);
+}
+
 server::ServerOptions server_options(const cli::ServerOptions& in) {
   server::ServerOptions out;
   out.data_dir = in.data_dir;
@@ -45,6 +51,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
   out.job_retention = {in.job_retention_age, in.job_retention_count};
+  out.engine.max_job_bytes = in.queue_memory > 0 ? static_cast<size_t>(in.queue_memory) : usual_queue_memory(out.engine);
   out.secret_key = in.secret_key;
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;
@@ -123,7 +130,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
 
 void close(Running& running) {
   running.host->set_serving(false);
-  running.server->links().close_all("the server is shutting down; come back in a moment");
+  running.server->begin_stop();
   running.host->stop();
   if (running.http != nullptr) running.http->stop();
   running.server->stop();

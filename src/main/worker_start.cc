@@ -27,6 +27,7 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   out.only_cgroups_v1 = in.cgroups == "v1";
   out.job_log_bytes = in.job_log_bytes;
   out.stop_grace = in.stop_grace;
+  out.leave_after = in.leave_after;
   out.metrics_listen = in.metrics_listen;
   out.labels = in.labels;
   for (const cli::WorkerTaint& taint : in.taints) out.taints.push_back({taint.key, taint.value, taint.effect});

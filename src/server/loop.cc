@@ -1,10 +1,33 @@
 #include "src/server/loop.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "src/base/status.h"
 
 namespace hodei::server {
+namespace {
+
+// What a command costs the loop, in commands of the usual size.
+size_t work_of(const core::Command& command) {
+  if (const auto* submit = std::get_if<core::Submit>(&command)) return std::max<size_t>(submit->jobs.size(), 1);
+  if (const auto* report = std::get_if<core::Report>(&command)) {
+    return std::max<size_t>(report->started.size() + report->progress.size() + report->results.size(), 1);
+  }
+  if (const auto* hello = std::get_if<core::OpenStream>(&command)) return std::max<size_t>(hello->held.size(), 1);
+  return 1;
+}
+
+// Of what clients can make large.
+size_t bytes_of(const core::Command& command) {
+  const auto* submit = std::get_if<core::Submit>(&command);
+  if (submit == nullptr) return 0;
+  size_t bytes = 0;
+  for (const core::NewJob& job : submit->jobs) bytes += sizeof(job) + (job.spec == nullptr ? 0 : job.spec->bytes.size());
+  return bytes;
+}
+
+}  // namespace
 
 void Loop::start() {
   {
@@ -15,7 +38,7 @@ void Loop::start() {
 }
 
 void Loop::stop() {
-  std::vector<Waiting> left;
+  std::deque<Waiting> left;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -31,21 +54,36 @@ void Loop::stop() {
   }
 }
 
-void Loop::post(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), SIZE_MAX); }
+void Loop::post(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), false); }
 
-void Loop::post_bounded(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), kMaxWaiting); }
+void Loop::post_bounded(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), true); }
 
-void Loop::add(core::Command command, ReplyTo reply, size_t limit) {
+absl::Status Loop::check_room(size_t bytes) const {
+  if (inbox_.size() >= kMaxWaiting) {
+    return absl::ResourceExhaustedError(cat(kMaxWaiting, " requests already wait; try again in a moment"));
+  }
+  // One that is larger than all the room goes alone, or it would never go.
+  if (waiting_bytes_ > 0 && waiting_bytes_ + bytes > kMaxWaitingBytes) {
+    return absl::ResourceExhaustedError(cat("requests with ", waiting_bytes_ >> 20, " MiB of jobs already wait (",
+                                            kMaxWaitingBytes >> 20, " MiB is the limit); try again in a moment"));
+  }
+  return absl::OkStatus();
+}
+
+void Loop::add(core::Command command, ReplyTo reply, bool is_bounded) {
+  const size_t bytes = bytes_of(command);
   absl::Status refused;
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try again in a moment");
-    } else if (inbox_.size() >= limit) {
-      refused = absl::ResourceExhaustedError(cat(limit, " requests already wait; try again in a moment"));
-    } else {
+    } else if (is_bounded) {
+      refused = check_room(bytes);
+    }
+    if (refused.ok()) {
       first = inbox_.empty();
+      waiting_bytes_ += bytes;
       inbox_.push_back({std::move(command), std::move(reply)});
     }
   }
@@ -54,10 +92,21 @@ void Loop::add(core::Command command, ReplyTo reply, size_t limit) {
 }
 
 std::vector<Waiting> Loop::take() {
-  if (inbox_.size() <= kMaxPerTurn) return std::exchange(inbox_, {});
-  std::vector<Waiting> some(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(inbox_.begin() + kMaxPerTurn));
-  inbox_.erase(inbox_.begin(), inbox_.begin() + kMaxPerTurn);
+  std::vector<Waiting> some;
+  size_t work = 0;
+  while (!inbox_.empty()) {
+    work += work_of(inbox_.front().command);
+    if (!some.empty() && work > kMaxPerTurn) break;
+    waiting_bytes_ -= bytes_of(inbox_.front().command);
+    some.push_back(std::move(inbox_.front()));
+    inbox_.pop_front();
+  }
   return some;
+}
+
+void Loop::put_back(std::vector<Waiting> left) {
+  for (const Waiting& w : left) waiting_bytes_ += bytes_of(w.command);
+  inbox_.insert(inbox_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
 }
 
 LoopHealth Loop::health() {
@@ -65,7 +114,16 @@ LoopHealth Loop::health() {
   return health_;
 }
 
+KeyHorizon Loop::key_horizon() {
+  const std::lock_guard lock(mutex_);
+  return key_horizon_;
+}
+
 void Loop::note_health(size_t commands, Duration turn) {
+  key_horizon_.ask_store = true;
+  if (const core::Engine* engine = core_.engine()) {
+    key_horizon_ = {engine->state().idempotency().is_filling(), JobId{engine->state().next_job()}};
+  }
   health_.commands += commands;
   health_.loaded = core_.ready();
   health_.deposed = core_.deposed();
@@ -92,13 +150,15 @@ void Loop::run() {
     if (gather > Duration(0)) wake_.wait_for(lock, gather, [this] { return stopping_; });
     if (stopping_) break;
     std::vector<Waiting> commands = take();
-    const size_t count = commands.size();
+    size_t count = commands.size();
     lock.unlock();
     const MonoTime start = clock_.now().mono;
     gathering_.turned(start, count);
-    core_.turn(std::move(commands));
+    std::vector<Waiting> left = core_.turn(std::move(commands));
+    count -= left.size();
     const Duration took = clock_.now().mono - start;
     lock.lock();
+    put_back(std::move(left));
     note_health(count, took);
   }
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "src/server/gathering.h"
+#include "src/server/key_horizon.h"
 #include "src/server/loop_core.h"
 
 namespace hodei::server {
@@ -26,7 +28,10 @@ class Loop {
  public:
   // Commands that wait for a turn. A client beyond that is told to come back; workers never are.
   static constexpr size_t kMaxWaiting = 100'000;
-  // Commands decided in one batch.
+  // The same for the memory of their jobs.
+  static constexpr size_t kMaxWaitingBytes = size_t{512} << 20;
+  // Work taken into one batch: a command is one unit, and a batch of jobs has one for each job. What finds no room is the
+  // next batch; one command is never split, because its jobs are accepted all or none.
   static constexpr size_t kMaxPerTurn = 4'096;
 
   Loop(LoopCore& core, const Clock& clock) : core_(core), clock_(clock) {}
@@ -41,20 +46,25 @@ class Loop {
   void post_bounded(core::Command command, ReplyTo reply);
 
   LoopHealth health();
+  KeyHorizon key_horizon();
 
  private:
   void run();
   void note_health(size_t commands, Duration turn);   // with the mutex held
-  void add(core::Command command, ReplyTo reply, size_t limit);
-  std::vector<Waiting> take();   // with the mutex held
+  void add(core::Command command, ReplyTo reply, bool is_bounded);
+  absl::Status check_room(size_t bytes) const;        // with the mutex held
+  std::vector<Waiting> take();                        // with the mutex held
+  void put_back(std::vector<Waiting> left);           // with the mutex held
 
   LoopCore& core_;
   const Clock& clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<Waiting> inbox_;
+  std::deque<Waiting> inbox_;
+  size_t waiting_bytes_ = 0;
   bool stopping_ = true;
   LoopHealth health_;
+  KeyHorizon key_horizon_;
   MonoTime forget_slowest_at_{0};
   Gathering gathering_;              // the loop's thread alone uses it
   std::thread thread_;

@@ -26,7 +26,7 @@ absl::Status LoopCore::take_over() {
   auto fresh = std::make_unique<core::Engine>(config_);
   RETURN_IF_ERROR(store_.load([&](const core::Write& write) { fresh->restore(write); }));
   batch_ = static_cast<uint64_t>(last);
-  fresh->restored(clock_.now());
+  fresh->restored(clock_.now(), retention_clock_ == nullptr ? std::nullopt : std::optional(retention_clock_->now().wall));
   engine_ = std::move(fresh);
   trouble_ = absl::OkStatus();
   last_turn_ = Duration(0);
@@ -40,8 +40,10 @@ bool LoopCore::recover(Now now) {
   if (!status.ok()) {
     trouble_ = status;
     retry_load_at_ = now.mono + kReloadEvery;
+    return false;
   }
-  return status.ok();
+  outlet_.forget_streams("the server has loaded its store again; say what you hold");
+  return true;
 }
 
 void LoopCore::note_stall(Now now, core::Turn& turn) {
@@ -50,27 +52,56 @@ void LoopCore::note_stall(Now now, core::Turn& turn) {
   if (stall > Duration(0)) engine_->decide(core::Stall{stall}, now, turn).IgnoreError();
 }
 
-void LoopCore::turn(std::vector<Waiting> commands) {
+// They go first: whoever is heard of in this turn is not silent in it.
+void LoopCore::collect_heartbeats(Now now, core::Turn& turn) {
+  if (heartbeats_ == nullptr) return;
+  for (const core::Heartbeat& beat : heartbeats_->collect()) engine_->decide(beat, now, turn).IgnoreError();
+}
+
+// At least one command, then as many as the time allows; returns the others.
+std::vector<Waiting> LoopCore::decide(std::vector<Waiting>& commands, std::vector<absl::StatusOr<core::Reply>>& replies,
+                                      Now now, core::Turn& turn) {
+  replies.reserve(commands.size());
+  size_t decided = 0;
+  while (decided < commands.size() && (decided == 0 || clock_.now().mono - now.mono < kTurnBudget)) {
+    replies.push_back(engine_->decide(commands[decided++].command, now, turn));
+  }
+  const auto rest = commands.begin() + static_cast<ptrdiff_t>(decided);
+  std::vector<Waiting> left(std::make_move_iterator(rest), std::make_move_iterator(commands.end()));
+  commands.erase(rest, commands.end());
+  return left;
+}
+
+// Before the commit, which may take long: no lease is extended that this turn has decided against.
+void LoopCore::revoke_streams(const core::Turn& turn) {
+  if (heartbeats_ == nullptr) return;
+  for (const core::Effect& effect : turn.effects) {
+    if (const auto* drop = std::get_if<core::DropStream>(&effect)) heartbeats_->close(drop->stream);
+  }
+}
+
+std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   const Now now = clock_.now();
   if (engine_ == nullptr && !recover(now)) {
     for (Waiting& w : commands) {
       if (w.reply) w.reply(away(trouble_));
     }
-    return;
+    return {};
   }
   core::Turn turn;
   std::vector<absl::StatusOr<core::Reply>> replies;
-  replies.reserve(commands.size());
   note_stall(now, turn);
-  for (const Waiting& w : commands) replies.push_back(engine_->decide(w.command, now, turn));
-  if (engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
+  collect_heartbeats(now, turn);
+  std::vector<Waiting> left = decide(commands, replies, now, turn);
+  if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
   if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
+  revoke_streams(turn);
   if (!turn.writes.empty()) {
     const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
     if (!done.ok()) {
       commit_failed(done, commands);
-      return;
+      return left;
     }
     ++batch_;
     ++commits_;
@@ -82,6 +113,7 @@ void LoopCore::turn(std::vector<Waiting> commands) {
   const Now after = clock_.now();
   last_turn_ = after.mono - now.mono;
   expected_ = std::max(engine_->next_wakeup(), after.mono);   // a long turn is counted by its length alone
+  return left;
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
@@ -90,7 +122,10 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
   trouble_ = why;
   deposed_ = absl::IsAborted(why);
   retry_load_at_ = MonoTime{0};
-  outlet_.forget_streams("the server lost its store for a moment");
+  if (deposed_) {
+    if (heartbeats_ != nullptr) heartbeats_->close_for_ever();
+    outlet_.forget_streams("another server has taken over");
+  }
   const absl::Status answer =
       absl::IsResourceExhausted(why)
           ? absl::ResourceExhaustedError(cat("the store has no room (", std::string(why.message()),
@@ -102,6 +137,7 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
 }
 
 MonoTime LoopCore::next_wakeup() const {
+  if (time_stands_) return kNever;
   if (engine_ == nullptr) return deposed_ ? kNever : retry_load_at_;
   return engine_->next_wakeup();
 }

@@ -75,12 +75,60 @@ TEST_F(LoopCoreTest, AcknowledgesHeartbeatsWithoutWaitingForTheCommit) {
   EXPECT_EQ(store_.durable, before + 1);
 }
 
+TEST_F(LoopCoreTest, AServerThatStopsCountsNobodysSilence) {
+  open_worker();
+  const JobId job = std::get<core::Submitted>(*submit()).jobs[0].job;
+  core_.stop_time();
+  EXPECT_EQ(core_.next_wakeup(), kNever);
+  for (int i = 0; i < 100; ++i) {
+    clock_.advance(900ms);  // less than what counts as a stall of the loop
+    ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
+  }
+  EXPECT_EQ(core_.engine()->state().job(job)->head->state, core::JobState::Scheduled);
+}
+
 TEST_F(LoopCoreTest, TellsNobodyWhenTheCommitFailed) {
   store_.memory.fail_next_commit(CommitFault::LostBefore);
   EXPECT_TRUE(absl::IsUnavailable(submit().status()));
   EXPECT_TRUE(outlet_.effects.empty());
-  EXPECT_EQ(outlet_.forgotten, 1) << "workers must say again what they hold";
+  EXPECT_EQ(outlet_.forgotten, 0) << "while the store is away streams stay open for heartbeats";
   EXPECT_FALSE(core_.trouble().ok());
+  core_.turn({});
+  EXPECT_EQ(outlet_.forgotten, 1) << "workers must say again what they hold";
+}
+
+// A clock that every look moves on, as if each command took so long to decide.
+class BusyClock final : public Clock {
+ public:
+  Now now() const override {
+    ++looks_;
+    return {{1'800'000'000'000'000}, {1'000'000'000 + looks_ * step.count()}};
+  }
+  Duration step{0};
+
+ private:
+  mutable int64_t looks_ = 0;
+};
+
+TEST(LoopCoreBudget, ATurnDecidesWhatItsTimeAllowsAndLeavesTheRestInOrder) {
+  BusyClock clock;
+  store::MemoryStore store;
+  SteppedClock unused;
+  WatchedStore watched{unused};
+  RememberingOutlet outlet{watched};
+  LoopCore core(store, clock, outlet, core::EngineConfig());
+  ASSERT_TRUE(core.take_over().ok());
+  clock.step = LoopCore::kTurnBudget / 4;
+  std::vector<int> answered;
+  std::vector<Waiting> waiting;
+  for (int i = 0; i < 10; ++i) {
+    waiting.push_back({core::Submit{{job_order()}}, [&answered, i](const auto&) { answered.push_back(i); }});
+  }
+  int turns = 0;
+  for (; !waiting.empty() && turns < 20; ++turns) waiting = core.turn(std::move(waiting));
+  EXPECT_GT(turns, 1) << "one turn would have taken longer than its budget";
+  EXPECT_LT(turns, 10) << "and several commands fit into one";
+  EXPECT_EQ(answered, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 TEST_F(LoopCoreTest, ReloadsMemoryFromTheStoreAfterAFailedCommit) {

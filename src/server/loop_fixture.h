@@ -31,6 +31,7 @@ class WatchedStore final : public store::Store {
   }
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override {
     clock_.advance(commit_takes);
+    if (in_commit) in_commit();
     const absl::Status done = memory.commit(writes, epoch, batch);
     durable += done.ok();
     return done;
@@ -40,6 +41,7 @@ class WatchedStore final : public store::Store {
 
   store::MemoryStore memory;
   Duration commit_takes{0};
+  std::function<void()> in_commit;
   int durable = 0;
   bool away = false;
 

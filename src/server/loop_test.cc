@@ -114,6 +114,53 @@ TEST_F(LoopTest, TellsClientsToComeBackWhenTooManyWaitButNeverWorkers) {
   EXPECT_EQ(answered, static_cast<int>(Loop::kMaxWaiting) + 2);
 }
 
+TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
+  GatedStore gated;
+  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  ASSERT_TRUE(core.take_over().ok());
+  Loop loop(core, clock_);
+  loop.start();
+  loop.post(core::Submit{{job_order()}}, {});
+  gated.entered.wait();
+  std::atomic<int> answered = 0;
+  std::vector<uint64_t> batch_at;   // the loop's thread only, then this one
+  for (int i = 0; i < 6; ++i) {
+    core::Submit batch;
+    for (size_t n = 0; n < Loop::kMaxPerTurn / 2; ++n) batch.jobs.push_back(job_order());
+    loop.post(std::move(batch), [&](const auto&) {
+      batch_at.push_back(core.commits());
+      ++answered;
+    });
+  }
+  gated.open.count_down();
+  ASSERT_TRUE(ask(loop, core::Question{core::DescribeSystem{}}).ok());
+  loop.stop();
+  EXPECT_EQ(answered, 6);
+  for (size_t i = 2; i < batch_at.size(); ++i) EXPECT_GT(batch_at[i], batch_at[i - 2]) << "three batches in one turn";
+}
+
+TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
+  GatedStore gated;
+  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  ASSERT_TRUE(core.take_over().ok());
+  Loop loop(core, clock_);
+  loop.start();
+  loop.post(core::Submit{{job_order()}}, {});
+  gated.entered.wait();
+  core::NewJob large = job_order();
+  large.spec->bytes.resize(1 << 20);
+  core::Submit batch;
+  batch.jobs.assign(Loop::kMaxWaitingBytes >> 21, large);   // all with the same bytes: half of the limit
+  int refused = 0;
+  const ReplyTo count = [&](const absl::StatusOr<core::Reply>& reply) { refused += absl::IsResourceExhausted(reply.status()); };
+  loop.post_bounded(batch, count);
+  EXPECT_EQ(refused, 0);
+  loop.post_bounded(batch, count);
+  EXPECT_EQ(refused, 1);
+  gated.open.count_down();
+  loop.stop();
+}
+
 TEST_F(LoopTest, AnswersWhatStillWaitsWhenItStops) {
   GatedStore gated;
   LoopCore core(gated, clock_, outlet_, core::EngineConfig());

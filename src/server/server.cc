@@ -53,6 +53,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::open(const ServerOptions& option
 }
 
 absl::Status Server::build() {
+  // Before the store is opened, which writes to the folder.
+  retention_clock_ = std::make_unique<RetentionClock>(options_.data_dir, clock_, RetentionClock::this_boot());
   store::SqliteOptions sqlite;
   sqlite.data_dir = options_.data_dir;
   ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
@@ -63,14 +65,14 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(const SecretKey key, find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
   vault_ = std::make_unique<Vault>(key);
   tell_of_foreign_secrets();
-  ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs"));
-  ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", options_.artifacts, clock_));
+  ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
+  ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
-  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits);
+  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
   carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *loop_reader_);
   ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
-  recorder_ = std::make_unique<MetricsRecorder>(*samples_, clock_, options_.metrics_retention, [this] {
+  recorder_ = std::make_unique<MetricsRecorder>(*samples_, *retention_clock_, options_.metrics_retention, [this] {
     ToWorker message;
     message.beat = MetricsRecorder::kWatchedBeat;
     links_.send_all(message);
@@ -82,12 +84,24 @@ absl::Status Server::build() {
   measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
   core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, options_.engine);
+  core_->set_heartbeats(&heartbeats_);
+  core_->set_retention_clock(retention_clock_.get());
   loop_ = std::make_unique<Loop>(*core_, clock_);
   const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
     loop_->post_bounded(std::move(command), std::move(reply));
   };
   sweeper_ = std::make_unique<JobSweeper>(*background_, forget, clock_, options_.job_retention);
   return build_provisioner();
+}
+
+ArtifactLimits Server::artifact_limits() const {
+  ArtifactLimits limits = options_.artifacts;
+  limits.disk_reserve = static_cast<int64_t>(options_.disk_reserve);
+  return limits;
+}
+
+store::SegmentOptions Server::segment_options() const {
+  return {.disk_reserve = static_cast<int64_t>(options_.disk_reserve), .clock = retention_clock_.get()};
 }
 
 absl::Status Server::build_provisioner() {
@@ -143,9 +157,15 @@ absl::Status Server::start() {
   return absl::OkStatus();
 }
 
+void Server::begin_stop() {
+  if (core_ != nullptr) core_->stop_time();
+  open_calls_.end_all();
+  links_.close_all("the server is shutting down; come back in a moment");
+}
+
 void Server::stop() {
   if (stopping_.exchange(true) || loop_ == nullptr) return;
-  links_.close_all("the server is shutting down; come back in a moment");
+  begin_stop();
   if (provisioner_ != nullptr) provisioner_->stop();
   sweeper_->stop();
   loop_->stop();
@@ -159,9 +179,13 @@ void Server::stop() {
 
 void Server::tick() {
   hub_->tick();
-  if (clock_.now().mono >= next_sweep_) sweep_artifacts();
+  if (clock_.now().mono >= next_sweep_) {
+    sweep_artifacts();
+    retention_clock_->save();
+  }
   const absl::StatusOr<uint64_t> room = store_->free_bytes();
   disk_low_ = room.ok() && *room < options_.disk_reserve;
+  recorder_->hold_back(disk_low_);
   disk_free_ = room.value_or(0);
 }
 
@@ -184,6 +208,8 @@ std::string Server::metrics_text(const Snapshot& snapshot) {
   readings.loop = snapshot;
   readings.health = loop_->health();
   readings.logs = hub_->stats();
+  readings.refused_claims = refused_claims_.counts();
+  readings.refused_claims[static_cast<size_t>(Claim::LogAfterEnd)] += readings.logs.after_end;
   readings.state = assess(facts(snapshot.system)).state;
   readings.disk_free_bytes = disk_free_;
   readings.worker_streams = links_.size();

@@ -9,13 +9,17 @@
 #include "src/server/artifacts/artifact_store.h"
 #include "src/server/carrier.h"
 #include "src/server/event_hub.h"
+#include "src/server/heartbeats.h"
 #include "src/server/job_sweeper.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/metrics/measured.h"
 #include "src/server/metrics/metrics_recorder.h"
+#include "src/server/open_calls.h"
 #include "src/server/provisioning/provisioner.h"
 #include "src/server/read_pool.h"
+#include "src/server/refused_claims.h"
+#include "src/server/retention_clock.h"
 #include "src/server/secrets/vault.h"
 #include "src/server/system_state.h"
 #include "src/server/tracing/span_exporter.h"
@@ -38,7 +42,8 @@ struct ServerOptions {
   ArtifactLimits artifacts;
   core::EngineConfig engine;
   std::string worker_binary;          // the static worker, for providers; empty: none found
-  // Submissions are refused when the disk has less room than this, so that what runs can still be recorded.
+  // Room on the disk that is kept so that what runs can still be recorded: with less, submissions are refused, and output
+  // of jobs and artifacts wait.
   uint64_t disk_reserve = uint64_t{64} << 20;
 };
 
@@ -48,6 +53,8 @@ class Server final : private LogEnds {
   ~Server();
 
   absl::Status start();
+  // The first step of a stop, before the doors are closed: nobody's silence counts any more, and every long call ends.
+  void begin_stop();
   void stop();
   // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are there.
   absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
@@ -64,7 +71,10 @@ class Server final : private LogEnds {
   LogHub& logs() { return *hub_; }
   ArtifactStore& artifacts() { return *artifacts_; }
   WorkerLinks& links() { return links_; }
+  Heartbeats& heartbeats() { return heartbeats_; }
   EventHub& events() { return events_; }
+  OpenCalls& open_calls() { return open_calls_; }
+  RefusedClaims& refused_claims() { return refused_claims_; }
   Provisioner& provisioner() { return *provisioner_; }
   const Vault& vault() const { return *vault_; }
   MetricsRecorder& recorder() { return *recorder_; }
@@ -86,6 +96,8 @@ class Server final : private LogEnds {
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status build();
   absl::Status build_provisioner();
+  store::SegmentOptions segment_options() const;
+  ArtifactLimits artifact_limits() const;
   void tell_of_foreign_secrets();
   void sweep_artifacts();
 
@@ -96,6 +108,7 @@ class Server final : private LogEnds {
 
   const ServerOptions options_;
   SystemClock clock_;
+  std::unique_ptr<RetentionClock> retention_clock_;
   WallTime started_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<store::SqliteReader> reader_;
@@ -109,7 +122,10 @@ class Server final : private LogEnds {
   std::unique_ptr<LogHub> hub_;
   std::unique_ptr<ArtifactStore> artifacts_;
   WorkerLinks links_;
+  Heartbeats heartbeats_;
   EventHub events_;
+  OpenCalls open_calls_;
+  RefusedClaims refused_claims_;
   std::unique_ptr<Carrier> carrier_;
   ServerMetrics metrics_;
   std::unique_ptr<store::SqliteMetricsStore> samples_;

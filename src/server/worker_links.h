@@ -24,6 +24,7 @@ struct ToWorker {
   struct Welcome {
     std::vector<ExecutionId> unknown;
     std::vector<LogPosition> logs;
+    int64_t log_window = 0;              // 0: the worker knows of none
   };
   struct Run {
     ExecutionId execution;
@@ -45,6 +46,7 @@ struct ToWorker {
   std::vector<ExecutionId> results;      // durable
   std::vector<LogPosition> logs;         // durable up to there
   int64_t heartbeat_sent_us = 0;
+  std::vector<std::string> words;        // for its log
   Duration beat{0};                      // somebody watches: tell of yourself this often
 };
 

@@ -45,6 +45,9 @@ struct LogExtent {
 struct LogRetention {
   Duration max_age = std::chrono::hours(24 * 14);
   int64_t max_bytes = int64_t{10} << 30;   // of all segments together
+  // By age, one call removes at most this part of what is there (a tenth), and at least one segment: a clock that is wrong
+  // must not cost everything at once.
+  int64_t share_by_age = 10;
 };
 
 class LogStore {
@@ -68,7 +71,7 @@ class LogStore {
   // Forgets a job's output; returns the bytes. Space comes back when its segments are rewritten or expire.
   virtual absl::StatusOr<int64_t> clear(JobId job) = 0;
 
-  // Drops segments that are too old or too many. Returns the bytes freed.
+  // Drops segments that are too old (a share of them) or too many. Returns the bytes freed.
   virtual absl::StatusOr<int64_t> expire(const LogRetention& retention, WallTime now) = 0;
 };
 

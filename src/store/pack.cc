@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 #include "src/store/rows.h"
 
 namespace hodei::store {
@@ -67,7 +68,7 @@ SchedulerConfig unpack_scheduler(std::string_view bytes) {
   config.strategy = static_cast<core::Strategy>(in.u64());
   for (double* part :
        {&config.capacity, &config.load, &config.affinity, &config.zone, &config.history, &config.threshold}) {
-    *part = std::bit_cast<double>(in.u64());
+    *part = bounded(std::bit_cast<double>(in.u64()), 0, core::kMaxScoreWeight, *part);
   }
   if (in.done()) return config;   // of an older version: what came later is as it is by default
   config.packing = static_cast<core::Packing>(in.u64());
@@ -116,7 +117,7 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.grace = Duration(in.i64());
   job.backoff.initial = Duration(in.i64());
   job.backoff.max = Duration(in.i64());
-  job.backoff.factor = std::bit_cast<double>(in.u64());
+  job.backoff.factor = bounded(std::bit_cast<double>(in.u64()), 1, core::kMaxBackoffFactor, job.backoff.factor);
   job.created.us = in.i64();
   job.not_before.us = in.i64();
   job.concurrency_key = in.text();

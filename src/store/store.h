@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ namespace hodei::store {
 enum class Epoch : uint64_t {};      // one per leader; grows with every start of a server
 enum class BatchNo : uint64_t {};    // one per commit, growing by one over the life of the store
 
-// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key limits, otps, idempotency,
-// workers, jobs by growing number.
+// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key limits, otps, idempotency (the
+// last to end first), workers, jobs by growing number.
 using LoadVisitor = std::function<void(const core::Write&)>;
 
 class Store {
@@ -125,6 +126,8 @@ class Reader {
   virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;   // NOT_FOUND
   virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;   // empty ns: all
   virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;  // newest first
+  // The jobs that have these idempotency keys, in the order asked; nothing for a key that nobody has.
+  virtual absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) = 0;
 };
 
 }  // namespace hodei::store

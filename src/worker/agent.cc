@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -9,6 +10,7 @@
 #include "src/worker/agent_launcher.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/journal.h"
+#include "src/worker/orphans.h"
 #include "src/worker/stream_messages.h"
 
 namespace hodei::worker {
@@ -248,6 +250,8 @@ void Agent::guard_against_a_hung_supervisor(Now now) {
   say("the supervisor does not answer and the lease has ended: killing all jobs");
   if (!attach_->cgroup.empty()) kill_cgroup_tree(attach_->cgroup);
   kill_marked(attach_->mark);
+  // What has left its cgroup and wiped its environment still descends from the supervisor.
+  if (const pid_t supervisor = supervisor_.peer(); supervisor == getppid()) kill_descendants(supervisor, getpid());
 }
 
 }  // namespace hodei::worker

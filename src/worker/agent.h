@@ -72,6 +72,7 @@ class Agent {
   // Secrets. (agent_masks.cc)
   void ask_mask(ExecutionId execution);        // of the secrets that it was given
   void hear_masks();
+  bool holds_secret(ExecutionId execution, const std::string& text) const;
   void mask_outputs(ExecutionId execution, RunFacts& facts) const;
 
   // What the Session wants.

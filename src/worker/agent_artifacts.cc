@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "hodei/v1/job.pb.h"
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/agent.h"
 #include "src/worker/journal.h"
@@ -154,8 +155,7 @@ void Agent::remove_leftover_folders() {
   std::error_code failed;
   for (fs::directory_iterator it(stage_folder(attach_->options.state_dir), failed), end; !failed && it != end;
        it.increment(failed)) {
-    std::error_code ignored;
-    if (!wanted.contains(it->path().string())) fs::remove_all(it->path(), ignored);
+    if (!wanted.contains(it->path().string())) remove_tree(it->path().string()).IgnoreError();
   }
 }
 

@@ -27,9 +27,16 @@ void Agent::follow_output(ExecutionId execution, RingMemory* ring) {
   pump_.add(execution, ring, mask == masks_.end() ? nullptr : mask->second);
 }
 
+bool Agent::holds_secret(ExecutionId execution, const std::string& text) const {
+  const auto mask = masks_.find(execution);
+  return mask != masks_.end() && mask->second != nullptr && masked(text, *mask->second) != text;
+}
+
 void Agent::mask_outputs(ExecutionId execution, RunFacts& facts) const {
   const auto mask = masks_.find(execution);
   if (mask == masks_.end() || mask->second == nullptr) return;
+  // Those that were reported before the mask was made.
+  std::erase_if(facts.outputs, [&](const auto& output) { return holds_secret(execution, output.first); });
   for (auto& [key, value] : facts.outputs) value = masked(value, *mask->second);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/base/status.h"
 #include "src/worker/agent.h"
 #include "src/worker/first_process.h"
 #include "src/worker/journal.h"
@@ -49,6 +50,7 @@ absl::Status Agent::on_report(ExecutionId execution, const ReportLine& report) {
   if (const auto* progress = std::get_if<ProgressLine>(&report)) {
     progress_.note(execution, *progress);   // masked when it is sent: most are replaced before that
   } else if (const auto* output = std::get_if<OutputLine>(&report)) {
+    if (holds_secret(execution, output->key)) return bad_field("output", "its key holds a secret of this job");
     if (absl::Status added = add_output(*output, kept_[execution].reported); !added.ok()) return added;
     if (std::find(unkept_.begin(), unkept_.end(), execution) == unkept_.end()) unkept_.push_back(execution);
   }

@@ -67,7 +67,7 @@ void Agent::on_registered(RegisterDone& done, Now now) {
 
 void Agent::on_arrived(v1::ServerMessage& message, Now now) {
   if (message.has_welcome()) {
-    pump_.restart();
+    pump_.restart(static_cast<size_t>(std::max<int64_t>(message.welcome().log_window(), 0)));
     progress_.send_again();
     for (const v1::LogPosition& position : message.welcome().log_positions()) {
       if (const auto id = read_execution(position.execution_id())) {

@@ -201,6 +201,52 @@ TEST_F(LogPumpTest, ALineWithoutItsEndIsHeldBackForAWhile) {
   EXPECT_EQ(pump.next_due(), kNever);
 }
 
+TEST_F(LogPumpTest, KeepsToTheServersWindowAndGoesOnAfterAnAcknowledgement) {
+  pump.restart(512 << 10);
+  for (int i = 0; i < 8000; ++i) write("a line of about fifty bytes, which is what they are\n");
+  const std::string first = take();
+  EXPECT_GE(pump.under_way(), size_t{256} << 10) << "one half is for those that have nothing under way";
+  EXPECT_LT(first.size(), 8000u * 52);
+  EXPECT_EQ(pump.next_due(), kNever) << "nothing is due before the server has acknowledged something";
+  pump.acked(a, first.size());
+  EXPECT_EQ(pump.under_way(), 0u);
+  EXPECT_LE(pump.next_due(), now.mono);
+  EXPECT_GT(take().size(), 0u);
+}
+
+TEST_F(LogPumpTest, AFloodLeavesRoomForThoseThatPrintLittleAndForEnds) {
+  RingMemory other = RingMemory::create(1 << 20).value();
+  RingWriter little{&other};
+  pump.add(b, &other);
+  pump.restart(512 << 10);
+  for (int i = 0; i < 8000; ++i) write("a line of about fifty bytes, which is what they are\n");
+  take();
+  ASSERT_TRUE(little.append(OutputStream::Stdout, now.wall, "done\n"));
+  pump.ended(b, 5);
+  const ExecutionId silent{JobId{3}, 1};
+  pump.ended(silent, 0);
+  pump.look(now);
+  std::map<ExecutionId, bool> ends;
+  for (const LogPart& part : pump.take(now)) ends[part.execution] = part.end;
+  EXPECT_TRUE(ends[b]);
+  EXPECT_TRUE(ends[silent]);
+  EXPECT_FALSE(ends.contains(a));
+}
+
+TEST_F(LogPumpTest, ANewStreamBeginsWithNothingUnderWay) {
+  pump.restart(512 << 10);
+  for (int i = 0; i < 8000; ++i) write("a line of about fifty bytes, which is what they are\n");
+  const size_t before = take().size();
+  pump.restart(512 << 10);
+  next = 0;
+  pump.look(now);
+  EXPECT_EQ(take().size(), before);
+  pump.restart();   // of a server that knows of no window
+  next = 0;
+  pump.look(now);
+  EXPECT_EQ(take().size(), 8000u * 52);
+}
+
 TEST_F(LogPumpTest, TheEndComesWithTheLastOutput) {
   write("no newline");
   pump.ended(a, 10);

@@ -14,6 +14,7 @@
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
+#include "src/worker/main_process.h"
 #include "src/worker/process_limit.h"
 #include "src/worker/small_files.h"
 
@@ -53,6 +54,13 @@ void freeze_and_kill(const std::string& folder) {
   if (v2) write_file(folder + "/cgroup.freeze", "0");
 }
 
+// SIGTERM once to each: the cgroup's processes, and the main process with its group if it has left.
+void terminate_tree(const std::string& folder, const MainProcess& main) {
+  const std::set<pid_t> inside = pids_below(folder);
+  for (const pid_t pid : inside) ::kill(pid, SIGTERM);
+  if (!inside.contains(main.pid())) main.signal(SIGTERM);
+}
+
 void remove_below(const std::string& folder) {
   std::vector<std::string> all = with_subfolders(folder);
   for (auto it = all.rbegin(); it != all.rend(); ++it) rmdir(it->c_str());
@@ -60,56 +68,73 @@ void remove_below(const std::string& folder) {
 
 class CgroupV2 final : public Enclosure {
  public:
-  CgroupV2(std::string folder, Fd dir, Fd events, ProcessLimit processes)
-      : folder_(std::move(folder)), dir_(std::move(dir)), events_(std::move(events)), processes_(std::move(processes)) {}
+  CgroupV2(std::string folder, Fd dir, Fd events, ProcessLimit processes, MainProcess main)
+      : folder_(std::move(folder)),
+        dir_(std::move(dir)),
+        events_(std::move(events)),
+        processes_(std::move(processes)),
+        main_(std::move(main)) {}
   ~CgroupV2() override { remove_below(folder_); }
 
   std::string cgroup() const override { return folder_; }
   absl::Status limit_processes(int64_t most) override { return processes_.set(most); }
   int birth_cgroup() const override { return dir_.get(); }
-  void terminate() override { signal_below(folder_, SIGTERM); }
+  void entered(pid_t main) override { main_.entered(main); }
+  void main_ended() override { main_.ended(); }
+  void terminate() override { terminate_tree(folder_, main_); }
   void kill() override {
-    if (is_empty()) return;
-    spent_ = true;
-    if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
+    if (!is_cgroup_empty()) {
+      spent_ = true;
+      if (!write_file(folder_ + "/cgroup.kill", "1")) signal_below(folder_, SIGKILL);
+    }
+    main_.kill();
   }
   // Seen on Linux 6.18: every process that is later born (CLONE_INTO_CGROUP) into a cgroup that was once killed dies at
   // once by SIGKILL.
   bool is_spent() const override { return spent_; }
-  bool is_empty() override {
+  bool is_empty() override { return is_cgroup_empty() && main_.has_left_nothing(); }
+
+ private:
+  bool is_cgroup_empty() const {
     char text[256];
     const ssize_t got = pread(events_.get(), text, sizeof(text), 0);
     return got > 0 && std::string_view(text, static_cast<size_t>(got)).find("populated 0") != std::string_view::npos;
   }
 
- private:
   std::string folder_;
   Fd dir_;
   Fd events_;
   ProcessLimit processes_;
+  MainProcess main_;
   bool spent_ = false;
 };
 
 class CgroupV1 final : public Enclosure {
  public:
-  CgroupV1(std::string folder, Fd join) : folder_(std::move(folder)), join_(std::move(join)) {}
+  CgroupV1(std::string folder, Fd join, MainProcess main)
+      : folder_(std::move(folder)), join_(std::move(join)), main_(std::move(main)) {}
 
   std::string cgroup() const override { return folder_; }
   int join_file() const override { return join_.get(); }
-  void terminate() override { signal_below(folder_, SIGTERM); }
+  void entered(pid_t main) override { main_.entered(main); }
+  void main_ended() override { main_.ended(); }
+  void terminate() override { terminate_tree(folder_, main_); }
   void kill() override {
-    if (!is_empty()) freeze_and_kill(folder_);
+    if (!pids_below(folder_).empty()) freeze_and_kill(folder_);
+    main_.kill();
   }
-  bool is_empty() override { return pids_below(folder_).empty(); }
+  bool is_empty() override { return pids_below(folder_).empty() && main_.has_left_nothing(); }
 
  private:
   std::string folder_;
   Fd join_;
+  MainProcess main_;
 };
 
 class CgroupFolder : public Enclosures {
  public:
-  explicit CgroupFolder(std::string folder) : folder_(std::move(folder)) {}
+  CgroupFolder(std::string folder, std::shared_ptr<Orphans> orphans)
+      : folder_(std::move(folder)), orphans_(std::move(orphans)) {}
   ~CgroupFolder() override = default;
 
   absl::StatusOr<int> kill_leftovers() override {
@@ -129,16 +154,20 @@ class CgroupFolder : public Enclosures {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "mkdir " + folder);
     return folder;
   }
+  MainProcess main_process() const { return MainProcess(orphans_); }
   std::string folder_;
 
  private:
+  std::shared_ptr<Orphans> orphans_;
   int next_ = 0;
 };
 
 class CgroupsV2 final : public CgroupFolder {
  public:
-  CgroupsV2(std::string folder, uint64_t most_processes)
-      : CgroupFolder(std::move(folder)), most_processes_(most_processes), controllers_(hand_on_controllers()) {}
+  CgroupsV2(std::string folder, const EnclosureOptions& options)
+      : CgroupFolder(std::move(folder), orphans_of(options)),
+        most_processes_(options.most_processes),
+        controllers_(hand_on_controllers()) {}
   std::string describe() const override { return "cgroup v2 at " + folder_; }
   bool limits_processes() const override { return controllers_.contains("pids"); }
   std::set<std::string> controllers() const override { return controllers_; }
@@ -148,7 +177,8 @@ class CgroupsV2 final : public CgroupFolder {
     Fd events(open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
     if (!dir.is_open() || !events.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
     ProcessLimit processes(limits_processes() ? folder + "/pids.max" : std::string(), most_processes_);
-    return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events), std::move(processes));
+    return std::make_unique<CgroupV2>(std::move(folder), std::move(dir), std::move(events), std::move(processes),
+                                      main_process());
   }
 
  private:
@@ -174,13 +204,14 @@ class CgroupsV2 final : public CgroupFolder {
 
 class CgroupsV1 final : public CgroupFolder {
  public:
-  CgroupsV1(std::string folder, uint64_t) : CgroupFolder(std::move(folder)) {}
+  CgroupsV1(std::string folder, const EnclosureOptions& options)
+      : CgroupFolder(std::move(folder), orphans_of(options)) {}
   std::string describe() const override { return "cgroup v1 at " + folder_; }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override {
     ASSIGN_OR_RETURN(std::string folder, next_folder());
     Fd join(open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
     if (!join.is_open()) return absl::ErrnoToStatus(errno, "opening " + folder);
-    return std::make_unique<CgroupV1>(std::move(folder), std::move(join));
+    return std::make_unique<CgroupV1>(std::move(folder), std::move(join), main_process());
   }
 };
 
@@ -191,7 +222,7 @@ std::unique_ptr<Enclosures> cgroups_at(const std::string& hierarchy, const std::
   const std::string folder = cat(hierarchy, "/hodei/", options.mark);
   fs::create_directories(folder, failed);
   if (failed || access((folder + "/" + probe).c_str(), W_OK) != 0) return nullptr;
-  return std::make_unique<Kind>(folder, options.most_processes);
+  return std::make_unique<Kind>(folder, options);
 }
 
 }  // namespace

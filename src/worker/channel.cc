@@ -26,6 +26,12 @@ absl::StatusOr<std::pair<Fd, Fd>> Channel::make_pair() {
   return std::pair{Fd(fds[0]), Fd(fds[1])};
 }
 
+pid_t Channel::peer() const {
+  ucred who{};
+  socklen_t size = sizeof(who);
+  return getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.pid : 0;
+}
+
 void Channel::put(const protocol::Message& message, const std::vector<int>& descriptors) {
   const size_t at = out_.size();
   const std::string body = protocol::encode(message);

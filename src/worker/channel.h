@@ -4,6 +4,8 @@
 // several. Nothing blocks: what the socket does not take waits here, up to a limit.
 #pragma once
 
+#include <sys/types.h>
+
 #include <deque>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ class Channel {
   static absl::StatusOr<std::pair<Fd, Fd>> make_pair();
 
   int fd() const { return socket_.get(); }
+  pid_t peer() const;                                // the process that made the pair; 0: not known
 
   // Puts a message into the queue; `descriptors` are duplicated, the caller keeps its own. flush() sends.
   void put(const protocol::Message& message, const std::vector<int>& descriptors = {});

@@ -46,6 +46,8 @@ void limit_data(const Child& child) {
 [[noreturn]] void become_program(const Child& child) {
   // The parent's threads are permanent, so this fires only when the supervisor itself is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // What its descendants leave behind becomes its child and not the supervisor's, which tells whose it is; see Orphans.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (size_t i = 0; i < child.join_count; ++i) {
     if (write(child.join_files[i], "0", 1) != 1) fail(child, Stage::Join);
   }

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "src/worker/fd.h"
+#include "src/base/folder_tree.h"
 
 namespace hodei::worker {
 namespace {
@@ -41,7 +41,7 @@ class Count {
     const bool counted = !S_ISDIR(info.st_mode) && info.st_nlink > 1 && !linked_.insert(info.st_ino).second;
     if (!counted) bytes_ += info.st_blocks * kStatBlock;
     if (!S_ISDIR(info.st_mode) || depth >= kDeepest) return;
-    const int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int below = open_folder(folder, name);
     if (below >= 0) walk(below, depth + 1);
   }
 
@@ -54,7 +54,7 @@ class Count {
 }  // namespace
 
 int64_t disk_usage(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat info {};
   if (fd < 0) return 0;
   Count count;

@@ -2,7 +2,9 @@
 //
 // Three kinds, the best that the machine allows: a cgroup v2 (killed by one write, entered at birth), a cgroup v1 of the
 // freezer hierarchy, or no cgroup at all: then the tree is found through its process group, its parents and a mark in
-// its environment. Enclosures are pooled: making a cgroup costs as much as starting a process.
+// its environment. A job with the rights to can leave its cgroup, so in all three the main process with its group, and what it
+// left behind when it ended (Orphans), belong to the tree too. Enclosures are pooled: making a cgroup costs as much as
+// starting a process.
 #pragma once
 
 #include <sys/types.h>
@@ -19,6 +21,8 @@ namespace hodei::worker {
 
 inline constexpr const char* kMarkVariable = "HODEI_WORKER_MARK";
 inline constexpr const char* kExecutionVariable = "HODEI_EXECUTION_ID";
+
+class Orphans;
 
 class Enclosure {
  public:
@@ -65,6 +69,7 @@ struct EnclosureOptions {
   // have the same id (of two servers), never the same mark.
   std::string mark;
   uint64_t most_processes = 0;      // of one execution that names no number, threads included; 0: no limit
+  std::shared_ptr<Orphans> orphans = nullptr;   // null: each kind makes its own
 };
 
 // The best kind that works here. A cgroup that cannot be used is not an error: the next kind is taken. Where no cgroup

@@ -180,6 +180,19 @@ void ExecutionHost::room_was_made(Now now) {
   }
 }
 
+void ExecutionHost::give_up_output(Now now) {
+  for (auto it = running_.begin(); it != running_.end();) {
+    Running& running = *(it++)->second;
+    if (!running.tree_gone) continue;
+    running.output->give_up(now);
+    finish_if_drained(running, now);
+  }
+}
+
+bool ExecutionHost::has_living_trees() const {
+  return std::any_of(running_.begin(), running_.end(), [](const auto& each) { return !each.second->tree_gone; });
+}
+
 void ExecutionHost::resume_reading(Now now) {
   if (now.mono < next_resume_) return;
   next_resume_ = kNever;

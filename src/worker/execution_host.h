@@ -28,7 +28,7 @@ class ExecutionHost {
     ExecutionWatch& watch;
     SpawnPool& spawns;
     RingPool& rings;
-    std::string work_folder;
+    WorkFolders& folders;
     int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
     int epoll = -1;
   };
@@ -49,6 +49,7 @@ class ExecutionHost {
   void readable(uint64_t key, Now now);
   void room_was_made(Now now);          // in some ring
   void resume_reading(Now now);         // of pipes that waited for the rate of their job
+  void give_up_output(Now now);         // of ended trees, which waits for room that nobody will make
   void check_dying(Now now);            // trees that were killed but not yet gone
   void over_quota(const ExecutionWatch::OverQuota& over);
   std::vector<RunningTree> running_trees() const;   // whose main process lives
@@ -57,6 +58,7 @@ class ExecutionHost {
   uint64_t ring_of(ExecutionId execution) const;
   bool empty() const { return running_.empty(); }
   size_t count() const { return running_.size(); }
+  bool has_living_trees() const;
   bool take_output_flag() { return std::exchange(output_written_, false); }
   uint64_t dropped_lines() const;       // of all executions so far
 
@@ -109,7 +111,6 @@ class ExecutionHost {
   std::set<ExecutionId> dying_;                       // main process gone, tree not yet
   uint64_t spawns_ordered_ = 0;
   uint64_t spawns_done_ = 0;
-  uint64_t places_made_ = 0;
   MonoTime next_check_ = kNever;
   MonoTime next_resume_ = kNever;
   uint64_t dropped_before_ = 0;                       // lines, of executions that have ended

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place(bool with_group
   }
   auto place = std::make_unique<Place>();
   ASSIGN_OR_RETURN(place->enclosure, parts_.enclosures.make());
-  ASSIGN_OR_RETURN(place->folder, WorkFolder::make(cat(parts_.work_folder, "/", places_made_++)));
+  ASSIGN_OR_RETURN(place->folder, parts_.folders.next());
   if (with_group) place->group = parts_.groups->make(*place->enclosure);
   return place;
 }

@@ -5,8 +5,10 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -56,6 +58,18 @@ void hold_standard_streams() {
     // No /dev: a socket that leads nowhere. Reading and writing fail, and nobody waits.
     [[maybe_unused]] const int nowhere = socket(AF_UNIX, SOCK_DGRAM, 0);
   }
+}
+
+void close_inherited_descriptors(int kept) {
+  constexpr unsigned kFirst = STDERR_FILENO + 1;
+  constexpr unsigned kFallbackEnd = 1024;   // kernels before 5.9
+  const auto close_from_to = [=](unsigned first, unsigned last) {
+    if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+    for (unsigned fd = first; fd <= std::min(last, kFallbackEnd); ++fd) close(static_cast<int>(fd));
+  };
+  if (kept <= STDERR_FILENO) return close_from_to(kFirst, UINT_MAX);
+  close_from_to(kFirst, static_cast<unsigned>(kept) - 1);
+  close_from_to(static_cast<unsigned>(kept) + 1, UINT_MAX);
 }
 
 void hold_console() {

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace hodei::worker {
+namespace {
+
+// How a server's window counts what is sent (Welcome.log_window).
+constexpr size_t kPartCost = 64;
+constexpr size_t kLineCost = 32;
+
+}  // namespace
 
 void LogPump::add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Mask> mask) {
   Log& log = logs_[execution];
@@ -36,13 +43,21 @@ void LogPump::ended(ExecutionId execution, uint64_t log_bytes) {
 void LogPump::discard(ExecutionId execution) {
   Log& log = logs_[execution];
   log.discarding = true;
+  drop_sent(log, UINT64_MAX);
   free_until(log, UINT64_MAX);
 }
 
-void LogPump::forget(ExecutionId execution) { logs_.erase(execution); }
+void LogPump::forget(ExecutionId execution) {
+  const auto it = logs_.find(execution);
+  if (it == logs_.end()) return;
+  drop_sent(it->second, UINT64_MAX);
+  logs_.erase(it);
+}
 
-void LogPump::restart() {
+void LogPump::restart(size_t window) {
+  window_ = window;
   for (auto& [id, log] : logs_) {
+    drop_sent(log, UINT64_MAX);
     log.end_sent = false;
     log.next.reset();
     if (log.acked > 0) log.next = log.acked;
@@ -62,6 +77,7 @@ void LogPump::acked(ExecutionId execution, uint64_t offset) {
   const auto it = logs_.find(execution);
   if (it == logs_.end()) return;
   it->second.acked = std::max(it->second.acked, offset);
+  drop_sent(it->second, offset);
   free_until(it->second, offset);
 }
 
@@ -81,6 +97,27 @@ bool LogPump::has_output(const Log& log) {
 
 bool LogPump::has_work(const Log& log) const {
   return !log.discarding && !log.awaits_mask && (has_output(log) || (log.total && !log.end_sent));
+}
+
+// What needs no room there, the end of a log that has been sent, may always go.
+bool LogPump::may_send(const Log& log) const {
+  if (window_ == 0 || !has_output(log) || under_way_ < window_ / 2) return true;
+  return log.sent.empty() && under_way_ < window_;
+}
+
+void LogPump::note_sent(Log& log, const LogPart& part) {
+  const uint64_t end = part.offset + part.data.size();
+  if (end == 0) return;   // an execution that printed nothing: the server is not told, and acknowledges nothing
+  const size_t cost = kPartCost + part.data.size() + kLineCost * part.lines.size();
+  log.sent.push_back({end, cost});
+  under_way_ += cost;
+}
+
+void LogPump::drop_sent(Log& log, uint64_t end) {
+  while (!log.sent.empty() && log.sent.front().end <= end) {
+    under_way_ -= log.sent.front().cost;
+    log.sent.pop_front();
+  }
 }
 
 size_t LogPump::mask(Log& log, MonoTime now, size_t most) {
@@ -131,7 +168,7 @@ MonoTime LogPump::next_due() const {
   MonoTime next = more_to_mask_ ? MonoTime{0} : kNever;
   for (const auto& [id, log] : logs_) {
     if (log.masker && !log.total) next = std::min(next, log.masker->lets_go_at());
-    if (has_work(log) && log.unread_since != kNever) next = std::min(next, due(log));
+    if (has_work(log) && log.unread_since != kNever && may_send(log)) next = std::min(next, due(log));
   }
   return next;
 }
@@ -145,9 +182,10 @@ std::vector<LogPart> LogPump::take(Now now) {
   for (size_t n = logs_.size(); n > 0 && left >= enough; --n, ++it) {
     if (it == logs_.end()) it = logs_.begin();
     auto& [id, log] = *it;
-    if (!has_work(log) || now.mono < due(log)) continue;
+    if (!has_work(log) || now.mono < due(log) || !may_send(log)) continue;
     std::optional<LogPart> part = cut(id, log, left, now);
     if (!part) continue;
+    note_sent(log, *part);
     last_served_ = id;
     left -= std::min(left, part->data.size());
     bytes_sent_ += part->data.size();

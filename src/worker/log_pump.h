@@ -1,7 +1,12 @@
 // Takes output from the rings to the stream: decides whose turn it is, cuts it into batches, remembers how far the
 // server has it, and frees what is durable there. Plain values; the agent turns them into messages.
+//
+// It keeps to the server's window: at most so much output is under way. A server without room for output acknowledges none;
+// then output waits in the rings, and heartbeats and results pass on the stream. One half of the window is for executions
+// with nothing under way, so that those that print little can end while others flood.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,8 +44,8 @@ class LogPump {
   void discard(ExecutionId execution);                   // nobody wants it: free whatever comes
   void forget(ExecutionId execution);
 
-  // A new stream: everything that the server does not have is sent again.
-  void restart();
+  // A new stream: everything that the server does not have is sent again. `window` 0: the server knows of none.
+  void restart(size_t window = 0);
   void resume_at(ExecutionId execution, uint64_t offset);   // the server has it up to there
   void acked(ExecutionId execution, uint64_t offset);
   bool all_acked(ExecutionId execution) const;           // its end was sent, and every byte of it is durable
@@ -50,8 +55,13 @@ class LogPump {
   std::vector<LogPart> take(Now now);
   MonoTime next_due() const;
   uint64_t bytes_sent() const { return bytes_sent_; }
+  size_t under_way() const { return under_way_; }        // as the server's window counts it
 
  private:
+  struct Sent {
+    uint64_t end = 0;                    // offset behind it
+    size_t cost = 0;
+  };
   struct Log {
     RingMemory* ring = nullptr;
     std::optional<RingReader> reader;
@@ -66,9 +76,13 @@ class LogPump {
     MonoTime last_sent{INT64_MIN / 2};
     uint64_t held_head = 0;              // with nothing but an open line up to here, wait until hold_until
     MonoTime hold_until{0};
+    std::deque<Sent> sent;               // not acknowledged yet, in order
   };
 
   bool has_work(const Log& log) const;
+  bool may_send(const Log& log) const;                   // as far as the window goes
+  void note_sent(Log& log, const LogPart& part);
+  void drop_sent(Log& log, uint64_t end);                // what ends at or before `end`
   static bool has_output(const Log& log);                // that may be sent
   void start_masking(Log& log, std::shared_ptr<const Mask> mask) const;
   void mask_all(MonoTime now);                           // what has come since
@@ -86,6 +100,8 @@ class LogPump {
   ExecutionId last_masked_;              // likewise for masking
   bool more_to_mask_ = false;
   uint64_t bytes_sent_ = 0;
+  size_t window_ = 0;                    // 0: none
+  size_t under_way_ = 0;
 };
 
 }  // namespace hodei::worker

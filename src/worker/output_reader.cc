@@ -77,6 +77,11 @@ bool OutputReader::drain_rest(Now now) {
   return news;
 }
 
+void OutputReader::give_up(Now now) {
+  gave_up_ = true;
+  room_was_made(now);
+}
+
 MonoTime OutputReader::waits_until() const { return std::min(pipes_[0].waits_until, pipes_[1].waits_until); }
 
 bool OutputReader::read_some(Pipe& pipe, int most_reads, Now now) {
@@ -109,6 +114,7 @@ bool OutputReader::read_some(Pipe& pipe, int most_reads, Now now) {
 }
 
 OutputLimit::Step OutputReader::next_step(MonoTime now) {
+  if (gave_up_) return {.what = OutputLimit::Do::Discard};
   const OutputLimit::Step step = limit_.next(now);
   const bool gives_way = drops_ && step.what == OutputLimit::Do::Keep && overflows();
   return gives_way ? OutputLimit::Step{.what = OutputLimit::Do::Discard} : step;

@@ -22,6 +22,8 @@ class OutputReader {
   bool go_on(Now now);                               // a wait for the rate may be over
   // Nobody who may write is left: what the pipes hold now is all there will ever be, even if a stranger keeps them open.
   bool drain_rest(Now now);
+  // Nobody will ever read the ring again: what does not fit is counted as dropped. After drain_rest.
+  void give_up(Now now);
 
   MonoTime waits_until() const;                      // go_on() is wanted then
   bool is_blocked() const { return pipes_[0].blocked || pipes_[1].blocked; }   // by a full ring
@@ -53,6 +55,7 @@ class OutputReader {
   RingWriter writer_;
   OutputLimit limit_;
   const bool drops_;
+  bool gave_up_ = false;
   bool overflowing_ = false;                         // dropping since the ring was full
   Pipe pipes_[2];
   int epoll_ = -1;

@@ -37,6 +37,7 @@ std::optional<ProcessState> state_of(pid_t pid) {
       case 4: state.parent = static_cast<pid_t>(value); break;
       case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
       case 14: case 15: case 16: case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
+      case 22: state.started = value; break;
       case 24: state.memory_pages = static_cast<int64_t>(value); break;
       case 26: code = value; break;                                 // where its code starts
       case 50: environment = value; break;                          // where its environment starts
@@ -70,21 +71,6 @@ std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, Pr
     }
   }
   return found;
-}
-
-std::optional<std::set<pid_t>> own_children() {
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr || access("/proc/thread-self/children", R_OK) != 0) {
-    if (tasks != nullptr) closedir(tasks);
-    return std::nullopt;
-  }
-  std::set<pid_t> all;
-  while (const dirent* entry = readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    for (const pid_t pid : pids_listed_in(cat("/proc/self/task/", entry->d_name, "/children"))) all.insert(pid);
-  }
-  closedir(tasks);
-  return all;
 }
 
 Carries carries(pid_t pid, const std::string& pair) {

@@ -18,6 +18,7 @@ struct ProcessState {
   bool no_environment = false;    // it has wiped it, or it is not for us to see
   int64_t cpu_ticks = 0;          // its own, and of the children that it has waited for
   int64_t memory_pages = 0;
+  uint64_t started = 0;           // in ticks since the machine's start
 };
 
 std::optional<ProcessState> state_of(pid_t pid);
@@ -25,9 +26,6 @@ std::map<pid_t, ProcessState> all_processes();
 
 // The process itself and all that descend from it, as far as their parents live.
 std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, ProcessState>& all);
-
-// Children of this process, whichever thread made them, in no order. None: the kernel does not tell.
-std::optional<std::set<pid_t>> own_children();
 
 // Whether a process was given NAME=value in its environment. `Unclear`: in the moment of the look it had none, because it
 // was becoming another program or ending; ask again.

@@ -76,7 +76,7 @@ TEST(ProcessTable, NeverDeniesAProcessThatIsBecomingAnotherProgram) {
   unlink(script);
 }
 
-TEST(ProcessTable, FindsItsOwnChildrenAndTheirs) {
+TEST(ProcessTable, FindsAProcessAndItsDescendants) {
   const Child parent({"/bin/sh", "-c", "sleep 1000 & sleep 1000 & echo; wait"}, {"PATH=/usr/bin:/bin"});
   std::set<pid_t> tree;
   for (int look = 0; look < 5000 && tree.size() < 3; ++look) {
@@ -84,8 +84,6 @@ TEST(ProcessTable, FindsItsOwnChildrenAndTheirs) {
     poll(nullptr, 0, 2);
   }
   EXPECT_EQ(tree.size(), 3u);
-  ASSERT_TRUE(own_children());
-  EXPECT_TRUE(own_children()->contains(parent.pid()));
   for (const pid_t pid : tree) kill(pid, SIGKILL);
 }
 

@@ -1,12 +1,12 @@
 #include "src/worker/program_builder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "hodei/v1/job.pb.h"
+#include "src/base/finite.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/worker/enclosure.h"
@@ -85,7 +85,7 @@ constexpr int64_t kMebibyte = 1 << 20;
 
 void add_rules(const v1::JobSpec& spec, Program& program) {
   const v1::Resources& r = spec.resources();
-  program.limits = {.cpu_milli = static_cast<int64_t>(std::ceil(std::clamp(r.cpu_cores(), 0.0, 1e6) * 1000)),
+  program.limits = {.cpu_milli = milli_cores(r.cpu_cores()),
                     .memory_bytes = std::clamp<int64_t>(r.memory_mb(), 0, INT64_MAX / kMebibyte) * kMebibyte,
                     .pids = r.pids(),
                     .io_weight = r.io_weight(),

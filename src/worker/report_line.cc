@@ -56,7 +56,10 @@ absl::StatusOr<ReportLine> parse_progress(std::string_view rest) {
   const bool whole = parsed.ec == std::errc() && parsed.ptr == number.data() + number.size();
   if (!whole || !(percent >= 0 && percent <= 100)) return bad_field("progress", "'", clip(number, 40), "' is not a number from 0 to 100");
   ASSIGN_OR_RETURN(const std::string message, unescaped("progress", rest));
-  return ProgressLine{percent, std::string(clip(message, kMaxProgressMessage)), message.size() > kMaxProgressMessage};
+  // Whoever sent it may have cut it already, between two characters: the command does.
+  constexpr size_t kLongestCharacter = 4;
+  const bool is_cut = message.size() > kMaxProgressMessage - kLongestCharacter;
+  return ProgressLine{percent, std::string(clip(message, kMaxProgressMessage)), is_cut};
 }
 
 bool is_plain(char c) {

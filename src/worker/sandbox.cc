@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/seccomp_filter.h"
 
@@ -90,18 +90,8 @@ void Sandbox::plan_mounts(const SandboxRules& rules, const std::string& folder) 
   writable_.push_back(folder);
 }
 
-absl::Status Sandbox::give(const std::string& path) const {
-  if (!change_user_) return absl::OkStatus();
-  const auto give_one = [this](const std::string& each) {
-    if (lchown(each.c_str(), user_.uid, user_.gid) == 0) return absl::OkStatus();
-    return absl::ErrnoToStatus(errno, cat("sandbox: giving ", each, " to user ", user_.uid));
-  };
-  RETURN_IF_ERROR(give_one(path));
-  std::error_code done;
-  for (std::filesystem::recursive_directory_iterator it(path, done), end; !done && it != end; it.increment(done)) {
-    RETURN_IF_ERROR(give_one(it->path().string()));
-  }
-  return absl::OkStatus();
+absl::Status Sandbox::give(int folder, const std::string& name) const {
+  return change_user_ ? give_tree(folder, name, user_.uid, user_.gid) : absl::OkStatus();
 }
 
 }  // namespace hodei::worker

@@ -21,8 +21,8 @@ class Sandbox {
   // `folder` is the execution's private folder: it stays writable, at its own path.
   static absl::StatusOr<Sandbox> prepare(const SandboxRules& rules, const std::string& folder);
 
-  // Gives a file, or a folder and all that is in it, to the user of the sandbox.
-  absl::Status give(const std::string& path) const;
+  // Gives what has this name in an open folder, with all that is below it, to the user of the sandbox.
+  absl::Status give(int folder, const std::string& name) const;
 
   uid_t uid() const { return user_.uid; }
 

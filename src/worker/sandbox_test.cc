@@ -24,7 +24,7 @@ class SandboxTest : public testing::Test {
     if (geteuid() != 0) return;
     enclosure = enclosures->make().value();
     enclosure->assign(execution);
-    work = WorkFolder::make(folder + "/state/0").value();
+    work = WorkFolders::make(folder + "/state").value().next().value();
     chmod((folder + "/state").c_str(), 0700);   // as a worker's state folder is
   }
   ~SandboxTest() override { std::filesystem::remove_all(folder); }

@@ -20,45 +20,73 @@ constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 constexpr const char* kOptions = "mode=0700,size=1m,nr_inodes=256";
 constexpr const char* kNeverSwapped = "mode=0700,size=1m,nr_inodes=256,noswap";
 
-absl::Status mount_tmpfs(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, "making " + folder);
-  for (const char* options : {kNeverSwapped, kOptions}) {   // older kernels do not know the first
-    if (mount("hodei-secrets", folder.c_str(), "tmpfs", kFlags, options) == 0) return absl::OkStatus();
+struct OpenPlace {
+  Fd parent;
+  std::string name;
+
+  // A path to `name` that goes through the descriptor: nobody can lead it elsewhere. Without /proc there is only the plain path.
+  std::string path(const std::string& plain) const {
+    const std::string through = cat("/proc/self/fd/", parent.get());
+    return access(through.c_str(), F_OK) == 0 ? cat(through, "/", name) : plain;
   }
-  return absl::PermissionDeniedError(cat("secret_files: this worker may not mount a tmpfs (", strerror(errno),
+};
+
+OpenPlace open_place(const std::string& folder) {
+  const size_t slash = folder.rfind('/');
+  return {Fd(open(folder.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)), folder.substr(slash + 1)};
+}
+
+absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
+  if (mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0) return absl::ErrnoToStatus(errno, "making " + folder);
+  const std::string path = place.path(folder);
+  for (const char* options : {kNeverSwapped, kOptions}) {   // older kernels do not know the first
+    if (mount("hodei-secrets", path.c_str(), "tmpfs", kFlags, options) == 0) return absl::OkStatus();
+  }
+  const int why = errno;
+  unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR);
+  return absl::PermissionDeniedError(cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
                                          "), and secrets are never written to a disk; run the worker as root, or let the job "
                                          "read its secrets from standard input"));
 }
 
-absl::Status write_secret(const std::string& path, const std::string& content, uid_t owner) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
+absl::Status write_secret(int folder, const Program::File& file, uid_t owner) {
+  const Fd fd(openat(folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
+  const std::string& content = file.content;
   const bool written = fd.is_open() && write(fd.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
                        fchown(fd.get(), owner, static_cast<gid_t>(-1)) == 0;
-  return written ? absl::OkStatus() : absl::ErrnoToStatus(errno, "secret_files: writing " + path);
+  return written ? absl::OkStatus() : absl::ErrnoToStatus(errno, "secret_files: writing " + file.name);
 }
 
-absl::Status fill(const std::string& folder, const std::vector<Program::File>& files, uid_t owner) {
-  for (const Program::File& file : files) RETURN_IF_ERROR(write_secret(cat(folder, "/", file.name), file.content, owner));
-  if (chown(folder.c_str(), owner, static_cast<gid_t>(-1)) != 0) return absl::ErrnoToStatus(errno, "secret_files: " + folder);
+absl::Status fill(const OpenPlace& place, const std::vector<Program::File>& files, uid_t owner) {
+  const Fd tmpfs(openat(place.parent.get(), place.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!tmpfs.is_open()) return absl::ErrnoToStatus(errno, "secret_files: opening the tmpfs");
+  for (const Program::File& file : files) RETURN_IF_ERROR(write_secret(tmpfs.get(), file, owner));
+  if (fchown(tmpfs.get(), owner, static_cast<gid_t>(-1)) != 0) return absl::ErrnoToStatus(errno, "secret_files: giving the tmpfs");
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner) {
-  RETURN_IF_ERROR(mount_tmpfs(folder));
-  const absl::Status filled = fill(folder, files, owner);
+  const OpenPlace place = open_place(folder);
+  if (!place.parent.is_open()) return absl::ErrnoToStatus(errno, "opening the folder of " + folder);
+  RETURN_IF_ERROR(mount_tmpfs(folder, place));
+  const absl::Status filled = fill(place, files, owner);
   if (!filled.ok()) drop_secret_files(folder);
   return filled;
 }
 
-void drop_secret_files(const std::string& folder) { umount2(folder.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW); }
+void drop_secret_files(const std::string& folder) {
+  const OpenPlace place = open_place(folder);
+  if (place.parent.is_open()) umount2(place.path(folder).c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+}
 
 void drop_all_secret_files(const std::string& root) {
   std::error_code failed;
   for (std::filesystem::directory_iterator it(root, failed), end; !failed && it != end; it.increment(failed)) {
     const std::string folder = secrets_folder(it->path().string());
-    while (umount2(folder.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+    const OpenPlace place = open_place(folder);
+    while (place.parent.is_open() && umount2(place.path(folder).c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
     }
   }
 }

@@ -68,8 +68,7 @@ int64_t number_after(std::string_view word, std::string_view text) {
   return 0;
 }
 
-std::vector<pid_t> pids_listed_in(const std::string& path) {
-  const std::string text = read_file(path);
+std::vector<pid_t> pids_listed(std::string_view text) {
   std::vector<pid_t> pids;
   const char* at = text.data();
   const char* end = at + text.size();
@@ -82,5 +81,7 @@ std::vector<pid_t> pids_listed_in(const std::string& path) {
   }
   return pids;
 }
+
+std::vector<pid_t> pids_listed_in(const std::string& path) { return pids_listed(read_file(path)); }
 
 }  // namespace hodei::worker

@@ -23,6 +23,7 @@ class KernelFile {
   std::string text() const;
   std::optional<int64_t> number() const;
   bool write(std::string_view text) const;
+  bool is_open() const { return fd_.is_open(); }
 
  private:
   Fd fd_;
@@ -32,7 +33,8 @@ class KernelFile {
 std::optional<int64_t> number_in(const std::string& path);
 // The number behind a word at the beginning of a line, as in "oom_kill 3"; 0: there is none.
 int64_t number_after(std::string_view word, std::string_view text);
-// All numbers of a file that holds nothing else, such as cgroup.procs.
+// All numbers of a text, or of a file, that holds nothing else, such as cgroup.procs.
+std::vector<pid_t> pids_listed(std::string_view text);
 std::vector<pid_t> pids_listed_in(const std::string& path);
 
 }  // namespace hodei::worker

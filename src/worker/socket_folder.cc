@@ -1,5 +1,6 @@
 #include "src/worker/socket_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "src/base/text.h"
+#include "src/worker/fd.h"
 
 namespace hodei::worker {
 namespace {
@@ -19,9 +21,10 @@ constexpr std::string_view kSharedFolder = "/run/hodei";   // of all workers of 
 // Ours, and open to everybody: also when somebody else made it first, which in /tmp anybody can.
 bool make_open_folder(const std::string& path) {
   mkdir(path.c_str(), 0755);
+  const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
-  if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
-  return (info.st_mode & 0777) == 0755 || chmod(path.c_str(), 0755) == 0;
+  if (!folder.is_open() || fstat(folder.get(), &info) != 0 || info.st_uid != geteuid()) return false;
+  return (info.st_mode & 0777) == 0755 || fchmod(folder.get(), 0755) == 0;
 }
 
 std::vector<std::string> candidates(const std::string& mark, const std::string& state_dir) {

@@ -73,20 +73,29 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-absl::Status write_files(const Program& program, const SpawnPlace& place, const Sandbox* sandbox) {
-  for (const Program::File& file : program.files) {
-    const std::string path = cat(place.folder, "/", file.name);
-    const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0700));
-    size_t done = 0;
-    while (fd.is_open() && done < file.content.size()) {
-      const ssize_t wrote = write(fd.get(), file.content.data() + done, file.content.size() - done);
-      if (wrote <= 0) break;
-      done += static_cast<size_t>(wrote);
-    }
-    if (!fd.is_open() || done < file.content.size()) return absl::ErrnoToStatus(errno, "writing " + path);
-    if (sandbox != nullptr) RETURN_IF_ERROR(sandbox->give(path));
+// A file of this name that is already there may be a link, or be linked to from elsewhere: it is replaced, never written to.
+absl::Status write_new_file(int folder, const Program::File& file) {
+  unlinkat(folder, file.name.c_str(), 0);
+  const Fd fd(openat(folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
+  size_t done = 0;
+  while (fd.is_open() && done < file.content.size()) {
+    const ssize_t wrote = write(fd.get(), file.content.data() + done, file.content.size() - done);
+    if (wrote <= 0) break;
+    done += static_cast<size_t>(wrote);
   }
-  return sandbox == nullptr ? absl::OkStatus() : sandbox->give(place.working_dir);
+  if (fd.is_open() && done == file.content.size()) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "writing " + file.name);
+}
+
+absl::Status write_files(const Program& program, const SpawnPlace& place, const Sandbox* sandbox) {
+  if (program.files.empty() && sandbox == nullptr) return absl::OkStatus();
+  const Fd folder(open(place.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return absl::ErrnoToStatus(errno, "opening " + place.folder);
+  for (const Program::File& file : program.files) {
+    RETURN_IF_ERROR(write_new_file(folder.get(), file));
+    if (sandbox != nullptr) RETURN_IF_ERROR(sandbox->give(folder.get(), file.name));
+  }
+  return sandbox == nullptr ? absl::OkStatus() : sandbox->give(folder.get(), "cwd");
 }
 
 // Something that is at its end when it is read; an empty root has no /dev.

@@ -13,6 +13,8 @@
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/orphans.h"
+#include "src/worker/process_table.h"
 #include "src/worker/secret_files.h"
 #include "src/worker/work_folder.h"
 
@@ -43,6 +45,7 @@ enum class Kind { V2, V1, Marks };
 class SpawnTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
+    mkfifo((folder + "/go").c_str(), 0600);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const EnclosureOptions options{.mark = mark};
     switch (GetParam()) {
@@ -53,7 +56,7 @@ class SpawnTest : public testing::TestWithParam<Kind> {
     if (!enclosures) GTEST_SKIP() << "this machine has no such cgroups";
     enclosure = enclosures->make().value();
     enclosure->assign(execution);
-    work = WorkFolder::make(folder + "/0").value();
+    work = WorkFolders::make(folder + "/work").value().next().value();
   }
   void TearDown() override {
     if (enclosures) enclosures->remove_all();
@@ -75,6 +78,19 @@ class SpawnTest : public testing::TestWithParam<Kind> {
     while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) {
       if (pid == main_pid) enclosure->main_ended();
     }
+  }
+  // What a job of root can do to be counted elsewhere.
+  std::string leave_cgroup() const {
+    const std::string all = enclosures->cgroup();
+    const size_t own = all.find("/hodei/");
+    return own == std::string::npos ? std::string() : cat("echo 0 > ", all.substr(0, own), "/cgroup.procs; ");
+  }
+  static std::string first_line(int fd) {
+    std::string line;
+    pollfd ready{fd, POLLIN, 0};
+    char c = 0;
+    while (poll(&ready, 1, 10'000) == 1 && read(fd, &c, 1) == 1 && c != '\n') line.push_back(c);
+    return line;
   }
   int wait_for(pid_t pid) {
     int status = 0;
@@ -142,6 +158,70 @@ TEST_P(SpawnTest, NothingOfATreeThatHidesSurvives) {
   enclosure->kill();
   EXPECT_TRUE(becomes_empty());
   EXPECT_EQ(kill_marked(mark), 0);
+}
+
+TEST_P(SpawnTest, AMainProcessThatLeavesItsCgroupIsStillKilled) {
+  SpawnResult result = run(a_program({"sh", "-c", leave_cgroup() + "echo ready; exec sleep 1000"}));
+  auto& spawned = std::get<Spawned>(result);
+  ASSERT_EQ(first_line(spawned.out.get()), "ready");
+  EXPECT_FALSE(enclosure->is_empty());
+  enclosure->kill();
+  EXPECT_EQ(WTERMSIG(wait_for(spawned.pid)), SIGKILL);
+  EXPECT_TRUE(becomes_empty());
+}
+
+// Another cgroup, another session, no environment, and its parents are gone: only its ancestors tell whose it is.
+TEST_P(SpawnTest, AProcessThatLeftEverythingIsFoundByItsAncestors) {
+  const std::string flee = leave_cgroup() + "env -i setsid sh -c 'sleep 1000 & echo \\$!'";
+  SpawnResult result = run(a_program({"sh", "-c", "(sh -c \"" + flee + "\" &); read x < " + folder + "/go; exit 0"}));
+  auto& spawned = std::get<Spawned>(result);
+  const pid_t runaway = std::stoi(first_line(spawned.out.get()));
+  const auto parent_of = [](pid_t pid) { return state_of(pid) ? state_of(pid)->parent : 0; };
+  for (int look = 0; look < 5000 && parent_of(runaway) != spawned.pid; ++look) poll(nullptr, 0, 2);
+  EXPECT_EQ(parent_of(runaway), spawned.pid) << "the main process takes in what its descendants leave behind";
+  std::ofstream(folder + "/go") << "go\n";
+  wait_for(spawned.pid);
+  EXPECT_FALSE(enclosure->is_empty());
+  EXPECT_TRUE(becomes_empty());
+  EXPECT_FALSE(state_of(runaway).has_value() && !state_of(runaway)->zombie);
+}
+
+TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
+  auto other = enclosures->make().value();
+  other->assign({JobId{78}, 1});
+  Program program = a_program({"sh", "-c", "(env -i setsid sleep 1000 &); echo ready; sleep 1000"});
+  SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = other.get(), .mark = mark});
+  auto& neighbour = std::get<Spawned>(result);
+  other->entered(neighbour.pid);
+  ASSERT_EQ(first_line(neighbour.out.get()), "ready");
+  SpawnResult ended = run(a_program({"true"}));
+  wait_for(std::get<Spawned>(ended).pid);
+  enclosure->kill();
+  EXPECT_TRUE(becomes_empty());
+  EXPECT_EQ(with_descendants({neighbour.pid}, all_processes()).size(), 3u) << "a shell and two that sleep";
+  main_pid = 0;
+  other->kill();
+  EXPECT_EQ(waitpid(neighbour.pid, nullptr, 0), neighbour.pid);
+  other->main_ended();
+  for (int look = 0; look < 5000 && !other->is_empty(); ++look) {
+    other->kill();
+    reap_all();
+    poll(nullptr, 0, 1);
+  }
+  EXPECT_TRUE(other->is_empty());
+}
+
+TEST_P(SpawnTest, AnAgentEndsAllDescendantsOfAHungSupervisorButItself) {
+  SpawnResult result = run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); echo ready; sleep 1000"}));
+  auto& spawned = std::get<Spawned>(result);
+  ASSERT_EQ(first_line(spawned.out.get()), "ready");
+  const pid_t agent = fork();
+  if (agent == 0) _exit(kill_descendants(getppid(), getpid()) >= 3 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(agent, &status, 0), agent);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(WTERMSIG(wait_for(spawned.pid)), SIGKILL);
+  EXPECT_TRUE(becomes_empty());
 }
 
 TEST_P(SpawnTest, ASuccessorKillsWhatItsPredecessorLeft) {
@@ -232,7 +312,7 @@ TEST_P(SpawnTest, SecretFilesLieOnATmpfsThatGoesWithTheFolder) {
 TEST_P(SpawnTest, ASuccessorDropsTheSecretFilesThatItsPredecessorLeft) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting needs root";
   ASSERT_TRUE(put_secret_files(secrets_folder(work->path()), {{"token", "t0k3n"}}, geteuid()).ok());
-  drop_all_secret_files(folder);
+  drop_all_secret_files(folder + "/work");
   EXPECT_TRUE(std::filesystem::is_empty(secrets_folder(work->path())));
 }
 
@@ -265,19 +345,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, K
                          [](const auto& kind) {
                            return kind.param == Kind::V2 ? "CgroupV2" : kind.param == Kind::V1 ? "CgroupV1" : "Marks";
                          });
-
-TEST(WorkFolder, NoticesWhatAJobLeftAndEmptiesIt) {
-  const std::string root = temp_folder();
-  auto folder = WorkFolder::make(root + "/0").value();
-  EXPECT_TRUE(folder->is_untouched());
-  std::filesystem::create_directories(folder->cwd() + "/a/b");
-  std::ofstream(folder->cwd() + "/a/b/c") << "x";
-  EXPECT_FALSE(folder->is_untouched());
-  ASSERT_TRUE(folder->clean().ok());
-  EXPECT_TRUE(folder->is_untouched());
-  EXPECT_TRUE(std::filesystem::is_empty(folder->cwd()));
-  std::filesystem::remove_all(root);
-}
 
 }  // namespace
 }  // namespace hodei::worker::spawn_test

@@ -55,7 +55,7 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
   chmod(path.c_str(), 0700);
   StateFolder state(path);
   const std::string lock = path + "/lock";
-  state.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  state.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!state.lock_.is_open()) return absl::ErrnoToStatus(errno, "opening " + lock);
   // Of the open file, not of the process; who only wants to know asks with F_OFD_GETLK and is in nobody's way.
   struct flock whole {};
@@ -116,6 +116,12 @@ void StateFolder::note_agent(int64_t pid) {
   }
 }
 
+bool StateFolder::is_there() const {
+  struct stat held {}, found {};
+  return fstat(lock_.get(), &held) == 0 && lstat((path_ + "/lock").c_str(), &found) == 0 && held.st_dev == found.st_dev &&
+         held.st_ino == found.st_ino;
+}
+
 void StateFolder::leave() {
   note_agent(0);
   unlink((path_ + "/supervisor.pid").c_str());
@@ -133,7 +139,7 @@ std::string StateFolder::read(const std::string& name) const {
 absl::Status StateFolder::write(const std::string& name, const std::string& text) const {
   const std::string path = path_ + "/" + name;
   const std::string fresh = path + ".new";
-  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.is_open() || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       rename(fresh.c_str(), path.c_str()) != 0) {
     return absl::ErrnoToStatus(errno, "writing " + path);

@@ -37,6 +37,7 @@ class StateFolder {
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
   void note_agent(int64_t pid);        // 0: none
+  bool is_there() const;               // the folder that was opened; false: it was removed or replaced
   std::string work() const { return path_ + "/work"; }
   void leave();                        // removes the pid files
 

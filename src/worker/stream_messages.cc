@@ -26,6 +26,7 @@ void put_hello(const SendHello& hello, const std::string& session_id, const Star
   message.set_lineage(self.lineage);
   message.set_generation(self.generation);
   message.set_stopping(hello.stopping);
+  message.set_has_log_window(true);
   for (const Held& held : hello.held) {
     v1::HeldExecution& each = *message.add_held();
     each.set_execution_id(to_string(held.execution));

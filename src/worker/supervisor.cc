@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/pause.h"
 #include "src/base/random.h"
 #include "src/base/status.h"
@@ -25,6 +25,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr Duration kDeliveryTime = 5s;
+constexpr Duration kLookAround = 15s;
 constexpr Duration kLeastGatherOfEvents = 1ms;
 constexpr Duration kMostGatherOfEvents = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
@@ -59,21 +60,25 @@ Supervisor::~Supervisor() {
 }
 
 absl::Status Supervisor::start() {
+  orphans_ = std::make_shared<Orphans>(state_.mark());
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
   const EnclosureOptions how{.cgroups = options_.cgroups,
                              .only_v1 = options_.only_cgroups_v1,
                              .cgroup_root = options_.cgroup_root,
                              .mark = state_.mark(),
-                             .most_processes = options_.job_processes};
+                             .most_processes = options_.job_processes,
+                             .orphans = orphans_};
   enclosures_ = choose_enclosures(how);
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   groups_ = choose_resource_groups(how, *enclosures_);
-  for (const std::string& folder : {state_.work(), stage_folder(options_.state_dir)}) drop_all_secret_files(folder);
-  std::error_code ignored;
-  std::filesystem::remove_all(state_.work(), ignored);
-  std::filesystem::remove_all(stage_folder(options_.state_dir), ignored);
+  ASSIGN_OR_RETURN(WorkFolders folders, WorkFolders::make(state_.work()));
+  folders_.emplace(std::move(folders));
+  drop_all_secret_files(stage_folder(options_.state_dir));
+  if (absl::Status removed = remove_tree(stage_folder(options_.state_dir)); !removed.ok()) {
+    say("not all artifacts of earlier jobs could be removed: ", std::string(removed.message()));
+  }
 
   socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
   if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");
@@ -103,7 +108,7 @@ absl::Status Supervisor::start() {
                                                                .watch = watch_,
                                                                .spawns = *spawns_,
                                                                .rings = rings_,
-                                                               .work_folder = state_.work(),
+                                                               .folders = *folders_,
                                                                .most_output = options_.job_log_bytes,
                                                                .epoll = epoll_.get()});
   listen(signals_.get(), kSignals);
@@ -117,6 +122,7 @@ absl::Status Supervisor::start() {
           : std::string("and their processes are not limited"),
       "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
   if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty()) say(missing);
+  server_heard_ = clock_.now().mono;
   launch_agent(clock_.now());
   return absl::OkStatus();
 }
@@ -168,6 +174,7 @@ bool Supervisor::turn(int timeout_ms) {
   }
   flush(now);
   if (!agent_ && agent_pid_ == 0 && !agent_left_ && now.mono >= launch_at_) launch_agent(now);
+  leave_if_alone(now);
   return !is_over(now);
 }
 
@@ -212,6 +219,7 @@ void Supervisor::on_signals(Now now) {
 }
 
 void Supervisor::reap(Now now) {
+  orphans_->reaping();
   while (true) {
     siginfo_t info{};
     rusage usage{};
@@ -220,6 +228,7 @@ void Supervisor::reap(Now now) {
     if (info.si_pid == agent_pid_) {
       say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was ended by signal ",
           info.si_status);
+      orphans_->dismiss(agent_pid_);
       agent_pid_ = 0;
       agent_is_gone(now);
       continue;
@@ -259,6 +268,7 @@ void Supervisor::set_timer() {
   MonoTime next = std::min(keeper_.next_deadline(), host_->next_check());
   if (!agent_ && agent_pid_ == 0 && !agent_left_) next = std::min(next, launch_at_);
   next = std::min(next, deliver_until_);
+  if (options_.leave_after > Duration::zero() && !stopping_) next = std::min(next, look_around_at_);
   if (next == timer_set_) return;
   timer_set_ = next;
   itimerspec when{};
@@ -288,6 +298,7 @@ void Supervisor::on_stop_signal(Now now) {
     default:
       if (running > 0) say("killing ", what);
       keeper_.stop_at_once();
+      if (deliver_until_ != kNever) deliver_until_ = now.mono;
   }
 }
 
@@ -299,13 +310,28 @@ void Supervisor::begin_stop(int exit_code, Duration grace, Now now) {
     if (agent_) agent_->put(protocol::Stop{});
   }
   stop_until_ = now.mono + grace;
+  if (deliver_until_ != kNever) deliver_until_ = std::min(deliver_until_, stop_until_ + kDeliveryTime);
   keeper_.stop_gracefully(grace, now);
 }
 
+// The server may have been killed and its folder removed long ago; then nobody would ever end this worker.
+void Supervisor::leave_if_alone(Now now) {
+  if (options_.leave_after <= Duration::zero() || stopping_ || now.mono < look_around_at_) return;
+  look_around_at_ = now.mono + std::min(kLookAround, options_.leave_after);
+  if (!state_.is_there()) {
+    say("the state folder ", options_.state_dir, " is gone: leaving");
+    return begin_stop(0, Duration(0), now);
+  }
+  if (!host_->empty() || now.mono - server_heard_ < options_.leave_after) return;
+  say("no server has answered for ", options_.leave_after / 1s, " s and nothing runs: leaving");
+  begin_stop(0, Duration(0), now);
+}
+
 bool Supervisor::is_over(Now now) {
-  if (!stopping_ || !host_->empty()) return false;
+  if (!stopping_ || host_->has_living_trees()) return false;
   if (deliver_until_ == kNever) deliver_until_ = std::max(now.mono + kDeliveryTime, stop_until_);
   if (now.mono < deliver_until_ && !agent_left_) return false;
+  host_->give_up_output(now);
   if (agent_pid_ != 0) kill(agent_pid_, SIGKILL);
   enclosures_->remove_all();
   if (groups_) groups_->remove_all();

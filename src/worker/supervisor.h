@@ -9,6 +9,7 @@
 #include "src/worker/channel.h"
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
+#include "src/worker/orphans.h"
 #include "src/worker/pace.h"
 #include "src/worker/socket_folder.h"
 #include "src/worker/state_folder.h"
@@ -39,6 +40,7 @@ class Supervisor {
   void settle(Now now);                  // carry out what the Keeper wants until it wants nothing
   void carry_out(const KeeperAction& action, Now now);
   void set_timer();
+  void leave_if_alone(Now now);
   bool is_over(Now now);
 
   void launch_agent(Now now);
@@ -70,8 +72,10 @@ class Supervisor {
   const size_t cores_ = std::max(1u, std::thread::hardware_concurrency());
 
   Keeper keeper_;
+  std::shared_ptr<Orphans> orphans_;
   std::unique_ptr<Enclosures> enclosures_;
   std::unique_ptr<ResourceGroups> groups_;   // null: no limits but those of the enclosures
+  std::optional<WorkFolders> folders_;
   ExecutionWatch watch_;
   RingPool rings_;
   std::unique_ptr<SpawnPool> spawns_;
@@ -84,6 +88,8 @@ class Supervisor {
   MonoTime launched_at_{0};
   int quick_deaths_ = 0;
 
+  MonoTime server_heard_{0};             // when the lease was extended last
+  MonoTime look_around_at_{0};
   bool stopping_ = false;
   int stop_signals_ = 0;
   MonoTime stop_until_{0};               // when the grace time of a stop ends

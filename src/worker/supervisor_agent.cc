@@ -24,6 +24,7 @@ void Supervisor::launch_agent(Now now) {
     return agent_is_gone(now);
   }
   agent_pid_ = launched->pid;
+  if (agent_pid_ != 0) orphans_->expect(agent_pid_);
   agent_.emplace(std::move(launched->socket));
   listen(agent_->fd(), kAgent);
   state_.note_agent(agent_pid_);
@@ -113,6 +114,7 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
     keeper_.kill(kill->execution, kill->why, kill->grace, now);
   } else if (const auto* lease = std::get_if<protocol::ValidUntil>(&message)) {
     keeper_.extend_lease(lease->until);
+    server_heard_ = now.mono;
   } else if (const auto* forget = std::get_if<protocol::Forget>(&message)) {
     keeper_.forget(forget->execution);
     keepsakes_.erase(forget->execution);

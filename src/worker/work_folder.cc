@@ -6,57 +6,78 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
+#include "src/worker/journal.h"
 #include "src/worker/secret_files.h"
 
 namespace hodei::worker {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr mode_t kPassable = 0755;  // the user of a sandbox walks through to its working folder
+
+// Modification times are set to the epoch, which no change leaves as it is; change times cannot be set back by anybody.
+absl::Status seal(int folder, mode_t mode, struct stat& info) {
+  const timespec epoch[2] = {};
+  if (fchmod(folder, mode) == 0 && futimens(folder, epoch) == 0 && fstat(folder, &info) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "preparing a working folder");
+}
+
+bool is_as_sealed(const std::string& path, const struct stat& seal) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return false;
+  const bool same_folder = info.st_dev == seal.st_dev && info.st_ino == seal.st_ino && info.st_mode == seal.st_mode &&
+                           info.st_uid == seal.st_uid && info.st_gid == seal.st_gid;
+  return same_folder && info.st_mtim.tv_sec == 0 && info.st_mtim.tv_nsec == 0 &&
+         info.st_ctim.tv_sec == seal.st_ctim.tv_sec && info.st_ctim.tv_nsec == seal.st_ctim.tv_nsec;
+}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolder::make(std::string path) {
-  std::unique_ptr<WorkFolder> folder(new WorkFolder(std::move(path)));
-  RETURN_IF_ERROR(folder->clean());
-  return folder;
-}
-
 absl::Status WorkFolder::clean() {
   if (!secrets_.empty()) drop_secret_files(secrets_);
-  std::error_code failed;
-  for (fs::directory_iterator it(path_, failed), end; !failed && it != end; it.increment(failed)) {
-    if (it->path() == cwd_) continue;
-    fs::remove_all(it->path(), failed);
-  }
-  failed.clear();
-  for (fs::directory_iterator it(cwd_, failed), end; !failed && it != end; it.increment(failed)) {
-    std::error_code stuck;
-    fs::remove_all(it->path(), stuck);
-    if (stuck) return absl::InternalError(cat("cleaning ", it->path().string(), ": ", stuck.message()));
-  }
-  failed.clear();
-  fs::create_directories(cwd_, failed);
-  if (failed) return absl::InternalError(cat("making ", cwd_, ": ", failed.message()));
-  // Sealed with a modification time that no change leaves as it is, and the change time that cannot be set back.
-  const timespec epoch[2] = {};
-  struct stat info {};
-  // It may have belonged to the user of a sandbox.
-  if (chown(cwd_.c_str(), geteuid(), getegid()) != 0 || chmod(cwd_.c_str(), 0700) != 0 || utimensat(AT_FDCWD, cwd_.c_str(), epoch, 0) != 0 ||
-      stat(cwd_.c_str(), &info) != 0) {
-    return absl::ErrnoToStatus(errno, "preparing " + cwd_);
-  }
-  seal_ = info.st_ctim;
+  RETURN_IF_ERROR(remove_tree(all_->get(), name_));
+  return make();
+}
+
+// All new, the outer folder too: access lists that a job set on it would pass to what the next job makes there.
+absl::Status WorkFolder::make() {
+  if (mkdirat(all_->get(), name_.c_str(), kPassable) != 0) return absl::ErrnoToStatus(errno, "making " + path_);
+  const Fd own(open_folder(all_->get(), name_));
+  if (!own.is_open()) return absl::ErrnoToStatus(errno, "opening " + path_);
+  if (mkdirat(own.get(), "cwd", S_IRWXU) != 0) return absl::ErrnoToStatus(errno, "making " + cwd_);
+  const Fd inner(open_folder(own.get(), "cwd"));
+  if (!inner.is_open()) return absl::ErrnoToStatus(errno, "opening " + cwd_);
+  RETURN_IF_ERROR(seal(inner.get(), S_IRWXU, cwd_seal_));
+  RETURN_IF_ERROR(seal(own.get(), kPassable, path_seal_));
   has_files_ = false;
   secrets_.clear();
-  return absl::OkStatus();
+  // Jobs and sandboxes are given the path: it must still lead here.
+  if (is_untouched()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      cat(path_, " does not lead to the folder that was made there; was the state folder moved?"));
 }
 
 bool WorkFolder::is_untouched() const {
-  struct stat info {};
-  if (has_files_ || !secrets_.empty() || lstat(cwd_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  return info.st_mtim.tv_sec == 0 && info.st_mtim.tv_nsec == 0 && info.st_ctim.tv_sec == seal_.tv_sec &&
-         info.st_ctim.tv_nsec == seal_.tv_nsec;
+  return !has_files_ && secrets_.empty() && is_as_sealed(path_, path_seal_) && is_as_sealed(cwd_, cwd_seal_);
+}
+
+absl::StatusOr<WorkFolders> WorkFolders::make(std::string path) {
+  drop_all_secret_files(path);
+  if (absl::Status removed = remove_tree(path); !removed.ok()) {
+    say("not all that earlier jobs left could be removed: ", std::string(removed.message()));
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return absl::ErrnoToStatus(errno, "opening " + path);
+  return WorkFolders(std::move(path), std::move(folder));
+}
+
+absl::StatusOr<std::unique_ptr<WorkFolder>> WorkFolders::next() {
+  std::unique_ptr<WorkFolder> folder(new WorkFolder(folder_, path_, std::to_string(made_++)));
+  RETURN_IF_ERROR(folder->clean());
+  return folder;
 }
 
 }  // namespace hodei::worker

@@ -1,5 +1,7 @@
 #include "src/worker/worker.h"
 
+#include <fcntl.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/worker/agent.h"
 #include "src/worker/agent_launcher.h"
+#include "src/worker/first_process.h"
 #include "src/worker/state_folder.h"
 #include "src/worker/supervisor.h"
 
@@ -39,6 +42,7 @@ void apply_environment(WorkerOptions& options) {
 
 int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent_argv) {
   forbid_core_dumps(FoundBy::Environment);
+  close_inherited_descriptors();
   WorkerOptions options = given;
   apply_environment(options);
   absl::StatusOr<StateFolder> state = StateFolder::open(options.state_dir);
@@ -60,8 +64,11 @@ int run_attached_agent() {
     return 2;
   }
   forbid_core_dumps(FoundBy::Environment);
+  const int socket = std::atoi(number);
+  close_inherited_descriptors(socket);
+  fcntl(socket, F_SETFD, FD_CLOEXEC);
   const SystemClock clock;
-  Agent agent(Fd(std::atoi(number)), clock);
+  Agent agent(Fd(socket), clock);
   // Everything that matters is with the supervisor or the server; gRPC's threads need no farewell.
   std::_Exit(agent.run());
 }

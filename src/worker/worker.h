@@ -55,6 +55,8 @@ struct WorkerOptions {
   size_t ring_bytes = 1 << 20;                 // output buffered per execution
   std::string metrics_listen;                  // host:port of the agent's /metrics; `off` or empty: none
   Duration stop_grace = 30s;                   // for what runs when the worker is stopped, before it is ended
+  // Ends when nothing runs and no server has answered for this long, or when the state folder is gone. 0: never.
+  Duration leave_after{0};
   Duration grace = 5s;                         // from SIGTERM to SIGKILL when a job names none
 };
 

@@ -10,6 +10,7 @@
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
 #include "src/api/grpc/translate.h"
+#include "src/base/odd_numbers.h"
 #include "src/store/rows.h"
 #include "src/store/segments/power_cut_files.h"
 #include "src/store/segments/segment_log_store.h"
@@ -310,6 +311,58 @@ void protocol() {
        std::string(reinterpret_cast<const char*>(words), sizeof(words)) + std::string(ring.data(), words[2]));
 }
 
+// Every floating-point number of a message, as what no amount can be.
+void odd_numbers() {
+  std::vector<double> odd = no_amounts();
+  for (const double tiny : tiny_amounts()) odd.push_back(tiny);
+  for (size_t i = 0; i < odd.size(); ++i) {
+    const std::string name = fmt::format("odd-number-{:02}", i);
+    v1::JobSpec spec = small_spec();
+    spec.mutable_resources()->set_cpu_cores(odd[i]);
+    seed("submission", name + "-cores", a_request(spec).SerializeAsString());
+    v1::ServerMessage order;
+    order.add_run()->set_execution_id("j1.1");
+    order.mutable_run(0)->set_spec(spec.SerializeAsString());
+    seed("server_stream", name, order.SerializeAsString());
+    spec = small_spec();
+    spec.mutable_backoff()->set_factor(odd[i]);
+    seed("submission", name + "-factor", a_request(spec).SerializeAsString());
+    v1::RegisterRequest registration;
+    *registration.mutable_info() = an_info("w1");
+    registration.mutable_info()->mutable_capacity()->set_cpu_cores(odd[i]);
+    seed("worker_info", name, registration.SerializeAsString());
+    v1::WorkerMessage beat = a_hello("w1");
+    beat.mutable_heartbeat()->set_cpu_load(odd[i]);
+    v1::JobProgress* progress = beat.add_progress();
+    progress->set_execution_id("j1.1");
+    progress->set_percentage(odd[i]);
+    seed("worker_stream", name, beat.SerializeAsString());
+    v1::ConfigureSchedulerRequest configure;
+    configure.set_weight_load(odd[i]);
+    configure.set_threshold(odd[i]);
+    Script script;
+    worker_joins(script.step(Step::ConfigureScheduler, configure), "w1").step(Step::QueueJob, a_request(small_spec()));
+    seed("commands", name, script.step(Step::WorkerMessage, beat).step(Step::Restart).bytes());
+    core::SchedulerConfig config;
+    config.capacity = config.threshold = odd[i];
+    seed("rows", name + "-scheduler", std::string(1, 1) + store::pack(config));
+    core::Past past;
+    past.progress = odd[i];
+    seed("rows", name + "-past", std::string(1, 5) + core::encode(past));
+    core::JobHead head;
+    head.backoff.factor = odd[i];
+    seed("rows", name + "-details", std::string(1, 6) + store::pack_details(head));
+  }
+  const std::vector<std::string> words = {"nan", "-nan", ".nan", "inf", "-inf", ".inf", "1e308", "-1e308", "-0", "1e-320", "1e999"};
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string name = fmt::format("odd-number-{:02}", i);
+    seed("quantities", name, words[i] + "s");
+    seed("job_file", name, "command: {shell: {cmd: x}}\nresources: {cpu_cores: " + words[i] + "}\nbackoff: {factor: " + words[i] + "}\n");
+    seed("report_line", name, "progress " + words[i] + " done");
+    seed("config_file", name, "cpu: " + words[i] + "\nlog_retention_size: " + words[i] + "\nlease: " + words[i] + "\n");
+  }
+}
+
 void written_texts() {
   texts("ids", {"j1", "j1f3k", "j1f3k.2", public_id(JobId{12345}), public_id(JobId{7}) + ".1", "worker-1", "a.b_c"});
   texts("quantities", {"500ms", "1h30m", "2d", "0", "1.5s", "10GiB", "512m", "1024", "2g", "65535", "-5"});
@@ -366,6 +419,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   written_texts();
+  odd_numbers();
   report_lines();
   messages();
   scripts();

@@ -4,6 +4,7 @@ Every test starts what it needs and ends it by pid. Nothing waits for a fixed ti
 condition, up to a deadline.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -57,6 +58,11 @@ def until(condition, what, patience=PATIENCE):
             return answer
         check(time.monotonic() < deadline, lambda: f"waited {patience:.0f} s in vain: {what() if callable(what) else what}")
         time.sleep(0.02)
+
+
+def resource_name(worker, installation="ours"):
+    """What a provider calls a worker's container or pod: it carries a mark of the installation."""
+    return f"hodei-{hashlib.sha256(installation.encode()).hexdigest()[:8]}-{worker}"
 
 
 def free_port():

@@ -1,8 +1,12 @@
 """What is wrong is refused before anything is stored, with a message that names the field and the fix."""
 
+import math
 import socket
+import struct
 
+import raw_grpc
 from harness import Dev, check, contains, free_port, items, same
+from raw_grpc import field
 
 
 def refused(dev, arguments, *words, stored=True, **options):
@@ -134,3 +138,47 @@ def test_flag_beats_environment_beats_file():
         shown = dev.ok("config", "show", "--server", "http://127.0.0.1:2", env={"HODEI_CONFIG": config}).out
         contains(shown, "http://127.0.0.1:2", "a flag wins over both")
         dev.ok("config", "check", env={"HODEI_CONFIG": config})
+
+
+def test_numbers_that_are_none():
+    """NaN, infinity, what no machine has: refused by every call that takes a number with a fraction."""
+    def number(at, value):
+        return raw_grpc.varint(at << 3 | 1) + struct.pack("<d", value)
+
+    def spec(more):
+        return field(1, field(2, field(1, field(1, "true"))) + more)
+
+    jobs, scheduler, providers = "/hodei.v1.JobExecutionService/", "/hodei.v1.SchedulerService/", "/hodei.v1.ProviderManagementService/"
+    borders = {
+        "resources.cpu_cores": lambda v: (jobs + "QueueJob", spec(field(6, number(1, v)))),
+        "backoff.factor": lambda v: (jobs + "QueueJob", spec(field(9, number(3, v)))),
+        "percentage": lambda v: (jobs + "UpdateProgress", field(1, "j1.1") + number(2, v)),
+        "weight_load": lambda v: (scheduler + "ConfigureScheduler", number(3, v)),
+        "threshold": lambda v: (scheduler + "ConfigureScheduler", number(7, v)),
+        "tenant weight": lambda v: (scheduler + "SetTenant", number(2, v)),
+        "tenant max_cpu_cores": lambda v: (scheduler + "SetTenant", number(4, v)),
+        "limit rate": lambda v: (scheduler + "SetLimit", field(2, "key") + number(4, v)),
+        "pool size.cpu_cores": lambda v: (providers + "SetPool", field(1, field(1, "p") + field(10, number(1, v)))),
+    }
+    with Dev().start(worker=False) as dev:
+        for name, border in borders.items():
+            for odd in (math.nan, -math.nan, math.inf, -math.inf, 1e308, -1e308, -1.0):
+                path, request = border(odd)
+                same(raw_grpc.call(dev.port, path, request), raw_grpc.INVALID_ARGUMENT, f"{name} of {odd}")
+        same(dev.jobs(), [], "jobs stored")
+        refused(dev, ["provider", "add", "p", "--type", "docker", "--cost", "nan"], "--cost", "nan")
+        file = dev.write("nan.yaml", "command: {shell: {cmd: 'true'}}\nresources: {cpu_cores: nan}\n")
+        refused(dev, ["job", "submit", "--file", file], "nan.yaml:2", "cpu_cores")
+        file = dev.write("large.yaml", "command: {shell: {cmd: 'true'}}\nresources: {cpu_cores: 1e308}\n")
+        refused(dev, ["job", "submit", "--file", file], "resources.cpu_cores: must be a number from 0 to 100000, not 1e+308")
+
+
+def test_more_than_a_job_may_ask_of_placement():
+    with Dev().start(worker=False) as dev:
+        rules = ", ".join(f"{{key: k{i}}}" for i in range(65))
+        file = dev.write("tolerant.yaml", f"command: {{shell: {{cmd: 'true'}}}}\nconstraints: {{tolerations: [{rules}]}}\n")
+        refused(dev, ["job", "submit", "--file", file], "constraints.tolerations: at most 64, not 65")
+        values = ", ".join(f"v{i}" for i in range(101))
+        file = dev.write("values.yaml", "command: {shell: {cmd: 'true'}}\n"
+                         f"constraints: {{labels: [{{key: zone, operator: In, values: [{values}]}}]}}\n")
+        refused(dev, ["job", "submit", "--file", file], "constraints.labels[0].values: at most 100 values, not 101")

@@ -12,7 +12,7 @@ import docker_images
 import harness
 import openapi
 from dockerd import Dockerd
-from harness import ROOT, Apart, check, contains, same, until
+from harness import Apart, check, contains, resource_name, ROOT, same, until
 from recorder import Recorder
 from registry import registry
 
@@ -166,26 +166,48 @@ def test_the_own_image_is_built_from_scratch_and_needs_no_second_worker():
 
 def test_another_installation_is_left_alone():
     with an_engine() as (engine, docker):
-        engine.docker("create", "--name", "hodei-alone", "--network", "host", "small:1")
+        alone, ours = resource_name("alone"), resource_name("w1")
+        engine.docker("create", "--name", alone, "--network", "host", "small:1")
         docker.refused("create", "is not of this installation", worker_id="alone", image="small:1")
         docker.call("create", worker_id="w1", image="small:1")
-        docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", installation="theirs")
         docker.refused("create", "is not of this installation", worker_id="w1", image="small:1", name="another")
-        container = engine.inspect("hodei-w1")["Id"]
+        container = engine.inspect(ours)["Id"]
         for words in ({"worker_id": "w1"}, {"worker_id": "w1", "id": container}):
             same(docker.call("status", installation="theirs", **words)["phase"], "Gone", "their view of it")
             docker.call("destroy", installation="theirs", **words)
         docker.call("destroy", worker_id="alone")
         same(docker.call("list", installation="theirs"), {}, "their list")
         same(docker.call("list"), {"w1": "Running"}, "our list")
-        same(sorted(engine.containers()), ["hodei-alone", "hodei-w1"], "all containers")
+        same(sorted(engine.containers()), sorted([alone, ours]), "all containers")
+
+
+def test_two_installations_give_the_same_worker_id_to_different_containers():
+    with an_engine() as (engine, docker):
+        docker.call("create", worker_id="w1", image="small:1")
+        docker.call("create", worker_id="w1", image="small:1", installation="theirs")
+        both = sorted([resource_name("w1"), resource_name("w1", "theirs")])
+        same(sorted(engine.containers()), both, "all containers")
+        docker.call("destroy", worker_id="w1")
+        same(engine.containers(), [resource_name("w1", "theirs")], "what is left: theirs")
+        docker.call("destroy", worker_id="w1", installation="theirs")
+
+
+def test_a_container_with_the_name_of_an_earlier_version_is_found_as_ours():
+    with an_engine() as (engine, docker):
+        for owner in ("ours", "theirs"):
+            labels = (f"hodei.installation={owner}", "hodei.provider=docker", "hodei.worker=w1")
+            flags = [flag for label in labels for flag in ("--label", label)]
+            engine.docker("create", "--name", "hodei-w1" if owner == "ours" else "theirs", "--network", "host", *flags, "small:1")
+        same(docker.call("list"), {"w1": "Starting"}, "the list")
+        docker.call("destroy", worker_id="w1")
+        same(engine.containers(), ["theirs"], "what is left: another installation's")
 
 
 def test_what_a_killed_server_left_before_the_start_is_made_anew():
     with an_engine() as (engine, docker):
         labels = ("hodei.installation=ours", "hodei.provider=docker", "hodei.worker=w1")
         flags = [flag for label in labels for flag in ("--label", label)]
-        engine.docker("create", "--name", "hodei-w1", "--network", "host", *flags, "small:1")
+        engine.docker("create", "--name", resource_name("w1"), "--network", "host", *flags, "small:1")
         same(docker.call("list"), {"w1": "Starting"}, "the list")
         docker.call("create", worker_id="w1", image="small:1")
         same(docker.call("status", worker_id="w1")["phase"], "Running", "phase")
@@ -205,7 +227,7 @@ def test_the_end_of_a_worker_is_told_with_its_reason():
             try:
                 docker.call("create", worker_id="w1", image="small:1")
                 before = until(told, "the watcher to tell of the start")
-                engine.docker("kill", "hodei-w1")
+                engine.docker("kill", resource_name("w1"))
                 until(lambda: told() > before, "the watcher to tell of the end")
                 status = docker.call("status", worker_id="w1")
                 same(status["phase"], "Ended", "phase")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-from harness import check, contains, same, until
+from harness import check, contains, resource_name, same, until
 from kube_cluster import CHECK, IMAGE, PATH, SECRET, WORKER, a_cluster, worker_of
 
 
@@ -26,7 +26,7 @@ def test_the_token_is_only_in_the_secret_and_goes_with_the_pod():
         cluster.call("create", worker_id="w1")
         cluster.runs("w1")
         check(SECRET not in json.dumps(list(api.store.pods.values())), "the token is in the pod")
-        same([name for _, name in api.store.secrets], ["hodei-w1-token"], "the secrets")
+        same([name for _, name in api.store.secrets], [resource_name("w1") + "-token"], "the secrets")
         environment = (worker_of(api) / "environ").read_bytes()
         check(SECRET.encode() in environment, "the worker does not have its token")
         cluster.call("destroy", worker_id="w1")
@@ -87,7 +87,7 @@ def test_a_quota_is_no_room():
         api.store.quota = 1
         cluster.call("create", worker_id="w1")
         cluster.refused("create", "RESOURCE_EXHAUSTED", "quota", worker_id="w2")
-        same(api.pods(), ["hodei-w1"], "the pods")
+        same(api.pods(), [resource_name("w1")], "the pods")
         cluster.call("destroy", worker_id="w1")
 
 
@@ -115,7 +115,7 @@ def test_a_worker_that_used_too_much_memory_says_so():
     with a_cluster() as (api, cluster):
         cluster.call("create", worker_id="w1")
         cluster.runs("w1")
-        api.kubelet.oom.add("hodei-w1")
+        api.kubelet.oom.add(resource_name("w1"))
         next(iter(api.kubelet.processes.values())).kill()
         seen = cluster.status_until("w1", lambda s: s["phase"] == "Ended", "to have ended")
         contains(seen["reason"], "OOMKilled", "reason")
@@ -152,14 +152,25 @@ def test_a_secret_that_is_refused_leaves_no_pod():
 
 def test_another_pod_of_the_same_name_is_left_alone():
     with a_cluster() as (api, cluster):
-        cluster.call("create", worker_id="w1", installation="theirs")
+        ours = resource_name("w1")
+        with api.store.changed:
+            labels = {"hodei.installation": "theirs", "hodei.provider": "kubernetes", "hodei.worker": "w1"}
+            api.store.create_pod("hodei-workers", {"metadata": {"name": ours, "labels": labels}, "spec": {"containers": []}})
         cluster.refused("create", "ALREADY_EXISTS", "not of this installation", worker_id="w1")
         cluster.call("destroy", worker_id="w1")
-        same(api.pods(), ["hodei-w1"], "their pod")
+        same(api.pods(), [ours], "their pod")
+
+
+def test_two_installations_in_one_namespace_do_not_meet():
+    with a_cluster() as (api, cluster):
+        cluster.call("create", worker_id="w1")
+        cluster.call("create", worker_id="w1", installation="theirs")
+        same(sorted(api.pods()), sorted([resource_name("w1"), resource_name("w1", "theirs")]), "the pods")
         cluster.call("destroy", worker_id="w1", id="another-uid", installation="theirs")
-        same(api.pods(), ["hodei-w1"], "their pod, asked for by another UID")
+        cluster.call("destroy", worker_id="w1")
+        same(api.pods(), [resource_name("w1", "theirs")], "their pod, also when asked for by another UID")
         cluster.call("destroy", worker_id="w1", installation="theirs")
-        same(api.left(), [], "what is left of it")
+        same(api.left(), [], "what is left of both")
 
 
 def test_words_reach_the_worker_as_they_are():

@@ -1,6 +1,6 @@
 """The watch of pods: it goes on where it broke off, lists again when it must, and bears long lists."""
 
-from harness import check, same, until
+from harness import check, resource_name, same, until
 from kube_cluster import Watch, a_cluster
 
 
@@ -35,8 +35,8 @@ def test_a_watch_that_is_too_old_lists_again():
             watch.forget()
             with api.store.changed:
                 # Gone without an event that anybody sees: only a new list can tell.
-                api.store.pods[("hodei-workers", "hodei-w1")]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-                del api.store.pods[("hodei-workers", "hodei-w1")]
+                api.store.pods[("hodei-workers", resource_name("w1"))]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+                del api.store.pods[("hodei-workers", resource_name("w1"))]
                 api.store.compact()
                 if as_status:
                     api.watch_generation += 1

@@ -159,6 +159,22 @@ def test_the_canary_is_found_nowhere():
         same(where_it_is(dev, needles(), api_answers(dev, again)), [], "places that hold the canary after a retry")
 
 
+def test_progress_and_outputs_are_masked_too():
+    with Dev().start() as dev:
+        value = "c4nary-in-reports"
+        job = dev.submit("--secret-from", f"s={dev.write('given', value)}", "--", "sh", "-c", r'''
+            t=$(sed 's/.*:"//; s/".*//'); w=$HODEI_WORKER
+            "$w" output "v=<$t>" "b=$(printf 'password %s' "$t" | base64)" || exit 1
+            "$w" output "$t=1" && exit 2
+            "$w" progress 50 "$(printf %0995d 0)$t" || exit 3''')
+        (dev.folder / "given").unlink()
+        ended = dev.wait_for(job, "Succeeded")
+        same(ended["outputs"]["v"], "<" + "*" * len(value) + ">", "an output")
+        same(ended["progress"]["message"], "0" * 995 + "*" * 5, "a message that was cut inside of the secret")
+        same(where_it_is(dev, {value.encode()},
+                         api_answers(dev, job)), [], "places that hold it")
+
+
 def test_what_is_left_of_a_secret_beside_a_gap_is_masked():
     with Dev().start() as dev:
         value = "c4nary-that-is-cut-in-two-halves"

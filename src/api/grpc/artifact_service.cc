@@ -8,13 +8,23 @@
 
 namespace hodei::api {
 
-grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(Context*, v1::StoredArtifact* out) {
-  return start_upload(server_, out);
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(Context* c, v1::StoredArtifact* out) {
+  return start_upload(server_, *c, Callers::All, out);
 }
 
-grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::Download(Context*,
-                                                                                  const v1::DownloadArtifactRequest* in) {
-  return start_download(server_, *in);
+grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::Download(
+    Context* c, const v1::DownloadArtifactRequest* in) {
+  return start_download(server_, *c, Callers::All, *in);
+}
+
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::upload_by_worker(Context* c,
+                                                                                      v1::StoredArtifact* out) {
+  return start_upload(server_, *c, Callers::WorkersOnly, out);
+}
+
+grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::download_by_worker(
+    Context* c, const v1::DownloadArtifactRequest* in) {
+  return start_download(server_, *c, Callers::WorkersOnly, *in);
 }
 
 ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifactsRequest* in, v1::ListArtifactsResponse* out) {
@@ -36,7 +46,7 @@ ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifact
 
 ArtifactService::Unary* ArtifactService::Stat(Context*, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
   return read(server_, server_.files(), [this, in, out](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto key, artifact_key(server_, in->artifact()));
+    ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
     ASSIGN_OR_RETURN(const auto info, server_.artifacts().stat(key));
     to_proto(info, out);
     return absl::OkStatus();
@@ -46,7 +56,7 @@ ArtifactService::Unary* ArtifactService::Stat(Context*, const v1::StatArtifactRe
 ArtifactService::Unary* ArtifactService::Delete(Context*, const v1::DeleteArtifactRequest* in,
                                                 v1::DeleteArtifactResponse*) {
   return read(server_, server_.files(), [this, in](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto key, artifact_key(server_, in->artifact()));
+    ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
     return server_.artifacts().remove(key);
   });
 }

@@ -19,6 +19,11 @@ class ArtifactService final : public v1::ArtifactService::CallbackService {
   Unary* Stat(Context* c, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) override;
   Unary* Delete(Context* c, const v1::DeleteArtifactRequest* in, v1::DeleteArtifactResponse* out) override;
 
+  // At an address for workers only: with a session, for an execution.
+  grpc::ServerReadReactor<v1::UploadArtifactRequest>* upload_by_worker(Context* c, v1::StoredArtifact* out);
+  grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* download_by_worker(Context* c,
+                                                                             const v1::DownloadArtifactRequest* in);
+
  private:
   server::Server& server_;
 };

@@ -1,6 +1,12 @@
 #include "src/api/grpc/artifact_streams.h"
 
-#include "src/api/grpc/submissions.h"
+#include <optional>
+
+#include <memory>
+#include <mutex>
+
+#include "src/api/grpc/artifact_access.h"
+#include "src/api/grpc/session_call.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/status.h"
 
@@ -10,29 +16,106 @@ namespace {
 constexpr size_t kMaxChunk = 1 << 20;
 constexpr size_t kSentChunk = 256 << 10;
 
+// The one end of a call, which the call itself, the answer about its session and a server that stops may all want to
+// be.
+template <class Reactor>
+struct Ending {
+  std::mutex mutex;
+  Reactor* reactor = nullptr;  // null: the call is ended
+  uint64_t open_call = 0;
+  bool working = false;              // in the pool: the call lives until that is over
+  std::optional<absl::Status> wanted;  // the end that came up meanwhile
+
+  void end(const absl::Status& status) {
+    const std::lock_guard lock(mutex);
+    if (reactor == nullptr) return;
+    if (!working) {
+      std::exchange(reactor, nullptr)->Finish(to_grpc(status));
+    } else if (!wanted) {
+      wanted = status;
+    }
+  }
+};
+
+// Files are for threads that may wait for a disk. `work` ends the call, or `next` goes on with it.
+template <class Reactor, class Work, class Next>
+void work_in_pool(server::Server& server, const std::shared_ptr<Ending<Reactor>>& ending, Work work, Next next) {
+  {
+    const std::lock_guard lock(ending->mutex);
+    if (ending->reactor == nullptr) return;
+    ending->working = true;
+  }
+  server.files().post_always([ending, work, next] {
+    work();
+    const std::lock_guard lock(ending->mutex);
+    ending->working = false;
+    if (ending->wanted) {
+      std::exchange(ending->reactor, nullptr)->Finish(to_grpc(*ending->wanted));
+    } else {
+      next();
+    }
+  });
+}
+
+// Ends the call when the server stops. Then, with the worker whose session came with the call (empty: none did), goes
+// on in `begin`, which must not block: the session is found by the loop.
+template <class Reactor>
+std::shared_ptr<Ending<Reactor>> watch_call(server::Server& server, Reactor* reactor) {
+  auto ending = std::make_shared<Ending<Reactor>>();
+  ending->reactor = reactor;
+  ending->open_call = server.open_calls().add([ending](const absl::Status& why) { ending->end(why); });
+  return ending;
+}
+
+template <class Reactor, class Begin>
+void find_caller(server::Server& server, const grpc::CallbackServerContext& context,
+                 const std::shared_ptr<Ending<Reactor>>& ending, Begin begin) {
+  const auto go_on = [ending, begin](absl::StatusOr<WorkerId> worker) {
+    if (!worker.ok()) return ending->end(worker.status());
+    const std::lock_guard lock(ending->mutex);
+    if (ending->reactor != nullptr) begin(*ending->reactor, *std::move(worker));
+  };
+  if (const std::optional<Hash128> session = session_in(context)) {
+    find_worker(server, *session, go_on);
+  } else {
+    go_on(WorkerId());
+  }
+}
+
 class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequest> {
  public:
-  UploadStream(server::Server& server, v1::StoredArtifact* out) : server_(server), out_(out) { StartRead(&part_); }
-
-  // Writing and syncing are for threads that may wait for a disk. One piece at a time: the next is read after the last.
-  void OnReadDone(bool ok) override {
-    server_.files().post_always([this, ok] { go_on(ok); });
+  UploadStream(server::Server& server, const grpc::CallbackServerContext& context, Callers callers,
+               v1::StoredArtifact* out)
+      : server_(server), out_(out), caller_{.worker = {}, .callers = callers}, ending_(watch_call(server, this)) {
+    find_caller(server, context, ending_, [](UploadStream& self, WorkerId worker) {
+      self.caller_.worker = std::move(worker);
+      self.StartRead(&self.part_);
+    });
   }
-  void OnDone() override { delete this; }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return ending_->end(absl::AbortedError("the upload broke off before its end"));
+    work_in_pool(server_, ending_, [this] { take_part(); }, [this] { StartRead(&part_); });
+  }
+  void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
+  void OnDone() override {
+    server_.open_calls().remove(ending_->open_call);
+    delete this;
+  }
 
  private:
-  void go_on(bool ok) {
-    if (!ok) return end(absl::AbortedError("the upload broke off before its end"));
-    if (part_.has_end()) return end(finish_upload());
-    if (const absl::Status taken = take(); !taken.ok()) return end(taken);
-    StartRead(&part_);
+  void take_part() {
+    if (part_.has_end()) return ending_->end(finish_upload());
+    if (const absl::Status taken = take(); !taken.ok()) ending_->end(taken);
   }
 
   absl::Status take() {
     if (part_.has_header()) {
       if (upload_ != nullptr) return bad_field("header", "may only be in the first message");
-      RETURN_IF_ERROR(server_.check_room());
-      ASSIGN_OR_RETURN(const server::ArtifactKey key, artifact_key(server_, part_.header().artifact()));
+      // A person is told at once; what a job sends is refused piece by piece with UNAVAILABLE, and its worker tries again.
+      if (part_.header().artifact().execution_id().empty()) RETURN_IF_ERROR(server_.check_room());
+      ASSIGN_OR_RETURN(const server::ArtifactKey key,
+                       allowed_key(server_, caller_, ArtifactUse::Store, part_.header().artifact()));
       ASSIGN_OR_RETURN(upload_, server_.artifacts().begin(key, std::chrono::milliseconds(part_.header().expires_in_ms())));
       return absl::OkStatus();
     }
@@ -51,74 +134,78 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
     return absl::OkStatus();
   }
 
-  void end(const absl::Status& status) {
-    upload_.reset();
-    Finish(to_grpc(status));
-  }
-
   server::Server& server_;
   v1::StoredArtifact* out_;
+  ArtifactCaller caller_;
   v1::UploadArtifactRequest part_;
   std::unique_ptr<server::ArtifactStore::Upload> upload_;
+  const std::shared_ptr<Ending<UploadStream>> ending_;
 };
 
 class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifactResponse> {
  public:
-  DownloadStream(server::Server& server, const v1::DownloadArtifactRequest& request) : server_(server) {
-    server_.files().post_always([this, request] { begin(request); });
+  DownloadStream(server::Server& server, const grpc::CallbackServerContext& context, Callers callers,
+                 const v1::DownloadArtifactRequest& request)
+      : server_(server),
+        request_(request),
+        caller_{.worker = {}, .callers = callers},
+        ending_(watch_call(server, this)) {
+    // The caller is found by the loop, whose thread must not open files: that comes when the metadata are sent.
+    find_caller(server, context, ending_, [](DownloadStream& self, WorkerId worker) {
+      self.caller_.worker = std::move(worker);
+      self.StartSendInitialMetadata();
+    });
   }
 
-  void OnWriteDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::CANCELLED);
-    part_.clear_artifact();
-    server_.files().post_always([this] { send_next(); });
+  void OnSendInitialMetadataDone(bool ok) override {
+    if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
+    work_in_pool(server_, ending_, [this] { open_and_read(); }, [this] { StartWrite(&part_); });
   }
-  void OnDone() override { delete this; }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
+    part_.clear_artifact();
+    work_in_pool(server_, ending_, [this] { read_next(); }, [this] { StartWrite(&part_); });
+  }
+  void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
+  void OnDone() override {
+    server_.open_calls().remove(ending_->open_call);
+    delete this;
+  }
 
  private:
-  void begin(const v1::DownloadArtifactRequest& request) {
-    if (const absl::Status opened = open(server_, request); !opened.ok()) return Finish(to_grpc(opened));
-    to_proto(content_->info(), part_.mutable_artifact());
-    send_next();
-  }
-
-  absl::Status open(server::Server& server, const v1::DownloadArtifactRequest& request) {
-    ASSIGN_OR_RETURN(const server::ArtifactKey key, artifact_key(server, request.artifact()));
-    ASSIGN_OR_RETURN(content_, server.artifacts().content(key));
-    offset_ = request.offset();
+  absl::Status open() {
+    ASSIGN_OR_RETURN(const server::ArtifactKey key,
+                     allowed_key(server_, caller_, ArtifactUse::Fetch, request_.artifact()));
+    ASSIGN_OR_RETURN(content_, server_.artifacts().content(key));
+    offset_ = request_.offset();
     if (offset_ >= 0 && offset_ <= content_->info().size) return absl::OkStatus();
     return bad_field("offset", "must be between 0 and the size, ", content_->info().size);
   }
 
-  void send_next() {
+  void open_and_read() {
+    if (const absl::Status opened = open(); !opened.ok()) return ending_->end(opened);
+    to_proto(content_->info(), part_.mutable_artifact());
+    read_next();
+  }
+
+  void read_next() {
     absl::StatusOr<std::string> chunk = content_->read(offset_, kSentChunk);
-    if (!chunk.ok()) return Finish(to_grpc(chunk.status()));
-    if (chunk->empty() && !part_.has_artifact()) return Finish(grpc::Status::OK);
+    if (!chunk.ok()) return ending_->end(chunk.status());
+    if (chunk->empty() && !part_.has_artifact()) return ending_->end(absl::OkStatus());
     offset_ += static_cast<int64_t>(chunk->size());
     part_.set_chunk(std::move(*chunk));
-    StartWrite(&part_);
   }
 
   server::Server& server_;
+  const v1::DownloadArtifactRequest request_;
+  ArtifactCaller caller_;
   std::unique_ptr<server::ArtifactStore::Content> content_;
   int64_t offset_ = 0;
   v1::DownloadArtifactResponse part_;
+  const std::shared_ptr<Ending<DownloadStream>> ending_;
 };
 
 }  // namespace
-
-absl::StatusOr<server::ArtifactKey> artifact_key(server::Server& server, const v1::ArtifactName& name) {
-  server::ArtifactKey key{.name = name.name()};
-  RETURN_IF_ERROR(server::check_artifact_name(key.name));
-  if (name.execution_id().empty()) {
-    ASSIGN_OR_RETURN(key.ns, namespace_of(name.namespace_()));
-    return key;
-  }
-  ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(name.execution_id()));
-  ASSIGN_OR_RETURN(const store::JobView job, server.lookups().job(execution.job));
-  key.ns = job.head.ns.str();
-  return key;
-}
 
 void to_proto(const server::ArtifactInfo& info, v1::StoredArtifact* out) {
   out->set_namespace_(info.key.ns);
@@ -129,13 +216,17 @@ void to_proto(const server::ArtifactInfo& info, v1::StoredArtifact* out) {
   set_time(info.expires, out->mutable_expires_at());
 }
 
-grpc::ServerReadReactor<v1::UploadArtifactRequest>* start_upload(server::Server& server, v1::StoredArtifact* out) {
-  return new UploadStream(server, out);
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* start_upload(server::Server& server,
+                                                                 const grpc::CallbackServerContext& context,
+                                                                 Callers callers, v1::StoredArtifact* out) {
+  return new UploadStream(server, context, callers, out);
 }
 
 grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* start_download(server::Server& server,
+                                                                       const grpc::CallbackServerContext& context,
+                                                                       Callers callers,
                                                                        const v1::DownloadArtifactRequest& request) {
-  return new DownloadStream(server, request);
+  return new DownloadStream(server, context, callers, request);
 }
 
 }  // namespace hodei::api

@@ -1,49 +1,26 @@
 #include "src/api/grpc/cancel_wait.h"
 
+#include "src/api/grpc/late_answer.h"
 #include "src/api/grpc/translate.h"
 
 namespace hodei::api {
-namespace {
 
-// Shared by the watcher and the reply to the cancel itself: whichever sees the end first answers.
-struct Answer {
-  std::mutex mutex;
-  grpc::ServerUnaryReactor* reactor;   // null: answered
-  v1::CancelJobResponse* out;
-  uint64_t watch = 0;
-
-  void give(const absl::Status& status, std::optional<core::JobState> state) {
-    grpc::ServerUnaryReactor* to = nullptr;
-    {
-      const std::lock_guard lock(mutex);
-      to = std::exchange(reactor, nullptr);
-      if (to != nullptr && state) out->set_state(to_proto(*state));
-    }
-    if (to != nullptr) to->Finish(to_grpc(status));
-  }
-};
-
-}  // namespace
-
-void wait_for_cancel(server::Server& server, JobId job, const std::string& reason, std::function<absl::Status(JobId)> absent,
-                     grpc::ServerUnaryReactor* reactor, v1::CancelJobResponse* out) {
-  auto answer = std::make_shared<Answer>();
-  answer->reactor = reactor;
-  answer->out = out;
-  const uint64_t watch = server.events().watch_job(job, [answer](const std::shared_ptr<const server::JobEvent>& event) {
-    if (core::is_terminal(event->job->state)) answer->give(absl::OkStatus(), event->job->state);
+// The watcher and the reply to the cancel itself: whichever sees the end first answers.
+grpc::ServerUnaryReactor* cancel_and_wait(server::Server& server, JobId job, const std::string& reason,
+                                          std::function<absl::Status(JobId)> absent, v1::CancelJobResponse* out) {
+  auto watch = std::make_shared<uint64_t>(0);
+  const LateAnswer answer(server.open_calls(), [&server, watch] { server.events().unwatch(*watch); });
+  *watch = server.events().watch_job(job, [answer, out](const std::shared_ptr<const server::JobEvent>& event) {
+    const core::JobState state = event->job->state;
+    if (core::is_terminal(state)) answer.give(absl::OkStatus(), [out, state] { out->set_state(to_proto(state)); });
   });
-  server.loop().post_bounded(core::Cancel{job, reason}, [&server, answer, watch, job, absent](absl::StatusOr<core::Reply> reply) {
-    if (absl::IsNotFound(reply.status())) {
-      const absl::Status taken =
-          server.reads().post([answer, absent, job] { answer->give(absent(job), std::nullopt); });
-      if (!taken.ok()) answer->give(taken, std::nullopt);
-    } else if (!reply.ok()) {
-      answer->give(reply.status(), std::nullopt);
-    }
-    // Otherwise the watch ends with the job.
-    if (!reply.ok()) server.events().unwatch(watch);
+  server.loop().post_bounded(core::Cancel{job, reason}, [&server, answer, job, absent](const absl::StatusOr<core::Reply>& reply) {
+    if (reply.ok()) return;   // when the wish is taken the answer comes with the job's end
+    if (!absl::IsNotFound(reply.status())) return answer.give(reply.status());
+    const absl::Status taken = server.reads().post([answer, job, absent] { answer.give(absent(job)); });
+    if (!taken.ok()) answer.give(taken);
   });
+  return answer.reactor();
 }
 
 }  // namespace hodei::api

@@ -9,7 +9,9 @@
 
 namespace hodei::api {
 
-void wait_for_cancel(server::Server& server, JobId job, const std::string& reason, std::function<absl::Status(JobId)> absent,
-                     grpc::ServerUnaryReactor* reactor, v1::CancelJobResponse* out);
+// `absent` says why a job that is not waiting or running cannot be cancelled. A server that stops answers UNAVAILABLE
+// at once: the wish is durable, and whoever asks again hears how it went.
+grpc::ServerUnaryReactor* cancel_and_wait(server::Server& server, JobId job, const std::string& reason,
+                                          std::function<absl::Status(JobId)> absent, v1::CancelJobResponse* out);
 
 }  // namespace hodei::api

@@ -2,8 +2,12 @@
 #pragma once
 
 #include "grpcpp/server_builder.h"
+#include "src/base/time.h"
 
 namespace hodei::api {
+
+// A stop leaves calls that are about to be answered this long; the rest are broken off.
+inline constexpr Duration kGraceOnStop = 500ms;
 
 void set_edge_limits(grpc::ServerBuilder& builder);
 

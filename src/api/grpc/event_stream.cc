@@ -68,7 +68,7 @@ void push_gap(Writer& writer, WallTime now) {
 
 // One job: history from the store, then events; `told` keeps the two from overlapping.
 struct JobFeed {
-  explicit JobFeed(std::function<void()> done) : writer(std::move(done)) {}
+  JobFeed(server::OpenCalls& open_calls, std::function<void()> done) : writer(open_calls, std::move(done)) {}
   Writer writer;
   std::mutex mutex;
   bool history_sent = false;
@@ -101,7 +101,7 @@ struct JobFeed {
 
 grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_job(server::Server& server, JobId job) {
   auto watch = std::make_shared<uint64_t>(0);
-  auto feed = std::make_shared<JobFeed>([&server, watch] { server.events().unwatch(*watch); });
+  auto feed = std::make_shared<JobFeed>(server.open_calls(), [&server, watch] { server.events().unwatch(*watch); });
   *watch = server.events().watch_job(job, [&server, feed](const std::shared_ptr<const server::JobEvent>& event) {
     const std::lock_guard lock(feed->mutex);
     if (!feed->history_sent) {
@@ -122,7 +122,7 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_job(server::Server& server,
 
 grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_namespace(server::Server& server, const std::string& ns) {
   auto watch = std::make_shared<uint64_t>(0);
-  auto writer = std::make_shared<Writer>([&server, watch] { server.events().unwatch(*watch); });
+  auto writer = std::make_shared<Writer>(server.open_calls(), [&server, watch] { server.events().unwatch(*watch); });
   *watch = server.events().watch_all([&server, writer, ns](const std::shared_ptr<const server::JobEvent>& event) {
     if (!ns.empty() && event->job->ns.str() != ns) return;
     const WallTime now = server.clock().now().wall;
@@ -137,8 +137,8 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_namespace(server::Server& s
 }
 
 template <class Message>
-grpc::ServerWriteReactor<Message>* refuse(const absl::Status& status) {
-  QueuedWriter<Message> writer([] {});
+grpc::ServerWriteReactor<Message>* refuse(server::Server& server, const absl::Status& status) {
+  QueuedWriter<Message> writer(server.open_calls(), [] {});
   writer.close(to_grpc(status));
   return writer.reactor();
 }
@@ -149,14 +149,15 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* start_event_stream(server::Server&
                                                                  const v1::ExecutionEventStreamRequest& request) {
   if (request.job_id().empty()) return stream_namespace(server, request.namespace_());
   const absl::StatusOr<JobId> job = parse_job_id(request.job_id());
-  if (!job.ok()) return refuse<v1::ExecutionEvent>(job.status());
+  if (!job.ok()) return refuse<v1::ExecutionEvent>(server, job.status());
   return stream_job(server, *job);
 }
 
 grpc::ServerWriteReactor<v1::SchedulingDecision>* start_decision_stream(server::Server& server,
                                                                         const v1::SchedulingDecisionStreamRequest& request) {
   auto watch = std::make_shared<uint64_t>(0);
-  auto writer = std::make_shared<QueuedWriter<v1::SchedulingDecision>>([&server, watch] { server.events().unwatch(*watch); });
+  auto writer = std::make_shared<QueuedWriter<v1::SchedulingDecision>>(
+      server.open_calls(), [&server, watch] { server.events().unwatch(*watch); });
   *watch = server.events().watch_all([writer, ns = request.namespace_()](const std::shared_ptr<const server::JobEvent>& event) {
     const core::JobHead& job = *event->job;
     if (job.state != core::JobState::Scheduled || event->progress || (!ns.empty() && job.ns.str() != ns)) return;

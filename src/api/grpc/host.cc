@@ -85,7 +85,7 @@ void GrpcHost::stop() {
     parts_->doors.clear();
   }
   if (parts_->server == nullptr) return;
-  parts_->server->Shutdown(deadline_in(2s));
+  parts_->server->Shutdown(deadline_in(kGraceOnStop));
   parts_->server->Wait();
   parts_->server = nullptr;
 }

@@ -1,6 +1,8 @@
 // The unary forms of a worker's reports, fenced like those of the stream.
+#include "src/api/grpc/execution_facts.h"
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/session_call.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -8,21 +10,34 @@ namespace {
 
 constexpr size_t kMaxOutput = 64 * 1024;
 
-// A report with one item; the answer says whether the execution was the current one.
+// A report with one item; the answer says whether the execution was the current one. About what was never given to it a
+// worker may not even ask.
 template <class Out>
 grpc::ServerUnaryReactor* report(server::Server& server, grpc::CallbackServerContext* c, const std::string& execution_id,
                                  Out* out, std::function<void(ExecutionId, core::Report&)> add) {
   const absl::StatusOr<ExecutionId> execution = parse_execution_id(execution_id);
   if (!execution.ok()) return finish(c, execution.status());
+  if (!session_in(*c)) return finish(c, needs_session());
+  const absl::StatusOr<ExecutionFacts> facts = find_execution(server.lookups(), *execution);
+  if (!facts.ok()) return finish(c, facts.status());
   return decide_for_worker(
       server, c,
-      [execution = *execution, add = std::move(add)](const WorkerId& worker) -> core::Command {
+      [&server, facts = *facts, execution = *execution,
+       add = std::move(add)](const WorkerId& worker) -> absl::StatusOr<core::Command> {
+        if (const absl::Status own = check_owner(facts, execution, worker); !own.ok()) {
+          server.refused_claims().count(server::Claim::Report);
+          return own;
+        }
         core::Report r;
         r.worker = worker;
         add(execution, r);
-        return r;
+        return core::Command(std::move(r));
       },
-      [out](const core::Reply& reply) { out->set_accepted(std::get<core::Reported>(reply).accepted.at(0)); });
+      [&server, out](const core::Reply& reply) {
+        const bool accepted = std::get<core::Reported>(reply).accepted.at(0);
+        if (!accepted) server.refused_claims().count(server::Claim::Report);
+        out->set_accepted(accepted);
+      });
 }
 
 }  // namespace
@@ -34,9 +49,8 @@ JobService::Unary* JobService::StartJob(Context* c, const v1::StartJobRequest* i
 }
 
 JobService::Unary* JobService::UpdateProgress(Context* c, const v1::UpdateProgressRequest* in, v1::UpdateProgressResponse* out) {
-  if (!(in->percentage() >= 0 && in->percentage() <= 100)) {
-    return finish(c, bad_field("percentage", "must be between 0 and 100, not ", in->percentage()));
-  }
+  const absl::Status usable = check_within("percentage", in->percentage(), 0, 100);
+  if (!usable.ok()) return finish(c, usable);
   return report(server_, c, in->execution_id(), out, [in](ExecutionId e, core::Report& r) {
     r.progress.push_back({e, in->percentage(), in->message()});
   });

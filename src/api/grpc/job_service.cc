@@ -55,6 +55,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   adopt_trace(c, job);
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
+  RETURN_IF_ERROR(find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit));
   return submit;
 }
 
@@ -90,6 +91,8 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     adopt_trace(*c, *job);
     submit.jobs.push_back(std::move(*job));
   }
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
+  if (!asked.ok()) return finish(c, asked);
   return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
     for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
   });
@@ -158,15 +161,11 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
   if (!id.ok()) return finish(c, id.status());
   if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
-  Unary* reactor = c->DefaultReactor();
   const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
-  if (in->wait()) {
-    wait_for_cancel(server_, *id, in->reason(), absent, reactor, out);
-    return reactor;
-  }
+  if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
+  Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [this, reactor, out, absent, id = *id](auto reply) {
-    if (absl::IsNotFound(reply.status()))
-      return read_then_finish(server_, reactor, [absent, id] { return absent(id); });
+    if (absl::IsNotFound(reply.status())) return read_then_finish(server_, reactor, [absent, id] { return absent(id); });
     if (reply.ok()) out->set_state(to_proto(std::get<core::CancelTaken>(*reply).state));
     reactor->Finish(to_grpc(reply.status()));
   });

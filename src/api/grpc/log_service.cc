@@ -27,6 +27,10 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
     }
     out->set_more(page.more);
     out->set_complete(page.complete);
+    out->set_expired(page.expired);
+    for (const server::LogChunk& chunk : page.chunks) {
+      if (chunk.gap && chunk.gap->reason == server::kExpired) out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
+    }
     return absl::OkStatus();
   });
 }

@@ -54,6 +54,10 @@ struct LogFeed : std::enable_shared_from_this<LogFeed> {
 class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
  public:
   explicit LogStreamReactor(std::shared_ptr<LogFeed> feed) : feed_(std::move(feed)) {
+    open_call_ = feed_->host.open_calls().add([feed = feed_](const absl::Status& why) {
+      const std::lock_guard lock(feed->mutex);
+      feed->end(why);
+    });
     const std::lock_guard lock(feed_->mutex);
     feed_->reactor = this;
     feed_->go_on();
@@ -75,6 +79,7 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
       feed_->reactor = nullptr;
       last = std::move(feed_->subscription);
     }
+    feed_->host.open_calls().remove(open_call_);
     delete this;
   }
 
@@ -82,6 +87,7 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
 
  private:
   const std::shared_ptr<LogFeed> feed_;
+  uint64_t open_call_ = 0;
 };
 
 void LogFeed::go_on() {

@@ -1,5 +1,6 @@
 #include "src/api/grpc/metric_query.h"
 
+#include <algorithm>
 #include <future>
 
 #include "src/api/grpc/translate.h"
@@ -12,7 +13,11 @@ constexpr Duration kLoopLimit = 5s;
 constexpr Duration kDefaultSpan = std::chrono::hours(1);
 constexpr int kMaxWorkers = 10'000;
 
-WallTime time_of(const google::protobuf::Timestamp& t) { return {t.seconds() * 1'000'000 + t.nanos() / 1'000}; }
+// Years beyond these are nobody's time, and in microseconds they would not fit.
+WallTime time_of(const google::protobuf::Timestamp& t) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return {std::clamp(t.seconds(), -kMost, kMost) * 1'000'000 + t.nanos() / 1'000};
+}
 
 bool matches(const std::map<std::string, std::string>& labels, const google::protobuf::Map<std::string, std::string>& wanted) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {

@@ -77,7 +77,7 @@ absl::StatusOr<Duration> step_of(int64_t step_ms, const store::MetricQuery& quer
 
 grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Context*, const v1::StreamMetricsRequest* in) {
   auto watch = std::make_shared<SampleWatch>();
-  auto writer = std::make_shared<Samples>([this, watch] { watch->end(server_.recorder()); });
+  auto writer = std::make_shared<Samples>(server_.open_calls(), [this, watch] { watch->end(server_.recorder()); });
   auto* reactor = writer->reactor();
   // Which workers have the labels, the loop knows: somebody has to wait for it.
   const absl::Status taken = server_.reads().post([this, watch, writer, request = *in] {

@@ -32,7 +32,7 @@ void store(server::Server& server, const LateAnswer& answer, core::PutProvider c
 }  // namespace
 
 ProviderService::Unary* ProviderService::RegisterProvider(Context* c, const v1::RegisterProviderRequest* in, v1::Provider* out) {
-  const LateAnswer answer;
+  const LateAnswer answer(server_.open_calls());
   const absl::StatusOr<core::ProviderRow> row = from_proto(in->config());
   if (row.ok()) store(server_, answer, {*row, true}, principal_of(*c), out);
   else answer.give(row.status());
@@ -40,7 +40,7 @@ ProviderService::Unary* ProviderService::RegisterProvider(Context* c, const v1::
 }
 
 ProviderService::Unary* ProviderService::UpdateProvider(Context* c, const v1::UpdateProviderRequest* in, v1::Provider* out) {
-  const LateAnswer answer;
+  const LateAnswer answer(server_.open_calls());
   if (in->name().empty()) {
     answer.give(bad_field("name", "must not be empty"));
     return answer.reactor();
@@ -78,7 +78,7 @@ ProviderService::Unary* ProviderService::GetProvider(Context* c, const v1::GetPr
 }
 
 ProviderService::Unary* ProviderService::GetProviderHealth(Context*, const v1::GetProviderHealthRequest* in, v1::ProviderHealth* out) {
-  const LateAnswer answer;
+  const LateAnswer answer(server_.open_calls());
   server_.provisioner().check_health(in->name(), [this, answer, out](const absl::StatusOr<providers::Health>& health) {
     answer.give(health.status(), [&] { to_proto(*health, server_.clock().now().wall, out); });
   });
@@ -86,7 +86,7 @@ ProviderService::Unary* ProviderService::GetProviderHealth(Context*, const v1::G
 }
 
 ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWorkerLogsRequest* in, v1::GetWorkerLogsResponse* out) {
-  const LateAnswer answer;
+  const LateAnswer answer(server_.open_calls());
   const int tail = in->tail() == 0 ? kDefaultTail : in->tail();
   if (in->worker_id().empty() || tail < 0 || tail > kMaxTail) {
     answer.give(in->worker_id().empty() ? bad_field("worker_id", "must not be empty")

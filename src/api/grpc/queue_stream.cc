@@ -16,6 +16,13 @@ struct QueueStream::Answers {
   bool reading = true;
   bool no_more_requests = false;
   bool finished = false;
+  grpc::Status end_status = grpc::Status::OK;
+  uint64_t open_call = 0;
+
+  bool takes_requests() {
+    const std::lock_guard lock(mutex);
+    return !no_more_requests && !finished;
+  }
 
   void push(v1::QueueJobResponse response) {
     const std::lock_guard lock(mutex);
@@ -39,7 +46,7 @@ struct QueueStream::Answers {
     }
     if (no_more_requests && !writing && in_flight == 0) {
       finished = true;
-      stream->Finish(grpc::Status::OK);
+      stream->Finish(end_status);
     }
   }
 };
@@ -48,10 +55,18 @@ QueueStream::QueueStream(server::Server& server, Prepare prepare)
     : server_(server), prepare_(std::move(prepare)), answers_(std::make_shared<Answers>()) {
   answers_->stream = this;
   StartRead(&request_);
+  // What was read is answered still; nothing more is read.
+  answers_->open_call = server.open_calls().add([answers = answers_](const absl::Status& why) {
+    const std::lock_guard lock(answers->mutex);
+    if (answers->stream == nullptr) return;
+    answers->no_more_requests = true;
+    answers->end_status = to_grpc(why);
+    answers->go_on();
+  });
 }
 
 void QueueStream::OnReadDone(bool ok) {
-  if (ok) take_request();
+  if (ok && answers_->takes_requests()) take_request();
   const std::lock_guard lock(answers_->mutex);
   answers_->reading = false;
   answers_->no_more_requests = answers_->no_more_requests || !ok;
@@ -107,6 +122,7 @@ void QueueStream::OnDone() {
     const std::lock_guard lock(answers_->mutex);
     answers_->stream = nullptr;
   }
+  server_.open_calls().remove(answers_->open_call);
   delete this;
 }
 

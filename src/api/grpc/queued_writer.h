@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "grpcpp/support/server_callback.h"
+#include "src/api/grpc/translate.h"
+#include "src/server/open_calls.h"
 
 namespace hodei::api {
 
@@ -18,9 +20,10 @@ class QueuedWriter {
  public:
   static constexpr size_t kMaxQueued = 1'000;
 
-  // `on_done` runs once, when the call is over, and lets go of the feed.
-  explicit QueuedWriter(std::function<void()> on_done) : state_(std::make_shared<State>()) {
-    state_->reactor = new Reactor(state_, std::move(on_done));
+  // `on_done` runs once, when the call is over, and lets go of the feed. A server that stops ends the call at once.
+  QueuedWriter(server::OpenCalls& open_calls, std::function<void()> on_done) : state_(std::make_shared<State>()) {
+    state_->reactor = new Reactor(open_calls, state_, std::move(on_done));
+    state_->open_call = open_calls.add([state = state_](const absl::Status& why) { state->end_now(to_grpc(why)); });
   }
 
   grpc::ServerWriteReactor<Message>* reactor() const { return state_->reactor; }
@@ -61,6 +64,16 @@ class QueuedWriter {
     bool finished = false;
     int64_t lost = 0;
     std::optional<grpc::Status> closing;
+    uint64_t open_call = 0;
+
+    // Without what is queued.
+    void end_now(grpc::Status status) {
+      const std::lock_guard lock(mutex);
+      if (reactor == nullptr) return;
+      queue.clear();
+      closing = std::move(status);
+      write_next();
+    }
 
     void write_next() {
       if (writing || finished) return;
@@ -78,7 +91,8 @@ class QueuedWriter {
 
   class Reactor final : public grpc::ServerWriteReactor<Message> {
    public:
-    Reactor(std::shared_ptr<State> state, std::function<void()> on_done) : state_(std::move(state)), on_done_(std::move(on_done)) {}
+    Reactor(server::OpenCalls& open_calls, std::shared_ptr<State> state, std::function<void()> on_done)
+        : open_calls_(open_calls), state_(std::move(state)), on_done_(std::move(on_done)) {}
 
     void OnWriteDone(bool ok) override {
       const std::lock_guard lock(state_->mutex);
@@ -89,22 +103,19 @@ class QueuedWriter {
       }
       state_->write_next();
     }
-    void OnCancel() override {
-      const std::lock_guard lock(state_->mutex);
-      state_->queue.clear();
-      state_->closing = grpc::Status::CANCELLED;
-      state_->write_next();
-    }
+    void OnCancel() override { state_->end_now(grpc::Status::CANCELLED); }
     void OnDone() override {
       {
         const std::lock_guard lock(state_->mutex);
         state_->reactor = nullptr;
       }
+      open_calls_.remove(state_->open_call);
       on_done_();
       delete this;
     }
 
    private:
+    server::OpenCalls& open_calls_;
     std::shared_ptr<State> state_;
     std::function<void()> on_done_;
   };

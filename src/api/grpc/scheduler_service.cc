@@ -27,12 +27,14 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   if (!job.ok()) return finish(c, job.status());
   adopt_trace(*c, *job);
   if (in->dry_run()) {
-    return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape}),
+    return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape, job->head.ns}),
                                      [out](const core::Explanation& e) { to_proto(e, out->mutable_decision()); });
   }
   if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
   core::Submit submit;
   submit.jobs.push_back(std::move(*job));
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
+  if (!asked.ok()) return finish(c, asked);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(std::move(submit), [this, reactor, out](absl::StatusOr<core::Reply> reply) {
     if (!reply.ok()) return reactor->Finish(to_grpc(reply.status()));
@@ -129,10 +131,13 @@ SchedulerService::Unary* SchedulerService::GetAvailableWorkers(Context* c, const
   // Nothing is stored here: what its secrets hold does not matter to where it would go.
   v1::JobSpec spec = in->has_spec() ? in->spec() : any;
   hide_secrets(spec);
-  const absl::StatusOr<core::NewJob> job = new_job(spec, std::string(kDefaultNamespace), "", "");
+  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
+  if (!ns.ok()) return finish(c, ns.status());
+  const absl::StatusOr<core::NewJob> job = new_job(spec, *ns, "", "");
   if (!job.ok()) return finish(c, job.status());
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(core::Question(core::PreviewJob{job->head.shape}), [this, reactor, out](auto preview) {
+  server_.loop().post_bounded(core::Question(core::PreviewJob{job->head.shape, job->head.ns}), [this, reactor,
+                                                                                                out](auto preview) {
     if (!preview.ok()) return reactor->Finish(to_grpc(preview.status()));
     std::set<WorkerId> fitting;
     for (const core::Candidate& candidate : std::get<core::Explanation>(*preview).candidates) {

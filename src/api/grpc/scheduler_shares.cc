@@ -1,9 +1,8 @@
 // SchedulerService: shares and quotas of tenants, limits of concurrency keys.
-#include <cmath>
-
 #include "src/api/grpc/scheduler_service.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -55,12 +54,10 @@ SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTe
   command.max_memory_mb = given(in->has_max_memory_mb(), in->max_memory_mb());
   command.max_pending = given(in->has_max_pending(), in->max_pending());
   if (in->has_max_cpu_cores()) {
-    const double milli = in->max_cpu_cores() * kMilli;
-    if (!(milli >= 0 && milli <= static_cast<double>(core::kMaxQuota))) {
-      return finish(c, bad_field("max_cpu_cores", "must be from 0 (no quota) to ",
-                                 core::kMaxQuota / static_cast<int64_t>(kMilli), ", not ", in->max_cpu_cores()));
-    }
-    command.max_cpu_milli = std::llround(milli);
+    const double most = static_cast<double>(core::kMaxQuota) / kMilli;
+    const absl::Status usable = check_within("max_cpu_cores", in->max_cpu_cores(), 0, most, " (0: no quota)");
+    if (!usable.ok()) return finish(c, usable);
+    command.max_cpu_milli = bounded_whole(in->max_cpu_cores() * kMilli, 0, core::kMaxQuota);
   }
   return decide<core::TenantViews>(server_, c, command, [out](const core::TenantViews& one) { fill_tenant(one.tenants[0], out); });
 }

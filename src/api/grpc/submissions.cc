@@ -83,6 +83,23 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   return job;
 }
 
+absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& reader, core::Submit& submit) {
+  if (!horizon.ask_store) return absl::OkStatus();
+  std::vector<Hash128> keys;
+  for (const core::NewJob& job : submit.jobs) {
+    if (job.idempotency) keys.push_back(*job.idempotency);
+  }
+  if (keys.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::optional<JobId>> owners, reader.key_owners(keys));
+  size_t at = 0;
+  for (core::NewJob& job : submit.jobs) {
+    if (!job.idempotency) continue;
+    job.key_owner = owners[at++];
+    job.key_asked_before = horizon.committed;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const std::string& ns) {
   RETURN_IF_ERROR(check_name("template.name", wanted.name()));
   if (wanted.description().size() > 4096) return bad_field("template.description", "has at most 4096 characters");

@@ -6,6 +6,7 @@
 #include "hodei/v1/job_service.pb.h"
 #include "src/core/commands.h"
 #include "src/core/job/template.h"
+#include "src/server/key_horizon.h"
 #include "src/store/store.h"
 
 namespace hodei::api {
@@ -21,6 +22,9 @@ absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, co
 // Checks the spec and makes a job of it. Its secrets have been sealed.
 absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& spec, const std::string& ns, const std::string& correlation_id,
                                      const std::string& template_name);
+
+// Asks the store for the idempotency keys of a submission, where the engine may have forgotten them.
+absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& reader, core::Submit& submit);
 
 // Checks a template and gives its stored form.
 absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const std::string& ns);

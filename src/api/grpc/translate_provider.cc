@@ -1,9 +1,9 @@
 #include "src/api/grpc/translate_provider.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "src/api/grpc/translate.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -40,7 +40,7 @@ void merge(const google::protobuf::Map<std::string, std::string>& from, core::La
 }
 
 core::Amounts amounts_of(const v1::Capacity& c) {
-  return {std::llround(c.cpu_cores() * 1000), c.memory_mb(), c.storage_mb(), c.gpus()};
+  return {bounded_whole(c.cpu_cores() * 1000, 0, INT64_MAX), c.memory_mb(), c.storage_mb(), c.gpus()};
 }
 
 void fill_capacity(const core::Amounts& in, v1::Capacity* out) {
@@ -125,9 +125,9 @@ absl::StatusOr<core::PoolRow> from_proto(const v1::Pool& in) {
     out.idle = std::chrono::milliseconds(in.idle_ms());
   }
   out.one_job = in.one_job();
-  if (!std::isfinite(in.size().cpu_cores()) || std::abs(in.size().cpu_cores()) > 1e6) {
-    return bad_field("size.cpu_cores", "must be between 0 and 1000000");
-  }
+  out.reuse = in.reuse();
+  out.ns = in.for_namespace();
+  RETURN_IF_ERROR(check_within("size.cpu_cores", in.size().cpu_cores(), 0, kMostCores));
   out.size = amounts_of(in.size());
   out.labels = {in.labels().begin(), in.labels().end()};
   RETURN_IF_ERROR(core::validate(out));
@@ -171,6 +171,8 @@ void to_proto(const core::PoolView& view, v1::Pool* out) {
   out->set_spare(static_cast<int>(row.spare));
   out->set_idle_ms(row.idle.count() / 1000);
   out->set_one_job(row.one_job);
+  out->set_reuse(row.reuse);
+  out->set_for_namespace(row.ns);
   out->set_slots(static_cast<int>(row.slots));
   fill_capacity(row.size, out->mutable_size());
   for (const auto& [key, value] : row.labels) (*out->mutable_labels())[key] = value;

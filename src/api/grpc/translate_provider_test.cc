@@ -80,7 +80,7 @@ TEST(TranslateProvider, BadNumbersAreNamed) {
   EXPECT_EQ(from_proto(pool).status().message(), "idle_ms: must be from 0 to a year");
   pool.clear_idle_ms();
   pool.mutable_size()->set_cpu_cores(1e300);
-  EXPECT_EQ(from_proto(pool).status().message(), "size.cpu_cores: must be between 0 and 1000000");
+  EXPECT_EQ(from_proto(pool).status().message(), "size.cpu_cores: must be a number from 0 to 1000000, not 1e+300");
   v1::ProviderConfig config;
   config.set_name("p");
   config.set_type("docker");

@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <cmath>
 
 #include "src/api/grpc/translate.h"
+#include "src/base/clip.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -30,9 +31,7 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   out.os = in.os();
   out.architecture = in.architecture();
   const v1::Capacity& c = in.capacity();
-  if (!std::isfinite(c.cpu_cores()) || c.cpu_cores() < 0 || c.cpu_cores() > 1e6) {
-    return bad_field("info.capacity.cpu_cores", "must be between 0 and 1000000");
-  }
+  RETURN_IF_ERROR(check_within("info.capacity.cpu_cores", c.cpu_cores(), 0, kMostCores));
   out.capacity = {static_cast<int64_t>(c.cpu_cores() * 1000), c.memory_mb(), c.storage_mb(), c.gpus()};
   if (in.slots() <= 0) return bad_field("info.slots", "must be at least 1, not ", in.slots());
   out.slots = static_cast<uint32_t>(in.slots());
@@ -50,6 +49,10 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
 
 namespace {
 
+constexpr size_t kMaxResultOutputs = 64;
+constexpr size_t kMaxResultOutputBytes = 128 << 10;   // with keys and a margin: a worker counts 64 KiB of values
+constexpr size_t kMaxFailure = 200;
+
 RunFacts facts_from(const v1::JobResult& in) {
   RunFacts facts;
   facts.prepared.us = in.prepared_us();
@@ -59,8 +62,15 @@ RunFacts facts_from(const v1::JobResult& in) {
                  .io_write_bytes = in.usage().io_write_bytes()};
   facts.dropped_bytes = in.dropped_bytes();
   facts.dropped_lines = in.dropped_lines();
-  facts.secrets = {in.secrets().begin(), in.secrets().end()};
-  facts.outputs = {in.outputs().begin(), in.outputs().end()};
+  // Workers keep to these limits; whoever does not, has the rest cut off.
+  size_t bytes = 0;
+  for (const std::string& name : in.secrets()) {
+    if (facts.secrets.size() < core::kMaxSecrets && name.size() <= core::kMaxNameLength) facts.secrets.push_back(name);
+  }
+  for (const auto& [key, value] : in.outputs()) {
+    bytes += key.size() + value.size();
+    if (facts.outputs.size() < kMaxResultOutputs && bytes <= kMaxResultOutputBytes) facts.outputs[key] = value;
+  }
   return facts;
 }
 
@@ -73,7 +83,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
                                                                     : checked_enum<core::Outcome>(in.outcome());
   out.exit_code = in.exit_code();
   out.signal = in.signal();
-  out.failure = in.failure();
+  out.failure = std::string(clip(in.failure(), kMaxFailure));
   out.message = in.message();
   out.started.us = in.started_us();
   out.ended.us = in.ended_us();
@@ -130,6 +140,8 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   if (in.made) {
     out->set_pool(in.made->pool);
     out->set_provider_ref(in.made->handle);
+    out->set_serves_namespace(in.made->ns);
+    out->set_one_job(in.made->one_job);
     if (in.made->for_job != 0) out->set_made_for(short_id(JobId{in.made->for_job}));
   } else if (const auto pool = in.labels.find("pool"); pool != in.labels.end()) {
     out->set_pool(pool->second);

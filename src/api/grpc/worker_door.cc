@@ -37,10 +37,10 @@ class ArtifactCalls final : public v1::ArtifactService::CallbackService {
  public:
   explicit ArtifactCalls(ArtifactService& all) : all_(all) {}
   grpc::ServerReadReactor<v1::UploadArtifactRequest>* Upload(Context* c, v1::StoredArtifact* out) override {
-    return all_.Upload(c, out);
+    return all_.upload_by_worker(c, out);
   }
   grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* Download(Context* c, const v1::DownloadArtifactRequest* in) override {
-    return all_.Download(c, in);
+    return all_.download_by_worker(c, in);
   }
 
  private:
@@ -79,7 +79,7 @@ WorkerDoor::~WorkerDoor() { stop(); }
 
 void WorkerDoor::stop() {
   if (parts_->server == nullptr) return;
-  parts_->server->Shutdown(deadline_in(2s));
+  parts_->server->Shutdown(deadline_in(kGraceOnStop));
   parts_->server->Wait();
   parts_->server = nullptr;
 }

@@ -74,6 +74,25 @@ TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
   EXPECT_EQ(answer(*own, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()), grpc::StatusCode::OK);
 }
 
+TEST_F(WorkerDoors, GiveOutFilesOnlyForAnExecution) {
+  ASSERT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+  const auto artifacts = v1::ArtifactService::NewStub(at("127.0.0.2"));
+  const auto download = [&](const std::string& execution) {
+    grpc::ClientContext context;
+    context.set_deadline(deadline_in(30s));
+    v1::DownloadArtifactRequest request;
+    request.mutable_artifact()->set_name("somebodys.txt");
+    request.mutable_artifact()->set_execution_id(execution);
+    const auto reader = artifacts->Download(&context, request);
+    v1::DownloadArtifactResponse part;
+    while (reader->Read(&part)) {
+    }
+    return reader->Finish().error_code();
+  };
+  EXPECT_EQ(download(""), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(download(to_string(ExecutionId{JobId{1}, 1})), grpc::StatusCode::UNAUTHENTICATED);
+}
+
 TEST_F(WorkerDoors, OpenOnceAndSayWhenTheyCannot) {
   EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
   EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());

@@ -1,5 +1,7 @@
 #include "src/api/grpc/worker_link.h"
 
+#include <algorithm>
+
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
 #include "src/api/grpc/worker_messages.h"
@@ -7,6 +9,18 @@
 #include "src/base/status.h"
 
 namespace hodei::api {
+namespace {
+
+// What a report costs while it waits, beside its own bytes.
+constexpr size_t kReportOverhead = 1024;
+
+// As the worker counts it.
+size_t window_bytes(const store::LogPiece& piece) { return 64 + piece.data.size() + 32 * piece.lines.size(); }
+
+// Refusals that one message tells a worker in words; the rest are counted.
+constexpr size_t kMaxWords = 8;
+
+}  // namespace
 
 class WorkerStreamReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage> {
  public:
@@ -38,10 +52,15 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink:
 // ---- Towards the worker
 
 void WorkerStreamLink::send(server::ToWorker message) {
+  for (const server::ToWorker::Run& run : message.run) given_.give(run.execution);
   const std::lock_guard lock(mutex_);
   if (reactor_ == nullptr || finished_) return;
   // With every acknowledgement: a worker that has just come hears of it too.
   if (message.heartbeat_sent_us != 0 && server_.recorder().is_watched()) message.beat = server::MetricsRecorder::kWatchedBeat;
+  if (message.welcome && has_log_window_) {
+    const auto streams = static_cast<int64_t>(std::max<size_t>(server_.links().size(), 1));
+    message.welcome->log_window = std::clamp(kAllLogWindows / streams, kMinLogWindow, kMaxLogWindow);
+  }
   if (queue_.size() >= kMaxQueued) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its stream"});
   queue_.push_back(std::move(message));
   write_next();
@@ -98,6 +117,7 @@ void WorkerStreamLink::done() {
     worker = worker_;
   }
   server_.links().remove(stream_);
+  server_.heartbeats().close(stream_);
   if (!worker.empty()) journal(Level::Info, "server", "worker ", worker.str(), " disconnected (stream ", stream_, ")");
   if (!worker.empty()) server_.loop().post(core::CloseStream{worker, stream_}, nullptr);
 }
@@ -105,7 +125,8 @@ void WorkerStreamLink::done() {
 // ---- From the worker
 
 void WorkerStreamLink::read_next() {
-  if (reading_ || finished_ || reactor_ == nullptr || !open_ || !kept_.empty() || undecided_ >= kMaxUndecided) return;
+  if (reading_ || finished_ || reactor_ == nullptr || !open_) return;
+  if (kept_bytes_ > kMaxKeptBytes || undecided_bytes_ >= kMaxUndecidedBytes) return;
   reading_ = true;
   reactor_->StartRead(&in_);
 }
@@ -119,11 +140,13 @@ void WorkerStreamLink::read_done(bool ok) {
 }
 
 void WorkerStreamLink::take(v1::WorkerMessage& message) {
-  if (message.has_hello()) return open(message);
   {
     const std::lock_guard lock(mutex_);
-    if (!open_) return finish({grpc::StatusCode::FAILED_PRECONDITION, "the first message of a stream must be a hello"});
+    if (message.has_hello() && open_)
+      return finish({grpc::StatusCode::FAILED_PRECONDITION, "a stream has one hello, its first message"});
   }
+  if (message.has_hello()) return open(message);
+  if (!is_open()) return;
   // Before anything that says what became of executions because of it.
   if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_}, nullptr);
   if (message.has_heartbeat()) take_heartbeat(message.heartbeat());
@@ -131,10 +154,20 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
   if (message.started_size() + message.progress_size() + message.results_size() > 0) take_reports(message);
 }
 
+bool WorkerStreamLink::is_open() {
+  const std::lock_guard lock(mutex_);
+  if (!open_) finish({grpc::StatusCode::FAILED_PRECONDITION, "the first message of a stream must be a hello"});
+  return open_;
+}
+
 void WorkerStreamLink::open(const v1::WorkerMessage& message) {
   absl::StatusOr<core::OpenStream> hello = hello_from(message.hello());
   if (!hello.ok()) return opened(hello.status());
   hello->stream = stream_;
+  {
+    const std::lock_guard lock(mutex_);
+    has_log_window_ = message.hello().has_log_window();
+  }
   server_.loop().post(std::move(*hello), [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });
 }
 
@@ -143,9 +176,12 @@ void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
   {
     const std::lock_guard lock(mutex_);
     if (!reply.ok()) return finish(to_grpc(reply.status()));
-    worker_ = std::get<core::StreamOpened>(*reply).worker;
+    const auto& answer = std::get<core::StreamOpened>(*reply);
+    worker_ = answer.worker;
+    for (const ExecutionId& execution : answer.given) given_.give(execution);
     open_ = true;
     orphaned = reactor_ == nullptr;
+    if (!orphaned && !finished_) server_.heartbeats().open(stream_);
     read_next();
   }
   journal(Level::Info, "server", "worker ", worker_.str(), " connected (stream ", stream_, ")");
@@ -161,32 +197,63 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.cpu_load = beat.cpu_load();
   command.memory_used_mb = beat.memory_used_mb();
   command.dropped_logs = beat.dropped_logs();
-  server_.recorder().take(beat_from(beat, worker_, server_.clock().now()));
-  server_.loop().post(command, [self = shared_from_this()](absl::StatusOr<core::Reply> reply) {
-    if (reply.ok()) return;
-    const std::lock_guard lock(self->mutex_);
-    self->finish(to_grpc(reply.status()));
-  });
+  server::Beat seen = beat_from(beat, worker_, server_.clock().now());
+  const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
+  if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));
+  server_.recorder().take(std::move(seen));
+  if (!server_.heartbeats().take(command)) return close("this stream has been replaced by a newer one");
+  server::ToWorker acknowledgement;
+  acknowledgement.heartbeat_sent_us = beat.sent_us();
+  send(std::move(acknowledgement));
 }
 
 void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
   absl::StatusOr<core::Report> report = report_from(message);
+  const size_t bytes = kReportOverhead + message.ByteSizeLong();
   {
     const std::lock_guard lock(mutex_);
     if (!report.ok()) return finish(to_grpc(report.status()));
-    ++undecided_;
+    undecided_bytes_ += bytes;
   }
   report->worker = worker_;
   report->stream = stream_;
-  server_.loop().post(std::move(*report),
-                      [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->decided(reply.status()); });
+  // From its own word on, nothing more is printed; what was lost may still have output on the way.
+  for (const core::ResultReport& r : report->results) {
+    given_.end(r.execution, r.outcome == core::Outcome::Lost ? std::nullopt : r.log_bytes);
+  }
+  server_.loop().post(std::move(*report), [self = shared_from_this(), bytes](const absl::StatusOr<core::Reply>& reply) {
+    self->decided(reply, bytes);
+  });
 }
 
-void WorkerStreamLink::decided(const absl::Status& status) {
+void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply, size_t bytes) {
+  if (reply.ok()) {
+    const std::vector<bool>& accepted = std::get<core::Reported>(*reply).accepted;
+    const auto refused = std::count(accepted.begin(), accepted.end(), false);
+    if (refused > 0) server_.refused_claims().count(server::Claim::Report, refused);
+  }
   const std::lock_guard lock(mutex_);
-  --undecided_;
-  if (!status.ok()) return finish(to_grpc(status));
+  undecided_bytes_ -= bytes;
+  // While the store is away the stream stays open for heartbeats. It is closed when the store has been loaded again; then
+  // the worker says everything once more.
+  if (!reply.ok() && !absl::IsUnavailable(reply.status())) return finish(to_grpc(reply.status()));
   read_next();
+}
+
+absl::Status WorkerStreamLink::take_out_foreign(std::vector<store::LogPiece>& pieces) {
+  server::ToWorker answer;
+  absl::Status trouble;
+  std::erase_if(pieces, [&](const store::LogPiece& piece) {
+    const absl::StatusOr<std::optional<std::string>> against = given_.against(piece, worker_);
+    if (!against.ok()) trouble = against.status();
+    if (!against.ok() || !*against) return false;
+    server_.refused_claims().count(server::Claim::Log);
+    answer.logs.push_back({piece.execution, piece.offset + static_cast<int64_t>(piece.data.size())});
+    if (answer.words.size() < kMaxWords) answer.words.push_back(**against);
+    return true;
+  });
+  if (!answer.logs.empty()) send(std::move(answer));
+  return trouble;
 }
 
 void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
@@ -201,6 +268,7 @@ void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
   };
   for (v1::WorkerLogEntry& entry : *message.mutable_log_entries()) take_one(log_from(entry));
   for (v1::LogBatch& batch : *message.mutable_logs()) take_one(log_from(batch));
+  if (bad.ok()) bad = take_out_foreign(pieces);
   if (bad.ok() && pieces.empty()) return;
   const std::lock_guard lock(mutex_);
   if (!bad.ok()) return finish(to_grpc(bad));
@@ -209,15 +277,26 @@ void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
 
 void WorkerStreamLink::room() {
   const std::lock_guard lock(mutex_);
+  kept_bytes_ = 0;
   offer(std::exchange(kept_, {}));
   read_next();
 }
 
 void WorkerStreamLink::offer(std::vector<store::LogPiece> pieces) {
   if (pieces.empty()) return;
+  if (!kept_.empty()) return keep(std::move(pieces));   // behind those that wait
   const absl::StatusOr<bool> taken = server_.logs().offer(shared_from_this(), pieces);
   if (!taken.ok()) return finish(to_grpc(taken.status()));
-  if (!*taken) kept_ = std::move(pieces);
+  if (!*taken) keep(std::move(pieces));
+}
+
+void WorkerStreamLink::keep(std::vector<store::LogPiece> pieces) {
+  for (store::LogPiece& piece : pieces) {
+    kept_bytes_ += window_bytes(piece);
+    kept_.push_back(std::move(piece));
+  }
+  if (kept_bytes_ <= kMaxKeptBytes || !has_log_window_) return;
+  finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "more output is under way than the worker's log_window allows"});
 }
 
 }  // namespace hodei::api

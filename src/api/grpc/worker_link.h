@@ -2,6 +2,9 @@
 //
 // Three parties meet here: gRPC's threads (reads, writes), the loop's thread (orders, acknowledgements) and the log
 // hub's thread (log acknowledgements, room). All of them go through this object, which outlives the gRPC reactor.
+//
+// Heartbeats share the stream with output and reports, so the stream is read on whatever happens to those: heartbeats are
+// acknowledged where they are read, and output that finds no room waits here, bounded by the window that the worker keeps.
 #pragma once
 
 #include <deque>
@@ -11,6 +14,7 @@
 
 #include "grpcpp/support/server_callback.h"
 #include "hodei/v1/worker_service.pb.h"
+#include "src/api/grpc/given_executions.h"
 #include "src/server/server.h"
 
 namespace hodei::api {
@@ -23,10 +27,19 @@ class WorkerStreamLink final : public server::WorkerLink,
  public:
   // Messages to one worker that wait to be written; a worker that does not read is cut off beyond that.
   static constexpr size_t kMaxQueued = 100'000;
-  // Reports of one worker that wait for their commit; reading pauses beyond that.
-  static constexpr int kMaxUndecided = 64;
+  // Reports of one worker that wait for their commit; reading pauses beyond that. Far more than its executions can have to
+  // report while they wait for answers, so a worker that behaves never gets there.
+  static constexpr size_t kMaxUndecidedBytes = size_t{16} << 20;
+  // Output that a worker may have under way, when there are few of them, and when there are many: all windows together have
+  // about kAllLogWindows.
+  static constexpr int64_t kMaxLogWindow = int64_t{8} << 20;
+  static constexpr int64_t kMinLogWindow = int64_t{512} << 10;
+  static constexpr int64_t kAllLogWindows = int64_t{512} << 20;
+  // Output that waits here for room. A worker that sends more has not kept to its window and is cut off; one of an older
+  // version, which knows of none, is not read on.
+  static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
-  explicit WorkerStreamLink(server::Server& server) : server_(server) {}
+  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups()) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.
@@ -48,31 +61,38 @@ class WorkerStreamLink final : public server::WorkerLink,
   void take(v1::WorkerMessage& message);
   void open(const v1::WorkerMessage& message);
   void opened(const absl::StatusOr<core::Reply>& reply);
+  bool is_open();
   void take_reports(const v1::WorkerMessage& message);
   void take_heartbeat(const v1::Heartbeat& beat);
   void take_logs(v1::WorkerMessage& message);
-  void decided(const absl::Status& status);
+  void decided(const absl::StatusOr<core::Reply>& reply, size_t bytes);
+  // Takes out what the worker was not given, and tells it so: it must not wait for an acknowledgement that never comes.
+  absl::Status take_out_foreign(std::vector<store::LogPiece>& pieces);
   // With the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
   void offer(std::vector<store::LogPiece> pieces);
+  void keep(std::vector<store::LogPiece> pieces);   // with the mutex held
   void read_next();                              // with the mutex held
   void write_next();                             // with the mutex held
   void open_secrets(const core::SpecRow& spec, v1::RunJob* order);
   void finish(grpc::Status status);              // with the mutex held
 
   server::Server& server_;
+  GivenExecutions given_;
   std::mutex mutex_;
   WorkerStreamReactor* reactor_ = nullptr;       // null: the call is over
   v1::WorkerMessage in_;
   v1::ServerMessage out_;
   std::deque<server::ToWorker> queue_;
-  std::vector<store::LogPiece> kept_;            // logs that found no room yet
+  std::vector<store::LogPiece> kept_;            // logs that found no room yet, in order
+  size_t kept_bytes_ = 0;
+  bool has_log_window_ = false;                  // by the worker's hello
   uint64_t stream_ = 0;
   WorkerId worker_;
   bool open_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool finished_ = false;
-  int undecided_ = 0;
+  size_t undecided_bytes_ = 0;
 };
 
 }  // namespace hodei::api

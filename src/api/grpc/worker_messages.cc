@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "src/api/grpc/translate.h"
+#include "src/base/finite.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
@@ -64,8 +65,8 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   server::Beat out;
   out.at = at;
   out.worker = worker;
-  out.cpu_load = beat.cpu_load();
-  out.memory_bytes = beat.memory_used_mb() << 20;
+  out.cpu_load = bounded(beat.cpu_load(), 0, 1, 0);
+  out.memory_bytes = std::clamp<int64_t>(beat.memory_used_mb(), 0, INT64_MAX >> 20) << 20;
   out.network_rx_bytes = beat.network_rx_bytes();
   out.network_tx_bytes = beat.network_tx_bytes();
   out.disk_read_bytes = beat.disk_read_bytes();
@@ -73,7 +74,7 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   for (const v1::ExecutionUsage& usage : beat.executions()) {
     const absl::StatusOr<ExecutionId> id = parse_execution_id(usage.execution_id());
     if (!id.ok()) continue;
-    out.executions.push_back({*id, usage.cpu_ms(), usage.memory_kb() << 10, usage.io_read_bytes(), usage.io_write_bytes()});
+    out.executions.push_back({*id, usage.cpu_ms(), std::clamp<int64_t>(usage.memory_kb(), 0, INT64_MAX >> 10) << 10, usage.io_read_bytes(), usage.io_write_bytes()});
   }
   return out;
 }
@@ -142,6 +143,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
       welcome->set_epoch(m.epoch);
       for (const ExecutionId& e : m.welcome->unknown) welcome->add_unknown(to_string(e));
       for (const server::LogPosition& p : m.welcome->logs) add(p, welcome->add_log_positions());
+      welcome->set_log_window(m.welcome->log_window);
       m.welcome.reset();
     }
     size_t sent = 0;
@@ -167,6 +169,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
     for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));
     for (const server::LogPosition& p : m.logs) add(p, out->mutable_ack()->add_logs());
     if (m.heartbeat_sent_us != 0) out->mutable_ack()->set_heartbeat_sent_us(m.heartbeat_sent_us);
+    for (std::string& words : m.words) out->mutable_ack()->add_instructions(std::move(words));
     if (m.beat > Duration(0)) out->mutable_ack()->set_heartbeat_ms(m.beat.count() / 1000);
     bytes += 16 * (m.cancel.size() + m.results.size() + m.logs.size()) + 16;
     waiting.pop_front();

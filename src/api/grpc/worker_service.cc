@@ -86,19 +86,35 @@ WorkerService::Unary* WorkerService::UpdateWorkerStatus(Context* c, const v1::Up
                                                         v1::UpdateWorkerStatusResponse*) {
   return decide_for_worker(
       server_, c,
-      [in](const WorkerId& worker) -> core::Command {
+      [in](const WorkerId& worker) -> absl::StatusOr<core::Command> {
         core::Heartbeat beat;
         beat.worker = worker;
         beat.cpu_load = in->heartbeat().cpu_load();
         beat.memory_used_mb = in->heartbeat().memory_used_mb();
         beat.dropped_logs = in->heartbeat().dropped_logs();
-        return beat;
+        return core::Command(beat);
       },
       [](const core::Reply&) {});
 }
 
 WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in,
                                                       v1::UnregisterWorkerResponse*) {
+  return decide_for_worker(
+      server_, c,
+      [this, in](const WorkerId& worker) -> absl::StatusOr<core::Command> {
+        if (in->worker_id().empty() || in->worker_id() == worker.str()) {
+          return core::Command(core::UnregisterWorker{worker, in->reason()});
+        }
+        server_.refused_claims().count(server::Claim::Worker);
+        return absl::PermissionDeniedError(
+            cat("worker_id: the session is of worker ", worker.str(), ", which may unregister only itself"));
+      },
+      [](const core::Reply&) {});
+}
+
+WorkerService::Unary* WorkerService::RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in,
+                                                  v1::RemoveWorkerResponse*) {
+  if (in->worker_id().empty()) return finish(c, bad_field("worker_id", "must not be empty"));
   return decide<core::Done>(server_, c, core::UnregisterWorker{WorkerId(in->worker_id()), in->reason()},
                             [](const core::Done&) {});
 }

@@ -26,6 +26,7 @@ class WorkerService final : public v1::WorkerAgentService::CallbackService {
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStream(Context* c) override;
   Unary* UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in, v1::UpdateWorkerStatusResponse* out) override;
   Unary* UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in, v1::UnregisterWorkerResponse* out) override;
+  Unary* RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in, v1::RemoveWorkerResponse* out) override;
   Unary* ListWorkers(Context* c, const v1::ListWorkersRequest* in, v1::ListWorkersResponse* out) override;
   Unary* GetWorker(Context* c, const v1::GetWorkerRequest* in, v1::Worker* out) override;
   Unary* DrainWorker(Context* c, const v1::DrainWorkerRequest* in, v1::DrainWorkerResponse* out) override;

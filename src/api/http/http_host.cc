@@ -1,5 +1,7 @@
 #include "src/api/http/http_host.h"
 
+#include <fcntl.h>
+
 #include <thread>
 #include <vector>
 
@@ -28,6 +30,12 @@ using Error = boost::system::error_code;
 
 constexpr int kThreads = 2;
 constexpr size_t kReadSize = 4 << 10;
+
+// Asio opens sockets that programs started by us would inherit.
+template <class Socket>
+void keep_from_children(Socket& socket) {
+  fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
 
 // What to tell a client whose request cannot be read; nothing: it is gone.
 std::optional<HttpResponse> answer_to(const Error& error) {
@@ -152,6 +160,7 @@ struct HttpHost::Parts {
   void accept() {
     acceptor.async_accept(asio::make_strand(io), [this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
+      if (!error) keep_from_children(socket);
       if (!error && count < limits.connections) std::make_shared<Connection>(std::move(socket), router, limits, count)->start();
       accept();
     });
@@ -171,6 +180,7 @@ absl::StatusOr<std::unique_ptr<HttpHost>> HttpHost::open(const std::string& host
   if (error) return cannot(error);
   const tcp::endpoint endpoint = found.begin()->endpoint();
   parts->acceptor.open(endpoint.protocol(), error);
+  if (!error) keep_from_children(parts->acceptor);
   if (!error) parts->acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) parts->acceptor.bind(endpoint, error);
   if (!error) parts->acceptor.listen(asio::socket_base::max_listen_connections, error);

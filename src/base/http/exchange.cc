@@ -1,5 +1,7 @@
 #include "src/base/http/exchange.h"
 
+#include <fcntl.h>
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -26,6 +28,12 @@ constexpr size_t kPiece = 64 << 10;
 constexpr size_t kLargestHead = 64 << 10;
 constexpr size_t kKeptOfAFailure = 4096;      // of the body of an answer that is no success: for the message
 constexpr std::string_view kUserAgent = "hodei";
+
+// Asio opens sockets that programs started by us would inherit.
+template <class AnySocket>
+void keep_from_children(AnySocket& socket) {
+  fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
 
 class Exchange {
  public:
@@ -72,7 +80,9 @@ class Exchange {
     if (error == asio::error::access_denied) {
       return absl::PermissionDeniedError(cat(options_.unix_socket, ": ", error.message()));
     }
-    return error ? failure(cat("cannot connect to ", options_.unix_socket), error) : absl::OkStatus();
+    if (error) return failure(cat("cannot connect to ", options_.unix_socket), error);
+    keep_from_children(local_);
+    return absl::OkStatus();
   }
 
   absl::Status connect() {
@@ -87,6 +97,7 @@ class Exchange {
     if (error) return failure("cannot find the host", error);
     error = wait(options_.connect_timeout, [&](auto done) { asio::async_connect(socket_, found, done); });
     if (error) return failure("cannot connect", error);
+    keep_from_children(socket_);
     socket_.set_option(asio::ip::tcp::no_delay(true), error);
     return absl::OkStatus();
   }

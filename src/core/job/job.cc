@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 
 namespace hodei::core {
 namespace {
@@ -28,7 +28,8 @@ Transition get_transition(Decoder& in) {
 
 // Scores are kept in hundredths: enough to explain, small to store.
 void put(Encoder& out, const Decision& d) {
-  const auto part = [&](double v) { out.i64(std::llround(v * 100)); };
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const auto part = [&](double v) { out.i64(bounded_whole(v * 100, -kMost, kMost)); };
   part(d.score.capacity), part(d.score.load), part(d.score.affinity), part(d.score.zone), part(d.score.history);
   out.u64(d.considered).u64(d.rejected.size());
   for (const RuleCount& r : d.rejected) out.text(r.rule).u64(r.workers);
@@ -132,7 +133,7 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   past->reason = in.text();
   past->cancel_reason = in.text();
   past->output = in.text();
-  past->progress = std::bit_cast<double>(in.u64());
+  past->progress = bounded(std::bit_cast<double>(in.u64()), -1, 100, -1);
   past->progress_message = in.text();
   if (in.done() || !in.ok()) return past;
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->refused_by.emplace_back(std::string(in.text()));

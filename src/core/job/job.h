@@ -80,6 +80,8 @@ struct ShelvedExecution {
 // How many shelved executions of one job are kept; older ones go.
 inline constexpr uint32_t kMaxShelvedExecutions = 10'000;
 
+inline constexpr double kMaxBackoffFactor = 100;
+
 struct Backoff {
   Duration initial = 1s;
   Duration max = 300s;

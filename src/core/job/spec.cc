@@ -1,10 +1,10 @@
 #include "src/core/job/spec.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "src/base/clip.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
 #include "src/core/placement/rules/labels.h"
@@ -59,15 +59,25 @@ absl::Status check_command(const JobSpec& spec) {
 absl::Status check_labels(const JobSpec& spec) {
   if (spec.labels.size() > kMaxLabels) return bad_field("labels", "at most ", kMaxLabels, " labels, not ", spec.labels.size());
   for (const auto& [key, value] : spec.labels) {
-    if (key.empty() || key.size() > 200 || value.size() > 500) {
-      return bad_field("labels", "keys have 1 to 200 characters, values at most 500");
+    if (key.empty() || key.size() > kMaxLabelKey || value.size() > kMaxLabelValue) {
+      return bad_field("labels", "keys have 1 to ", kMaxLabelKey, " characters, values at most ", kMaxLabelValue);
     }
   }
   return absl::OkStatus();
 }
 
+absl::Status check_length(std::string_view field, std::string_view text, size_t most) {
+  if (text.size() <= most) return absl::OkStatus();
+  return bad_field(field, "has at most ", most, " characters, not ", text.size());
+}
+
 absl::Status check_rule(const LabelRule& rule, const std::string& field) {
   if (rule.key.empty()) return bad_field(cat(field, ".key"), "must not be empty");
+  RETURN_IF_ERROR(check_length(cat(field, ".key"), rule.key, kMaxLabelKey));
+  if (rule.values.size() > kMaxRuleValues) {
+    return bad_field(cat(field, ".values"), "at most ", kMaxRuleValues, " values, not ", rule.values.size());
+  }
+  for (const std::string& value : rule.values) RETURN_IF_ERROR(check_length(cat(field, ".values"), value, kMaxLabelValue));
   switch (rule.op) {
     case LabelOperator::In:
     case LabelOperator::NotIn:
@@ -87,6 +97,25 @@ absl::Status check_rule(const LabelRule& rule, const std::string& field) {
   return bad_field(cat(field, ".operator"), "must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
 }
 
+absl::Status check_tolerations(const Shape& shape) {
+  if (shape.tolerations.size() > kMaxTolerations) {
+    return bad_field("constraints.tolerations", "at most ", kMaxTolerations, ", not ", shape.tolerations.size());
+  }
+  for (size_t i = 0; i < shape.tolerations.size(); ++i) {
+    const std::string field = cat("constraints.tolerations[", i, "]");
+    RETURN_IF_ERROR(check_length(field + ".key", shape.tolerations[i].key, kMaxLabelKey));
+    RETURN_IF_ERROR(check_length(field + ".value", shape.tolerations[i].value, kMaxLabelValue));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_preferences(const Shape& shape) {
+  RETURN_IF_ERROR(check_length("resources.architecture", shape.architecture, kMaxNameLength));
+  RETURN_IF_ERROR(check_length("preferences.preferred_provider", shape.preferred_provider, kMaxNameLength));
+  RETURN_IF_ERROR(check_length("preferences.preferred_region", shape.preferred_region, kMaxLabelValue));
+  return check_length("preferences.preferred_zone", shape.preferred_zone, kMaxLabelValue);
+}
+
 absl::Status check_constraints(const JobSpec& spec) {
   const Shape& shape = spec.shape;
   if (shape.labels.size() > kMaxLabels) return bad_field("constraints.labels", "at most ", kMaxLabels, " expressions");
@@ -102,16 +131,23 @@ absl::Status check_constraints(const JobSpec& spec) {
   }
   if (!shape.pool.empty()) RETURN_IF_ERROR(check_name("constraints.pool", shape.pool));
   if (!shape.provider.empty()) RETURN_IF_ERROR(check_name("constraints.provider", shape.provider));
+  if (shape.capabilities.size() > kMaxCapabilities) {
+    return bad_field("constraints.capabilities", "at most ", kMaxCapabilities, ", not ", shape.capabilities.size());
+  }
   for (const std::string& c : shape.capabilities) RETURN_IF_ERROR(check_name("constraints.capabilities", c));
   if (shape.image.size() > 500 || has_nul(shape.image)) return bad_field("image", "has at most 500 characters and no NUL byte");
   if (shape.image.starts_with('-')) return bad_field("image", "must not start with '-'");
+  RETURN_IF_ERROR(check_tolerations(shape));
+  RETURN_IF_ERROR(check_preferences(shape));
+  if (const size_t size = encode(shape).size(); size > kMaxShapeBytes) {
+    return bad_field("constraints", "rules, tolerations and preferences take ", size, " bytes, at most ", kMaxShapeBytes,
+                     " are allowed; use fewer or shorter values");
+  }
   return absl::OkStatus();
 }
 
 absl::Status check_amounts(const JobSpec& spec) {
-  if (!std::isfinite(spec.cpu_cores) || spec.cpu_cores < 0 || spec.cpu_cores > 100'000) {
-    return bad_field("resources.cpu_cores", "must be between 0 and 100000, not ", spec.cpu_cores);
-  }
+  RETURN_IF_ERROR(check_within("resources.cpu_cores", spec.cpu_cores, 0, kMaxCpuCores));
   RETURN_IF_ERROR(check_range("resources.memory_mb", spec.memory_mb, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(check_range("resources.storage_mb", spec.storage_mb, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(check_range("resources.pids", spec.pids, 0, kMaxPids));
@@ -121,10 +157,8 @@ absl::Status check_amounts(const JobSpec& spec) {
   RETURN_IF_ERROR(check_range("backoff.initial_ms", spec.backoff_initial_ms, 0, kMaxTimeoutMs));
   RETURN_IF_ERROR(check_range("backoff.max_ms", spec.backoff_max_ms, 0, kMaxTimeoutMs));
   RETURN_IF_ERROR(check_range("kill_grace_ms", spec.kill_grace_ms, 0, 3600 * 1000));
-  if (!std::isfinite(spec.backoff_factor) || (spec.backoff_factor != 0 && (spec.backoff_factor < 1 || spec.backoff_factor > 100))) {
-    return bad_field("backoff.factor", "must be between 1 and 100 (0: the default of 2), not ", spec.backoff_factor);
-  }
-  return absl::OkStatus();
+  if (spec.backoff_factor == 0) return absl::OkStatus();
+  return check_within("backoff.factor", spec.backoff_factor, 1, kMaxBackoffFactor, " (0: the default of 2)");
 }
 
 // As /etc/passwd has it: what stands between two colons.
@@ -263,7 +297,7 @@ JobHead head_of(const JobSpec& spec) {
   }
 
   auto shape = std::make_shared<Shape>(spec.shape);
-  shape->needs.cpu_milli = static_cast<int64_t>(std::ceil(spec.cpu_cores * 1000));
+  shape->needs.cpu_milli = milli_cores(spec.cpu_cores);
   shape->needs.memory_mb = spec.memory_mb;
   shape->needs.storage_mb = spec.storage_mb;
   shape->capabilities.push_back(std::holds_alternative<ScriptCommand>(spec.command) ? "script" : "shell");

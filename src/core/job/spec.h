@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "src/base/label_limits.h"
 #include "src/core/job/job.h"
 
 namespace hodei::core {
@@ -68,9 +69,13 @@ inline constexpr size_t kMaxSpecBytes = 1 << 20;
 inline constexpr size_t kMaxNameLength = 200;
 inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxCompany = 16;
+inline constexpr size_t kMaxTolerations = 64;
+inline constexpr size_t kMaxCapabilities = 64;
+inline constexpr size_t kMaxShapeBytes = 16 << 10;      // all that placement reads, as it is stored
 inline constexpr size_t kMaxEnv = 1024;
 inline constexpr size_t kMaxArgs = 4096;
 inline constexpr int64_t kMaxAttempts = 1000;
+inline constexpr double kMaxCpuCores = 100'000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;

@@ -25,6 +25,7 @@ struct SchedulerConfig {
   bool operator==(const SchedulerConfig&) const = default;
 };
 
+inline constexpr double kMaxScoreWeight = 1000;   // also the largest threshold
 inline constexpr Duration kMaxReserveAfter = std::chrono::hours(24);
 
 }  // namespace hodei::core

@@ -4,6 +4,7 @@
 
 #include "src/base/text.h"
 #include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -32,7 +33,8 @@ constexpr Passing kPassing[] = {
     {"pause", "the end of its pause, or another worker"},
 };
 
-std::optional<Against> right_now(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& w) {
+std::optional<Against> right_now(const Applicant& job, const LiveWorker& w) {
+  const Shape& shape = job.shape;
   if (!takes_work(w.state)) return {{"state", cat("is ", name(w.state))}};
   if (!w.in_service()) return {{"state", w.connected ? "is being stopped" : "has been stopped"}};
   if (!w.connected) return {{"connected", "is not connected"}};
@@ -41,7 +43,7 @@ std::optional<Against> right_now(const Shape& shape, Priority priority, const La
   if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
   if (std::optional<std::string> no = rejects_company(shape, w)) return {{kCompanyRule, *std::move(no)}};
-  if (w.reserved.priority >= static_cast<uint8_t>(priority) && w.reserved != lane) {
+  if (w.reserved.priority >= static_cast<uint8_t>(job.priority) && w.reserved != job.lane) {
     return {{"reserved", "is kept free for a job that has waited long"}};
   }
   return std::nullopt;
@@ -54,6 +56,7 @@ const RuleCount* worst_of(const std::vector<RuleCount>& rejected) {
 }
 
 std::string_view unblocked_by(std::string_view name) {
+  if (name == kNamespaceRule) return "a worker joining that serves the job's namespace";
   for (const Rule& rule : rules()) {
     if (rule.name == name) return rule.unblocked_by;
   }
@@ -69,17 +72,22 @@ bool is_passing(const RuleCount& r) {
 
 }  // namespace
 
-Candidate candidate_of(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& worker,
-                       const SchedulerConfig& config) {
+Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const SchedulerConfig& config) {
+  const Shape& shape = job.shape;
   Candidate out;
   out.worker = worker.id();
   const WorkerInfo& info = worker.record->info;
+  if (const std::optional<std::string> no = rejects_namespace(job.ns.str(), info)) {
+    out.rule = kNamespaceRule;
+    out.reason = *no;
+    return out;
+  }
   if (const std::optional<Rejection> no = first_rejection(shape, info)) {
     out.rule = no->rule->name;
     out.reason = no->reason;
     return out;
   }
-  if (const std::optional<Against> busy = right_now(shape, priority, lane, worker)) {
+  if (const std::optional<Against> busy = right_now(job, worker)) {
     out.rule = busy->rule;
     out.reason = busy->reason;
     return out;

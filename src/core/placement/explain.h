@@ -9,9 +9,16 @@
 
 namespace hodei::core {
 
-// What a worker says to a job of this shape and class right now; `lane` is where it waits, if it does.
-Candidate candidate_of(const Shape& shape, Priority priority, const LaneKey& lane, const LiveWorker& worker,
-                       const SchedulerConfig& config);
+// A job, as far as it matters to where it could go.
+struct Applicant {
+  const Shape& shape;
+  const Namespace& ns;
+  Priority priority = Priority::Normal;
+  LaneKey lane{};  // where it waits, if it does
+};
+
+// What a worker says to it right now.
+Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const SchedulerConfig& config);
 
 void count(std::vector<RuleCount>& into, std::string_view rule);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/core/job/spec.h"
@@ -29,6 +30,9 @@ KeyRule decode_key_rule(std::string_view bytes) {
   if (const int64_t limit = in.i64(); limit >= 0) r.limit = limit;
   r.rate = static_cast<double>(in.i64()) / kBillion;
   r.burst = in.i64();
+  if (!(r.rate > 0)) return r.rate = 0, r.burst = 0, r;
+  r.rate = bounded(r.rate, kMinRate, kMaxRate, kMinRate);
+  r.burst = std::clamp<int64_t>(r.burst, 1, kMaxBurst);
   return r;
 }
 
@@ -40,9 +44,7 @@ absl::Status validate(const KeyRule& r) {
   if (r.limit && (*r.limit < 0 || *r.limit > kMaxConcurrencyLimit)) {
     return bad_field("limit", "must be from 0 (no limit) to ", kMaxConcurrencyLimit, ", not ", *r.limit);
   }
-  if (r.rate != 0 && !(r.rate >= kMinRate && r.rate <= kMaxRate)) {
-    return bad_field("rate", "must be 0 (no limit) or from ", kMinRate, " to ", kMaxRate, " starts a second, not ", r.rate);
-  }
+  if (r.rate != 0) RETURN_IF_ERROR(check_within("rate", r.rate, kMinRate, kMaxRate, " starts a second (0: no limit)"));
   if (r.rate == 0 && r.burst != 0) return bad_field("burst", "needs a rate, for example --rate 5/s");
   if (r.rate != 0 && (r.burst < 1 || r.burst > kMaxBurst)) {
     return bad_field("burst", "must be from 1 to ", kMaxBurst, ", not ", r.burst);

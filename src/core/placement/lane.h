@@ -33,7 +33,7 @@ struct WaitingShape {
     size_t rule;             // index into rules()
   };
   ShapePtr shape;
-  uint32_t ordinal = 0;
+  Ordinal ordinal = 0;
   std::vector<Eligible> eligible;
   std::vector<Rejected> rejected;
   std::vector<Lane*> lanes;
@@ -87,8 +87,8 @@ class Backlog {
     absl::btree_map<JobId, Entry> lanes;       // by first job
   };
   struct Class {
-    std::map<uint32_t, TenantLanes> tenants;             // by ordinal
-    std::set<std::pair<uint64_t, uint32_t>> order;       // by pass, then ordinal
+    std::map<Ordinal, TenantLanes> tenants;              // by ordinal
+    std::set<std::pair<uint64_t, Ordinal>> order;        // by pass, then ordinal
   };
   std::array<Class, kPriorities> classes_;
   size_t size_ = 0;

@@ -6,10 +6,14 @@
 
 namespace hodei::core {
 
+// Numbers of shapes, tenants, workers and kinds of workers. They are given out one by one and never used again, so they
+// have 64 bits: a busy server with changing shapes uses up 32 bits within weeks.
+using Ordinal = uint64_t;
+
 struct LaneKey {
   uint8_t priority = 0;      // 0: no lane
-  uint32_t tenant = 0;
-  uint32_t shape = 0;
+  Ordinal tenant = 0;
+  Ordinal shape = 0;
 
   auto operator<=>(const LaneKey&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include "src/base/codec.h"
 #include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -27,7 +28,9 @@ std::string profile_of(const WorkerInfo& info) {
   alike.slots = 0;
   alike.made.reset();
   alike.taints_set = false;
-  return encode(alike);
+  std::string profile = encode(alike);
+  if (info.made) profile += Encoder().text(info.made->ns).take();
+  return profile;
 }
 
 // The rule that keeps a shape from every worker of a kind.
@@ -60,13 +63,15 @@ WorkerClass* Roster::class_of(const WorkerInfo& info) {
     for (auto& [key, lane] : lanes_) {
       if (lane->indexed == JobId{}) continue;
       const std::vector<WaitingShape::Eligible>& eligible = lane->shape->eligible;
-      if (!eligible.empty() && eligible.back().kind == slot.get()) {
+      if (!eligible.empty() && eligible.back().kind == slot.get() && slot->serves(*lane)) {
         slot->backlog.insert(lane.get(), lane->indexed, eligible.back().fit);
       }
     }
   }
   return slot.get();
 }
+
+bool Roster::knows_kind_of(const WorkerInfo& info) const { return classes_.contains(profile_of(info)); }
 
 void Roster::add(LiveWorker* worker) {
   worker->kind = class_of(worker->record->info);
@@ -149,6 +154,7 @@ Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape
     slot->priority = priority;
     slot->tenant = owner;
     slot->shape = entry;
+    ++owner->all_lanes;
     if (entry->lanes.empty()) company_shapes_ += !entry->shape->company.empty();
     entry->lanes.push_back(slot.get());
     if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
@@ -162,7 +168,10 @@ void Roster::drop_if_idle(Lane* lane) {
   index(lane);
   WaitingShape* shape = lane->shape;
   std::erase(shape->lanes, lane);
+  Tenant* owner = lane->tenant;
   lanes_.erase(lane->key());
+  --owner->all_lanes;
+  rest_if_idle(owner);
   if (!shape->lanes.empty()) return;
   company_shapes_ -= !shape->shape->company.empty();
   // Jobs that are placed as they come would have every worker judged again and again.
@@ -181,6 +190,7 @@ void Roster::index(Lane* lane) {
   const JobId first = lane->first();
   if (first == lane->indexed) return;
   for (const WaitingShape::Eligible& e : lane->shape->eligible) {
+    if (!e.kind->serves(*lane)) continue;
     if (lane->indexed != JobId{}) e.kind->backlog.erase(lane, lane->indexed);
     if (first != JobId{}) e.kind->backlog.insert(lane, first, e.fit);
   }
@@ -198,7 +208,7 @@ void Roster::note_first(Lane* lane) {
   stale_.push_back(lane);
 }
 
-const WaitingShape* Roster::shape(uint32_t ordinal) const {
+const WaitingShape* Roster::shape(Ordinal ordinal) const {
   const auto it = shapes_by_ordinal_.find(ordinal);
   return it == shapes_by_ordinal_.end() ? nullptr : it->second;
 }
@@ -251,6 +261,7 @@ Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) cons
   const Fit* fit = nullptr;
   double best_total = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
+    if (!e.kind->serves(lane)) continue;
     for (LiveWorker* worker : e.kind->open) {
       if (!fits(lane, e.fit, *worker)) continue;
       if (!but_not.empty() && std::find(but_not.begin(), but_not.end(), worker->id()) != but_not.end()) continue;
@@ -265,25 +276,32 @@ Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) cons
       if (!all_differ) break;   // the rest of this class ranks lower
     }
   }
-  if (choice.worker != nullptr) choice.decision = decision_for(shape, *choice.worker, *fit);
+  if (choice.worker != nullptr) choice.decision = decision_for(lane, *choice.worker, *fit);
   return choice;
 }
 
-Decision Roster::decision_for(const WaitingShape& shape, const LiveWorker& winner, const Fit& fit) const {
+Decision Roster::decision_for(const Lane& lane, const LiveWorker& winner, const Fit& fit) const {
   Decision decision;
   decision.winner = winner.id();
-  decision.score = score_of(winner, in_company(*shape.shape, fit, winner), *config_);
-  count_rejections(shape, decision);
+  decision.score = score_of(winner, in_company(*lane.shape->shape, fit, winner), *config_);
+  count_rejections(lane, decision);
   return decision;
 }
 
-void Roster::count_rejections(const WaitingShape& shape, Decision& decision) const {
+void Roster::count_rejections(const Lane& lane, Decision& decision) const {
+  const WaitingShape& shape = *lane.shape;
   uint32_t full = 0;
+  uint32_t foreign = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
+    if (!e.kind->serves(lane)) {
+      foreign += static_cast<uint32_t>(e.kind->members.size());
+      continue;
+    }
     full += static_cast<uint32_t>(e.kind->members.size() - e.kind->open.size());
   }
   decision.considered = static_cast<uint32_t>(members_);
   if (full > 0) decision.rejected.push_back({"room", full});
+  if (foreign > 0) decision.rejected.push_back({std::string(kNamespaceRule), foreign});
   std::vector<uint32_t> counts(rules().size());
   for (const WaitingShape::Rejected& r : shape.rejected) counts[r.rule] += static_cast<uint32_t>(r.kind->members.size());
   for (size_t i = 0; i < counts.size(); ++i) {

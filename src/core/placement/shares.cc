@@ -1,6 +1,7 @@
 // How tenants take turns: by stride. Every placement moves its tenant back by a step that is the smaller, the larger
 // the tenant's weight is, and who is furthest ahead goes first.
 #include <algorithm>
+#include <utility>
 
 #include "src/core/placement/roster.h"
 
@@ -14,7 +15,18 @@ Tenant* Roster::tenant(const Namespace& ns) {
     slot->row.ns = ns.str();
     slot->ordinal = next_ordinal_++;
   }
+  if (slot->idle_since != 0) idle_tenants_.erase(std::exchange(slot->idle_since, 0));
   return slot.get();
+}
+
+void Roster::rest_if_idle(Tenant* tenant) {
+  if (tenant->idle_since != 0 || !tenant->is_idle()) return;
+  tenant->idle_since = ++idle_count_;
+  idle_tenants_[tenant->idle_since] = tenant;
+  if (idle_tenants_.size() <= kMaxIdleTenants) return;
+  const Namespace longest = idle_tenants_.begin()->second->ns;
+  idle_tenants_.erase(idle_tenants_.begin());
+  tenants_.erase(longest);
 }
 
 const Tenant* Roster::find_tenant(const Namespace& ns) const {
@@ -35,7 +47,7 @@ void Roster::set_tenant(const TenantRow& row) {
   for (auto& [profile, kind] : classes_) kind->backlog.reorder(changed);
   changed.cpu_waiting.clear();
   changed.memory_waiting.clear();
-  if (!changed.sums()) return;
+  if (!changed.sums()) return rest_if_idle(&changed);
   for (const auto& [key, lane] : lanes_) {
     if (lane->tenant == &changed && !lane->jobs.empty()) changed.count_lane(lane->shape->shape->needs, true);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::core {
@@ -43,7 +44,7 @@ TenantRow decode_tenant(std::string_view bytes) {
   Decoder in(bytes);
   TenantRow r;
   r.ns = in.text();
-  r.weight = static_cast<double>(in.i64()) * kWeightStep;
+  r.weight = bounded(static_cast<double>(in.i64()) * kWeightStep, kMinWeight, kMaxWeight, 1);
   r.max_running = in.i64();
   r.max_cpu_milli = in.i64();
   r.max_memory_mb = in.i64();
@@ -53,10 +54,7 @@ TenantRow decode_tenant(std::string_view bytes) {
 
 absl::Status validate(const TenantRow& r) {
   RETURN_IF_ERROR(check_name("namespace", r.ns));
-  if (!(r.weight >= kMinWeight && r.weight <= kMaxWeight)) {
-    return bad_field("weight", "must be from ", kMinWeight, " to ", kMaxWeight, ", not ", r.weight,
-                     "; to hold a tenant back use its quotas");
-  }
+  RETURN_IF_ERROR(check_within("weight", r.weight, kMinWeight, kMaxWeight, " (to hold a tenant back use its quotas)"));
   RETURN_IF_ERROR(check_quota("max_running", r.max_running));
   RETURN_IF_ERROR(check_quota("max_cpu_cores", r.max_cpu_milli));
   RETURN_IF_ERROR(check_quota("max_memory_mb", r.max_memory_mb));

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "src/base/ids.h"
 #include "src/core/job/job.h"
+#include "src/core/placement/lane_key.h"
 
 namespace hodei::core {
 
@@ -45,11 +46,13 @@ inline constexpr uint64_t kMaxCatchUp = 64;
 // Inside a class, waiting work rotates over tenants: the one with the smallest pass is next.
 struct Tenant {
   Namespace ns;
-  uint32_t ordinal = 0;
+  Ordinal ordinal = 0;
   TenantRow row;
   uint64_t stride = kStride;
   std::array<uint64_t, kPriorities> pass{};
   std::array<uint32_t, kPriorities> lanes{};             // that have jobs
+  uint32_t all_lanes = 0;                                // also those whose jobs wait for their keys
+  uint64_t idle_since = 0;                               // a number that grows; 0: it is in use
 
   // Of its executions, from dispatch to proven end.
   int64_t running = 0;
@@ -60,6 +63,8 @@ struct Tenant {
   std::map<int64_t, uint32_t> memory_waiting;
 
   void set(const TenantRow& wanted);
+  // Nothing of it waits or runs, and nobody set anything: a fresh one would be the same.
+  bool is_idle() const { return all_lanes == 0 && running == 0 && row == TenantRow{.ns = row.ns}; }
   bool has_quota() const { return row.max_running > 0 || sums(); }
   bool sums() const { return row.max_cpu_milli > 0 || row.max_memory_mb > 0; }
 

@@ -10,6 +10,7 @@
 
 #include "src/base/ids.h"
 #include "src/base/time.h"
+#include "src/core/placement/lane_key.h"
 
 namespace hodei::core {
 
@@ -28,9 +29,9 @@ struct Refusal {
 };
 
 struct Making {
-  std::set<uint32_t> wanted;               // shapes that waited when they were last looked at, by ordinal
-  std::set<uint32_t> content;              // of them, those for which nothing can be done until something changes
-  uint32_t next_shape = 0;                 // where the next look begins
+  std::set<Ordinal> wanted;                // shapes that waited when they were last looked at, by ordinal
+  std::set<Ordinal> content;               // of them, those for which nothing can be done until something changes
+  Ordinal next_shape = 0;                  // where the next look begins
   bool due = true;                         // something changed that may call for a worker
   bool resumed = false;                    // after a load: what was under way has been taken up again
   std::map<WorkerId, Attempt> attempts;

@@ -58,7 +58,7 @@ WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const Pool
   info.image = !shape.image.empty() || pool == nullptr ? shape.image : pool->image;
   info.architecture = architecture_of(shape, provider.facts);
   info.capacity = size_of(shape, provider, pool);
-  info.slots = pool != nullptr ? pool->slots : 1;
+  info.slots = pool != nullptr && !is_for_one_job(provider, pool) ? pool->slots : 1;
   info.capabilities = {"script", "shell"};
   info.labels = provider.row.labels;
   if (pool != nullptr) {
@@ -66,6 +66,17 @@ WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const Pool
     info.labels["pool"] = pool->name;
   }
   return info;
+}
+
+bool is_for_one_job(const LiveProvider& provider, const PoolRow* pool) {
+  if (pool != nullptr && pool->one_job) return true;
+  const bool may_reuse = pool != nullptr && pool->reuse;
+  return provider.facts.isolation == Isolation::Hardware && !may_reuse;
+}
+
+std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns) {
+  if (pool == nullptr || pool->ns.empty() || pool->ns == ns) return std::nullopt;
+  return cat("pool '", pool->name, "' makes workers for namespace '", pool->ns, "' only");
 }
 
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {

@@ -12,6 +12,13 @@ namespace hodei::core {
 // The worker that this provider would make for this shape, in this pool (null: none). Its id and times are not set.
 WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const PoolRow* pool);
 
+// Whether a worker that this provider makes in this pool (null: none) runs one execution and goes: so says the pool,
+// and so it is where the isolation is the hardware's, unless the pool says `reuse`.
+bool is_for_one_job(const LiveProvider& provider, const PoolRow* pool);
+
+// Why a pool makes no worker for jobs of this namespace; nothing: it does.
+std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns);
+
 // Why this provider cannot make a worker for this shape, ever or as it is set up now; nothing: it can.
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool);
 

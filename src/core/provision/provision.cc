@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/base/codec.h"
+#include "src/base/finite.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
 
@@ -36,6 +37,17 @@ absl::Status check_words(std::string_view field, const Labels& words) {
   return absl::OkStatus();
 }
 
+absl::Status check_text(std::string_view field, std::string_view text) {
+  constexpr size_t kMost = 500;
+  if (text.size() <= kMost) return absl::OkStatus();
+  return bad_field(field, "has at most ", kMost, " characters, not ", text.size());
+}
+
+absl::Status check_size(std::string_view fields, const std::string& encoded) {
+  if (encoded.size() <= kMaxSettingBytes) return absl::OkStatus();
+  return bad_field(fields, "take ", encoded.size(), " bytes, at most ", kMaxSettingBytes, " are allowed; use fewer or shorter ones");
+}
+
 }  // namespace
 
 std::string encode(const ProviderRow& r) {
@@ -57,7 +69,7 @@ ProviderRow decode_provider(std::string_view bytes) {
   r.mode = static_cast<ProviderMode>(in.u64());
   r.max_workers = static_cast<uint32_t>(in.u64());
   r.preference = in.i64();
-  r.cost = static_cast<double>(in.i64()) / kMillionth;
+  r.cost = bounded(static_cast<double>(in.i64()) / kMillionth, 0, kMaxCost, 0);
   r.labels = get_labels(in);
   r.server_address = in.text();
   r.built_in = in.u64() != 0;
@@ -69,6 +81,7 @@ std::string encode(const PoolRow& r) {
   out.text(r.name).text(r.provider).text(r.image).u64(r.min).u64(r.max).u64(r.spare).i64(r.idle.count()).u64(r.one_job);
   out.u64(r.slots).i64(r.size.cpu_milli).i64(r.size.memory_mb).i64(r.size.storage_mb).i64(r.size.gpus);
   put_labels(out, r.labels);
+  out.text(r.ns).u64(r.reuse);
   return out.take();
 }
 
@@ -86,6 +99,9 @@ PoolRow decode_pool(std::string_view bytes) {
   r.slots = static_cast<uint32_t>(in.u64());
   r.size = {in.i64(), in.i64(), in.i64(), in.i64()};
   r.labels = get_labels(in);
+  if (in.done()) return r;  // rows of older versions end here
+  r.ns = in.text();
+  r.reuse = in.u64() != 0;
   return r;
 }
 
@@ -97,14 +113,17 @@ absl::Status validate(const ProviderRow& r) {
   if (r.max_workers > kMaxPoolWorkers) {
     return bad_field("max_workers", "must be at most ", kMaxPoolWorkers, ", not ", r.max_workers);
   }
-  if (!std::isfinite(r.cost) || r.cost < 0 || r.cost > 1e6) return bad_field("cost", "must be from 0 to 1000000");
-  return absl::OkStatus();
+  RETURN_IF_ERROR(check_within("cost", r.cost, 0, kMaxCost));
+  RETURN_IF_ERROR(check_text("server_address", r.server_address));
+  return check_size("options and labels", encode(r));
 }
 
 absl::Status validate(const PoolRow& r) {
   RETURN_IF_ERROR(check_name("name", r.name));
   if (!r.provider.empty()) RETURN_IF_ERROR(check_name("provider", r.provider));
   RETURN_IF_ERROR(check_words("labels", r.labels));
+  if (!r.ns.empty()) RETURN_IF_ERROR(check_name("for_namespace", r.ns));
+  if (r.one_job && r.reuse) return bad_field("reuse", "contradicts one_job: set one of the two");
   for (const uint32_t count : {r.min, r.max, r.spare}) {
     if (count > kMaxPoolWorkers) return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
   }
@@ -116,7 +135,8 @@ absl::Status validate(const PoolRow& r) {
   if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
     return bad_field("size", "amounts must not be negative");
   }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(check_text("image", r.image));
+  return check_size("labels", encode(r));
 }
 
 std::string_view name(ProviderMode mode) {

@@ -44,6 +44,8 @@ struct PoolRow {
   uint32_t slots = 1;
   Amounts size;                            // of one worker; 0: what the first job needs
   Labels labels;
+  std::string ns;      // whose jobs its workers run; empty: everybody's
+  bool reuse = false;  // also a worker with hardware isolation runs one job after another
 
   bool operator==(const PoolRow&) const = default;
 };
@@ -110,6 +112,8 @@ inline constexpr uint32_t kUnhealthyAfter = 2;
 inline constexpr uint32_t kMaxStartingWorkers = 20;
 inline constexpr uint32_t kMaxProviders = 100;
 inline constexpr uint32_t kMaxPools = 1'000;
+inline constexpr size_t kMaxSettingBytes = 64 << 10;     // of one provider or pool, as it is stored
+inline constexpr double kMaxCost = 1e6;
 inline constexpr uint32_t kMaxPoolWorkers = 10'000;
 
 }  // namespace hodei::core

@@ -39,7 +39,7 @@ struct LiveWorker {
 
   // Kept by the roster.
   WorkerClass* kind = nullptr;
-  uint32_t ordinal = 0;                          // a stable order that does not depend on addresses
+  Ordinal ordinal = 0;                           // a stable order that does not depend on addresses
   double rank = 0;                               // shape-independent part of the score, as last sorted
   bool listed = false;
   uint64_t turn = 0;                             // grows with every job it gets; for round-robin

@@ -22,7 +22,7 @@ std::string encode(const WorkerInfo& w) {
   if (!w.made && !w.taints_set) return out.take();
   const Made m = w.made.value_or(Made{});   // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
-  out.u64(w.taints_set);
+  out.u64(w.taints_set).text(m.ns);
   return out.take();
 }
 
@@ -67,8 +67,9 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   made.for_job = in.u64();
   made.one_job = in.u64() != 0;
   made.asked.us = in.i64();
-  if (!made.provider.empty()) w.made = std::move(made);
   w.taints_set = in.u64() != 0;
+  if (!in.done()) made.ns = in.text();  // not in records of older versions: they serve everybody
+  if (!made.provider.empty()) w.made = std::move(made);
   return w;
 }
 
@@ -81,21 +82,45 @@ absl::Status validate(const WorkerInfo& info) {
   if (c.cpu_milli < 0 || c.memory_mb < 0 || c.storage_mb < 0 || c.gpus < 0) {
     return bad_field("info.capacity", "amounts must not be negative");
   }
+  if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
+    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus, " gpus");
+  }
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");
+  }
+  if (info.taints.size() > kMaxTaints) return bad_field("info.taints", "at most ", kMaxTaints, " taints, not ", info.taints.size());
+  if (info.tolerations.size() > kMaxWorkerTolerations) {
+    return bad_field("info.tolerations", "at most ", kMaxWorkerTolerations, ", not ", info.tolerations.size());
   }
   for (const Taint& taint : info.taints) {
     if (taint.effect < TaintEffect::NoSchedule || taint.effect > TaintEffect::NoExecute) {
       return bad_field("info.taints", "an effect must be one of NoSchedule, PreferNoSchedule, NoExecute");
     }
   }
-  if (info.labels.size() > 256) return bad_field("info.labels", "at most 256 labels, not ", info.labels.size());
+  if (info.labels.size() > kMaxWorkerLabels) {
+    return bad_field("info.labels", "at most ", kMaxWorkerLabels, " labels, not ", info.labels.size());
+  }
   for (const auto& [key, value] : info.labels) {
     if (key.empty() || key.size() > 200 || value.size() > 500) {
       return bad_field("info.labels", "keys have 1 to 200 characters, values at most 500");
     }
   }
+  if (const size_t size = encode(info).size(); size > kMaxWorkerInfoBytes) {
+    return bad_field("info", "is ", size, " bytes long, at most ", kMaxWorkerInfoBytes,
+                     " are allowed; shorten its labels, taints, capabilities and texts");
+  }
   return absl::OkStatus();
+}
+
+absl::Status check_incarnation(std::string_view field, std::string_view incarnation) {
+  if (incarnation.size() <= kMaxIncarnation) return absl::OkStatus();
+  return bad_field(field, "has at most ", kMaxIncarnation, " characters, not ", incarnation.size());
+}
+
+size_t bytes_of(const WorkerRecord& record) {
+  constexpr size_t kEntries = 1024;        // of the tables of workers, sessions and kinds
+  // Twice: every worker may be the first of its kind, which keeps an example.
+  return kEntries + sizeof(WorkerRecord) + record.incarnation.size() + 2 * encode(record.info).size();
 }
 
 }  // namespace hodei::core

@@ -24,6 +24,7 @@ struct Made {
   uint64_t for_job = 0;                    // has first claim on it; 0: nobody
   bool one_job = false;                    // leaves after its first execution
   WallTime asked;
+  std::string ns;  // whose jobs it runs; empty: everybody's
 
   bool operator==(const Made&) const = default;
 };
@@ -63,13 +64,28 @@ struct WorkerRecord {
   bool operator==(const WorkerRecord&) const = default;
 };
 
+// Whether it runs jobs of this namespace. A worker that somebody started runs everybody's.
+inline bool serves(const WorkerInfo& worker, std::string_view ns) {
+  return !worker.made || worker.made->ns.empty() || worker.made->ns == ns;
+}
+
 using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
 
 std::string encode(const WorkerInfo& info);
 WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
+absl::Status check_incarnation(std::string_view field, std::string_view incarnation);
+// What it takes in memory, with its entries in the tables of workers.
+size_t bytes_of(const WorkerRecord& record);
 
+// Limits of a worker's info, named in the errors and in docs/limits.md.
+inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;    // all of it, as it is stored
 inline constexpr size_t kMaxTaints = 64;
+inline constexpr size_t kMaxWorkerTolerations = 64;
+inline constexpr size_t kMaxWorkerLabels = 256;
+inline constexpr size_t kMaxIncarnation = 200;             // characters
+inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
+inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
 
 }  // namespace hodei::core

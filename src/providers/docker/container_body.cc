@@ -3,6 +3,7 @@
 #include "src/base/status.h"
 #include "src/providers/docker/json_fields.h"
 #include "src/providers/docker/worker_tar.h"
+#include "src/providers/installation_mark.h"
 #include "src/providers/worker_environment.h"
 
 namespace hodei::providers::docker {
@@ -40,7 +41,11 @@ Words owner_labels(const Installation& installation, const ProviderConfig& confi
   return {{kInstallationLabel, installation.id}, {kProviderLabel, config.name}};
 }
 
-std::string container_name(const std::string& worker_id) { return cat("hodei-", worker_id); }
+std::string container_name(const Installation& installation, const std::string& worker_id) {
+  return cat("hodei-", installation_mark(installation.id), "-", worker_id);
+}
+
+std::string former_container_name(const std::string& worker_id) { return cat("hodei-", worker_id); }
 
 absl::StatusOr<std::string> network_for(const DockerOptions& options, const WorkerSpec& spec) {
   if (!options.network.empty()) return options.network;

@@ -55,7 +55,7 @@ class DockerProvider final : public Provider {
     if (claim.stop().stop_requested()) return given_up(spec);
     const Words environment = worker_environment(config_, capabilities(), spec, kStatePath);
     const std::string body = container_body(options_, labels_, environment, spec, network);
-    absl::StatusOr<std::string> id = engine_.create(container_name(spec.worker_id), body);
+    absl::StatusOr<std::string> id = engine_.create(name_of(spec.worker_id), body);
     // Another server of this installation was quicker: what it made is the worker.
     if (absl::IsAlreadyExists(id.status())) return made_by_another(spec.worker_id);
     absl::Status made = id.status();
@@ -114,6 +114,8 @@ class DockerProvider final : public Provider {
   void unwatch() override { watch_.stop(); }
 
  private:
+  std::string name_of(const std::string& worker_id) const { return container_name(installation_, worker_id); }
+
   absl::Status check(const WorkerSpec& spec) const {
     const bool fit = !spec.worker_id.empty() && std::all_of(spec.worker_id.begin(), spec.worker_id.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -136,7 +138,7 @@ class DockerProvider final : public Provider {
 
   // What a crashed server left before the start has an older token: it is made anew.
   absl::StatusOr<std::optional<ContainerFacts>> find_or_clear(const std::string& worker_id) {
-    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(container_name(worker_id)));
+    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(name_of(worker_id)));
     if (!found) return std::nullopt;
     if (!is_ours(*found, worker_id)) return taken(worker_id);
     if (found->state != "created") return found;
@@ -145,15 +147,14 @@ class DockerProvider final : public Provider {
   }
 
   absl::StatusOr<WorkerHandle> made_by_another(const std::string& worker_id) {
-    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(container_name(worker_id)));
-    if (!found)
-      return absl::UnavailableError(cat("the container ", container_name(worker_id), " came and went; try again"));
+    ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(name_of(worker_id)));
+    if (!found) return absl::UnavailableError(cat("the container ", name_of(worker_id), " came and went; try again"));
     if (!is_ours(*found, worker_id)) return taken(worker_id);
     return WorkerHandle{worker_id, found->id};
   }
 
-  static absl::Status taken(const std::string& worker_id) {
-    return absl::FailedPreconditionError(cat("the name ", container_name(worker_id),
+  absl::Status taken(const std::string& worker_id) const {
+    return absl::FailedPreconditionError(cat("the name ", name_of(worker_id),
                                              " is taken by a container that is not of this installation and provider; "
                                              "it is left alone"));
   }
@@ -201,7 +202,7 @@ class DockerProvider final : public Provider {
   // Ours only: what has its name or id but not its marks does not exist for us. An id may be outdated, the name never
   // is.
   absl::StatusOr<std::optional<ContainerFacts>> find(const WorkerHandle& handle) {
-    for (const std::string& word : {handle.id, container_name(handle.worker_id)}) {
+    for (const std::string& word : {handle.id, name_of(handle.worker_id), former_container_name(handle.worker_id)}) {
       if (word.empty()) continue;
       ASSIGN_OR_RETURN(std::optional<ContainerFacts> found, engine_.container(word));
       if (found && is_ours(*found, handle.worker_id)) return found;

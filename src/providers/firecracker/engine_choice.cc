@@ -142,7 +142,7 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
   }
   const std::string said = text_of_file(console);
   end_process(record).IgnoreError();
-  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), id).IgnoreError();
+  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), machine.folder).IgnoreError();
   fs::remove_all(machine.folder, error);
   if (up.ok() || said.empty()) return up;
   return absl::Status(up.code(), cat(std::string(up.message()), "; it said: ", said.substr(0, said.find('\n'))));

@@ -16,6 +16,7 @@
 #include "src/providers/firecracker/tap.h"
 #include "src/providers/firecracker/turns.h"
 #include "src/providers/firecracker/vm_process.h"
+#include "src/providers/installation_mark.h"
 #include "src/providers/worker_environment.h"
 
 namespace hodei::providers {
@@ -202,7 +203,8 @@ absl::StatusOr<std::string> FirecrackerProvider::connect(const std::string& work
 
 absl::Status FirecrackerProvider::boot(Engine& engine, const WorkerSpec& spec, const std::string& root) {
   const std::string folder = files_.folder_of(spec.worker_id);
-  Machine machine{.id = spec.worker_id, .folder = folder};
+  // The jailer's control groups are the host's: two installations must not meet there.
+  Machine machine{.id = cat(installation_mark(installation_.id), "-", spec.worker_id), .folder = folder};
   machine.vcpus = static_cast<int>(std::max<int64_t>(1, (spec.cpu_milli + 999) / 1000));
   machine.cpu_milli = spec.cpu_milli;
   machine.memory_mb = spec.memory_mb > 0 ? spec.memory_mb + kOwnMemoryMb : settings_.memory_mb;
@@ -261,7 +263,7 @@ absl::Status FirecrackerProvider::remove_all(const std::string& worker) {
   const std::string folder = files_.folder_of(worker);
   RETURN_IF_ERROR(end_process(record_of(folder)));
   RETURN_IF_ERROR(remove_tap(device_of(worker)));
-  if (settings_.jailer) RETURN_IF_ERROR(remove_jail_groups(firecracker_program(settings_), worker));
+  if (settings_.jailer) RETURN_IF_ERROR(remove_jail_groups(firecracker_program(settings_), folder));
   {
     const std::lock_guard lock(room_);
     leases_.give_back(worker);

@@ -100,13 +100,16 @@ std::vector<std::string> jailer_arguments(const JailOptions& options, const std:
   return out;
 }
 
-absl::Status remove_jail_groups(const std::string& firecracker, const std::string& id) {
+absl::Status remove_jail_groups(const std::string& firecracker, const std::string& folder) {
   std::vector<std::string> groups;
-  const std::string name = cat("/", file_name(firecracker), "/", jail_id(id));
-  if (has_second_version()) {
-    groups.push_back(kGroups + name);
-  } else {
-    for (const char* controller : kControllers) groups.push_back(cat(kGroups, "/", controller, name));
+  std::error_code none;
+  for (const auto& jail : fs::directory_iterator(cat(folder, "/jail/", file_name(firecracker)), none)) {
+    const std::string name = cat("/", file_name(firecracker), "/", jail.path().filename().string());
+    if (has_second_version()) {
+      groups.push_back(kGroups + name);
+    } else {
+      for (const char* controller : kControllers) groups.push_back(cat(kGroups, "/", controller, name));
+    }
   }
   const SystemClock clock;
   const MonoTime end = clock.now().mono + kGroupPatience;

@@ -27,7 +27,7 @@ absl::StatusOr<Machine> move_into_jail(const JailOptions& options, const std::st
 // The command line up to Firecracker's own arguments.
 std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker, const Machine& machine);
 
-// Removes the control groups.
-absl::Status remove_jail_groups(const std::string& firecracker, const std::string& id);
+// Removes the control groups of the jails in a machine's folder, by whatever ids an older version gave them.
+absl::Status remove_jail_groups(const std::string& firecracker, const std::string& folder);
 
 }  // namespace hodei::providers::firecracker

@@ -14,7 +14,7 @@ struct Drive {
 };
 
 struct Machine {
-  std::string id;                  // the worker's
+  std::string id;                  // unique on the host: the installation's mark and the worker's id
   std::string folder;              // all that is this machine's alone
   int vcpus = 1;
   int64_t cpu_milli = 0;           // of them that it may use; 0: all

@@ -160,6 +160,7 @@ absl::Status run_program(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, in.get(), STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   pid_t child = -1;
   const ChildEnvironment environment;
   const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(), environment.get());

@@ -61,6 +61,7 @@ absl::StatusOr<pid_t> spawn(const ChildProgram& program, const Pipe& output, con
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output.writer(), 1);
   posix_spawn_file_actions_adddup2(&files, errors.writer(), 2);
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);   // also those that a library forgot to mark
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);

@@ -46,7 +46,7 @@ class KubernetesProvider final : public Provider {
 
   absl::StatusOr<WorkerHandle> create_worker(const WorkerSpec& spec) override {
     RETURN_IF_ERROR(check_spec(maker_, spec));
-    const std::string name = pod_name(spec.worker_id);
+    const std::string name = name_of(spec.worker_id);
     RETURN_IF_ERROR(take_room(name));
     absl::StatusOr<WorkerHandle> made = create_in_room(spec);
     give_room_back(name);
@@ -94,6 +94,8 @@ class KubernetesProvider final : public Provider {
   void unwatch() override { informer_.stop(); }
 
  private:
+  std::string name_of(const std::string& worker_id) const { return pod_name(maker_.installation_id, worker_id); }
+
   bool is_ours(const PodView& pod) const {
     return pod.installation == installation_label_ && pod.provider == provider_label_;
   }
@@ -135,8 +137,8 @@ class KubernetesProvider final : public Provider {
   }
 
   absl::StatusOr<PodView> already_there(const WorkerSpec& spec) {
-    ASSIGN_OR_RETURN(const std::optional<PodView> pod, pods_.get(pod_name(spec.worker_id)));
-    if (!pod) return absl::UnavailableError(cat("pod ", pod_name(spec.worker_id), " was deleted meanwhile; try again"));
+    ASSIGN_OR_RETURN(const std::optional<PodView> pod, pods_.get(name_of(spec.worker_id)));
+    if (!pod) return absl::UnavailableError(cat("pod ", name_of(spec.worker_id), " was deleted meanwhile; try again"));
     if (!is_ours(*pod)) {
       return absl::AlreadyExistsError(cat("pod ", pod->name, " in ", pods_.namespace_name(), " is not of this installation and "
                                           "provider; use another namespace"));
@@ -147,14 +149,15 @@ class KubernetesProvider final : public Provider {
 
   // Nothing: it is gone, never was, or is somebody else's.
   absl::StatusOr<std::optional<PodView>> find_ours(const WorkerHandle& handle, bool cached_is_enough) {
-    const std::string name = pod_name(handle.worker_id);
-    std::optional<PodView> pod;
-    if (cached_is_enough) pod = informer_.find(name);
-    if (!pod) {
-      ASSIGN_OR_RETURN(pod, pods_.get(name));
+    for (const std::string& name : {name_of(handle.worker_id), former_pod_name(handle.worker_id)}) {
+      std::optional<PodView> pod;
+      if (cached_is_enough) pod = informer_.find(name);
+      if (!pod) {
+        ASSIGN_OR_RETURN(pod, pods_.get(name));
+      }
+      if (pod && is_ours(*pod) && (handle.id.empty() || handle.id == pod->uid)) return pod;
     }
-    const bool it_is = pod && is_ours(*pod) && (handle.id.empty() || handle.id == pod->uid);
-    return it_is ? pod : std::nullopt;
+    return std::nullopt;
   }
 
   absl::Status remove(const PodView& pod) {
@@ -163,7 +166,7 @@ class KubernetesProvider final : public Provider {
       RETURN_IF_ERROR(pods_.remove(pod.name, pod.uid, overdue ? 0 : maker_.options.grace_seconds));
     }
     // It goes with its owner anyway, but later.
-    pods_.remove_secret(secret_name(pod.worker_id)).IgnoreError();
+    pods_.remove_secret(secret_name(pod.name)).IgnoreError();
     informer_.forget(pod);
     return absl::OkStatus();
   }

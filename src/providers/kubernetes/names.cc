@@ -4,6 +4,7 @@
 
 #include "src/base/sha256.h"
 #include "src/base/text.h"
+#include "src/providers/installation_mark.h"
 
 namespace hodei::providers::kubernetes {
 namespace {
@@ -33,6 +34,13 @@ std::string with_hash(std::string_view text, size_t most, Allowed allowed) {
   const size_t first = std::find_if(kept.begin(), kept.end(), is_alphanumeric) - kept.begin();
   kept.erase(0, first);
   return cat(kept, kept.empty() ? "" : "-", short_hash(text));
+}
+
+std::string host_name(std::string_view prefix, std::string_view worker_id) {
+  const std::string name = cat(prefix, worker_id);
+  const bool fits =
+      name.size() <= kLongestLabel && std::all_of(name.begin(), name.end(), in_host) && name.back() != '-';
+  return fits ? name : cat(prefix, with_hash(worker_id, kLongestLabel - prefix.size(), in_host));
 }
 
 }  // namespace
@@ -67,13 +75,13 @@ std::string label_value(std::string_view text) {
   return is_label_value(text) ? std::string(text) : with_hash(text, kLongestLabel, in_label);
 }
 
-std::string pod_name(std::string_view worker_id) {
-  const std::string name = cat(kPodPrefix, worker_id);
-  const bool fits = name.size() <= kLongestLabel && std::all_of(name.begin(), name.end(), in_host) && name.back() != '-';
-  return fits ? name : cat(kPodPrefix, with_hash(worker_id, kLongestLabel - kPodPrefix.size(), in_host));
+std::string pod_name(std::string_view installation_id, std::string_view worker_id) {
+  return host_name(cat(kPodPrefix, installation_mark(installation_id), "-"), worker_id);
 }
 
-std::string secret_name(std::string_view worker_id) { return cat(pod_name(worker_id), "-token"); }
+std::string former_pod_name(std::string_view worker_id) { return host_name(kPodPrefix, worker_id); }
+
+std::string secret_name(std::string_view pod_name) { return cat(pod_name, "-token"); }
 
 std::string url_encoded(std::string_view text) {
   std::string out;

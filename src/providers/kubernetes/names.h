@@ -12,8 +12,11 @@ bool is_label_value(std::string_view text);     // may be empty
 bool is_label_key(std::string_view text);       // with or without a prefix and '/'
 
 std::string label_value(std::string_view text);
-std::string pod_name(std::string_view worker_id);      // at most 63, because it is the host name too
-std::string secret_name(std::string_view worker_id);   // of its token
+// At most 63 characters, because it is the host name too. It carries a mark of the installation.
+std::string pod_name(std::string_view installation_id, std::string_view worker_id);
+// As earlier versions named it: such pods may still be there.
+std::string former_pod_name(std::string_view worker_id);
+std::string secret_name(std::string_view pod_name);  // of its token
 
 // For a query of a URL.
 std::string url_encoded(std::string_view text);

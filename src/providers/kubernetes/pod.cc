@@ -34,6 +34,10 @@ std::string literal(const std::string& value) {
   return out;
 }
 
+std::string name_of(const PodMaker& maker, const WorkerSpec& spec) {
+  return pod_name(maker.installation_id, spec.worker_id);
+}
+
 json labels_of(const PodMaker& maker, const WorkerSpec& spec) {
   return {{"app.kubernetes.io/name", "hodei-worker"},
           {"app.kubernetes.io/managed-by", "hodei"},
@@ -48,7 +52,7 @@ json environment_of(const PodMaker& maker, const WorkerSpec& spec) {
     if (name == kTokenVariable) continue;
     out.push_back({{"name", name}, {"value", literal(value)}});
   }
-  const json reference = {{"name", secret_name(spec.worker_id)}, {"key", kTokenKey}};
+  const json reference = {{"name", secret_name(name_of(maker, spec))}, {"key", kTokenKey}};
   out.push_back({{"name", kTokenVariable}, {"valueFrom", {{"secretKeyRef", reference}}}});
   return out;
 }
@@ -154,19 +158,19 @@ json pod_for(const PodMaker& maker, const WorkerSpec& spec) {
   const json annotations = {{kInstallationLabel, maker.installation_id},
                             {kProviderLabel, maker.provider.name},
                             {kWorkerLabel, spec.worker_id}};
-  return {{"apiVersion", "v1"},
-          {"kind", "Pod"},
-          {"metadata",
-           {{"name", pod_name(spec.worker_id)}, {"labels", labels_of(maker, spec)}, {"annotations", annotations}}},
-          {"spec", spec_of(maker, spec)}};
+  return {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", {{"name", name_of(maker, spec)}, {"labels", labels_of(maker, spec)}, {"annotations", annotations}}},
+      {"spec", spec_of(maker, spec)}};
 }
 
 json secret_for(const PodMaker& maker, const WorkerSpec& spec, const std::string& pod_uid) {
-  const json owner = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", pod_name(spec.worker_id)}, {"uid", pod_uid}};
+  const json owner = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", name_of(maker, spec)}, {"uid", pod_uid}};
   return {{"apiVersion", "v1"},
           {"kind", "Secret"},
           {"metadata",
-           {{"name", secret_name(spec.worker_id)},
+           {{"name", secret_name(name_of(maker, spec))},
             {"labels", labels_of(maker, spec)},
             {"ownerReferences", json::array({owner})}}},
           {"type", "Opaque"},

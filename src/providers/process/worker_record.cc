@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/providers/foreign_text.h"
 
@@ -35,10 +36,9 @@ absl::Status WorkerFolder::make() const {
 }
 
 absl::Status WorkerFolder::remove() const {
-  std::error_code failed;
-  fs::remove_all(path_, failed);
-  if (failed) return absl::InternalError(cat("cannot remove ", path_, ": ", failed.message()));
-  return absl::OkStatus();
+  // Jobs of this worker filled its working folders.
+  const absl::Status removed = remove_tree(path_);
+  return removed.ok() ? removed : absl::InternalError(cat("cannot remove ", path_, ": ", std::string(removed.message())));
 }
 
 WorkerRecord WorkerFolder::read() const {

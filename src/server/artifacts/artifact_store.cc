@@ -1,6 +1,7 @@
 #include "src/server/artifacts/artifact_store.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -119,7 +120,9 @@ absl::StatusOr<ArtifactStore::Row> ArtifactStore::find(const ArtifactKey& key) {
   if (!found) return unknown(key);
   Row row{.info = read_info(rows)};
   row.file = rows.text();
-  if (row.info.expires <= clock_.now().wall) return unknown(key);
+  if (row.info.expires <= clock_.now().wall) {
+    return absl::NotFoundError(cat("artifact '", key.name, "' in namespace '", key.ns, "' has expired"));
+  }
   return row;
 }
 
@@ -168,27 +171,32 @@ absl::Status ArtifactStore::remove(const ArtifactKey& key) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<ArtifactStore::Row>> ArtifactStore::expired_rows() {
+  ASSIGN_OR_RETURN(const int64_t count, db_.ask_integer("SELECT count(*) FROM artifact"));
+  ASSIGN_OR_RETURN(Statement rows, db_.prepare(cat("SELECT ", kColumns, " FROM artifact WHERE expires_us <= ? ORDER BY "
+                                                   "expires_us LIMIT ?")));
+  rows.integer(clock_.now().wall.us);
+  rows.integer(std::max(count / kSweptShare, kLeastSwept));
+  std::vector<Row> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.step());
+    if (!more) return out;
+    Row row{.info = read_info(rows)};
+    row.file = rows.text();
+    out.push_back(std::move(row));
+  }
+}
+
 absl::StatusOr<int> ArtifactStore::sweep() {
   const std::lock_guard lock(mutex_);
-  std::vector<std::pair<std::string, int64_t>> expired;
-  const int64_t now = clock_.now().wall.us;
-  {
-    ASSIGN_OR_RETURN(Statement rows, db_.prepare("SELECT file, size FROM artifact WHERE expires_us <= ?"));
-    rows.integer(now);
-    while (true) {
-      ASSIGN_OR_RETURN(const bool more, rows.step());
-      if (!more) break;
-      std::string file(rows.text());
-      expired.emplace_back(std::move(file), rows.integer());
-    }
-  }
-  if (expired.empty()) return 0;
-  ASSIGN_OR_RETURN(Statement removal, db_.prepare("DELETE FROM artifact WHERE expires_us <= ?"));
-  removal.integer(now);
-  RETURN_IF_ERROR(removal.run().status());
-  for (const auto& [file, size] : expired) {
-    unlink(path_of(file).c_str());
-    used_ -= size;
+  ASSIGN_OR_RETURN(const std::vector<Row> expired, expired_rows());
+  for (const Row& row : expired) {
+    ASSIGN_OR_RETURN(Statement removal, db_.prepare("DELETE FROM artifact WHERE namespace = ? AND name = ?"));
+    removal.text(row.info.key.ns);
+    removal.text(row.info.key.name);
+    RETURN_IF_ERROR(removal.run().status());
+    unlink(path_of(row.file).c_str());
+    used_ -= row.info.size;
   }
   return static_cast<int>(expired.size());
 }
@@ -198,7 +206,17 @@ int64_t ArtifactStore::used_bytes() {
   return used_;
 }
 
+absl::Status ArtifactStore::check_disk(int64_t bytes) const {
+  struct statvfs disk {};
+  if (limits_.disk_reserve == 0 || ::statvfs(folder_.c_str(), &disk) != 0) return absl::OkStatus();
+  const auto room = static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
+  if (room - bytes >= limits_.disk_reserve) return absl::OkStatus();
+  return absl::UnavailableError(cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
+                                    " MiB are kept for its own records); artifacts are stored again when there is room"));
+}
+
 absl::Status ArtifactStore::reserve(int64_t bytes) {
+  RETURN_IF_ERROR(check_disk(bytes));
   const std::lock_guard lock(mutex_);
   if (used_ + bytes > limits_.max_bytes) {
     return absl::ResourceExhaustedError(cat("the artifact store is full (artifact_store_size is ", limits_.max_bytes,

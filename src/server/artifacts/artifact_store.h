@@ -23,6 +23,8 @@ namespace hodei::server {
 struct ArtifactLimits {
   Duration max_age = 168h;                        // of those that name no expiry; also the longest that may be asked for
   int64_t max_bytes = int64_t{10} << 30;          // of all together
+  // Room on the disk that is left for others: contents that would use it are refused with UNAVAILABLE, and workers wait.
+  int64_t disk_reserve = 0;
 };
 
 inline constexpr size_t kMaxArtifactName = 500;
@@ -89,7 +91,10 @@ class ArtifactStore {
   absl::StatusOr<std::vector<ArtifactInfo>> list(const std::string& ns, const std::string& prefix, const std::string& after,
                                                  size_t most);
   absl::Status remove(const ArtifactKey& key);
-  // Removes what has expired. Gives how many.
+  // Removes what has expired, the oldest first; at most a tenth of what is there, or kLeastSwept, so that a clock that is
+  // wrong does not cost everything at once. Gives how many.
+  static constexpr int64_t kSweptShare = 10;
+  static constexpr int64_t kLeastSwept = 16;
   absl::StatusOr<int> sweep();
   int64_t used_bytes();
 
@@ -98,12 +103,14 @@ class ArtifactStore {
     ArtifactInfo info;
     std::string file;
   };
+  absl::StatusOr<std::vector<Row>> expired_rows();               // with mutex_ held
   ArtifactStore(std::string folder, ArtifactLimits limits, const Clock& clock, store::Connection db)
       : folder_(std::move(folder)), limits_(limits), clock_(clock), db_(std::move(db)) {}
   absl::Status prepare();
   absl::Status remove_strangers();
   absl::StatusOr<Row> find(const ArtifactKey& key);              // with mutex_ held
   absl::StatusOr<ArtifactInfo> keep(const Upload& upload);
+  absl::Status check_disk(int64_t bytes) const;
   absl::Status reserve(int64_t bytes);
   void give_back(int64_t bytes);
   std::string path_of(const std::string& file) const { return folder_ + "/files/" + file; }

@@ -116,6 +116,27 @@ TEST_F(ArtifactStoreTest, SweepsWhatHasExpired) {
   EXPECT_FALSE(put("long", "3", 2h).ok()) << "longer than the server keeps anything";
 }
 
+TEST_F(ArtifactStoreTest, LeavesTheReserveOfTheDiskAlone) {
+  open({.max_age = 1h, .max_bytes = 1000, .disk_reserve = INT64_MAX / 2});
+  const absl::Status refused = put("a", "1");
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << "worth another try: " << refused;
+  EXPECT_EQ(files(), 0);
+  open({.max_age = 1h, .max_bytes = 1000, .disk_reserve = 1});
+  EXPECT_TRUE(put("a", "1").ok());
+}
+
+TEST_F(ArtifactStoreTest, ASweepRemovesAPartOfWhatIsThere) {
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(put(cat("a", i), "x").ok());
+  clock_.us += Duration(1h).count() * 24 * 730;   // a clock that is two years ahead
+  EXPECT_EQ(*store_->sweep(), 20);
+  EXPECT_EQ(files(), 180);
+  const absl::Status told = store_->stat({"ns", "a199"}).status();
+  EXPECT_NE(told.message().find("has expired"), std::string::npos) << told;
+  int sweeps = 1;
+  for (; files() > 0 && sweeps < 100; ++sweeps) ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_GT(sweeps, 5);
+}
+
 TEST_F(ArtifactStoreTest, ListsByPrefixPageByPage) {
   for (const char* name : {"b/1", "a/1", "a/2", "a/3", "c"}) ASSERT_TRUE(put(name, "x").ok());
   const auto names = [&](const std::string& prefix, const std::string& after, size_t most) {

@@ -166,6 +166,9 @@ Glimpse LiveLogs::look(JobId id, uint32_t execution, int64_t offset) const {
     if (next->first != out.silent_until + 1 || next->second > 0) break;
     out.silent_until = next->first;
   }
+  for (auto next = found.printed.upper_bound(execution); next != found.printed.end() && !out.next_printed; ++next) {
+    if (next->second > 0) out.next_printed = Printed{next->first, next->second};
+  }
   out.finished = found.last_execution.has_value();
   out.last_execution = found.last_execution.value_or(0);
   out.gave_up = found.gave_up;

@@ -35,6 +35,7 @@ struct Glimpse {
   std::optional<uint32_t> next_execution;  // the first live one behind the reader's
   std::optional<int64_t> printed;          // how much the reader's execution has in all, once that is known
   uint32_t silent_until = 0;               // executions behind the reader's, up to this one, printed nothing
+  std::optional<Printed> next_printed;     // the first ended one behind the reader's that printed something
   bool finished = false;
   uint32_t last_execution = 0;
   bool gave_up = false;  // finished long ago: what is not here will not come

@@ -1,13 +1,15 @@
 #include "src/server/logs/log_hub.h"
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
 
 namespace hodei::server {
 
-LogHub::LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits)
+LogHub::LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits, const Clock* retention)
     : store_(store),
       job_ends_(std::move(job_ends)),
       clock_(clock),
+      retention_(retention == nullptr ? clock : *retention),
       limits_(limits),
       inbox_(limits.inbox_bytes),
       live_(std::make_shared<LiveLogs>(limits)) {}
@@ -25,7 +27,7 @@ void LogHub::stop() {
 }
 
 void LogHub::tick() {
-  wake_all(live_->give_up(clock_.now().mono));
+  if (!is_stuck_) wake_all(live_->give_up(clock_.now().mono));
   inbox_.tick();
 }
 
@@ -80,6 +82,7 @@ void LogHub::prepare(Group& group) {
     group.inbox_bytes += item.bytes;
     const int64_t piece_end = piece.offset + static_cast<int64_t>(piece.data.size());
     if (item.source != nullptr) group.acks.push_back({item.source, {piece.execution, piece_end}});
+    if (tail.ended && item.source != nullptr && piece_end > tail.next_offset) ++after_end_;
     const std::optional<store::NewPart> part = store::new_part(piece, tail);
     if (!part) continue;
     group.first_lines.push_back(part->first_line);
@@ -95,7 +98,9 @@ void LogHub::prepare(Group& group) {
 }
 
 bool LogHub::write(Group& group) {
-  if (!store_.append(group.pieces).ok()) {
+  const absl::Status written = store_.append(group.pieces);
+  note_stuck(written);
+  if (!written.ok()) {
     ++failed_appends_;
     return false;
   }
@@ -106,6 +111,15 @@ bool LogHub::write(Group& group) {
     appended_bytes_ += static_cast<int64_t>(piece.data.size());
   }
   return true;
+}
+
+void LogHub::note_stuck(const absl::Status& written) {
+  if (is_stuck_.exchange(!written.ok()) == !written.ok()) return;
+  if (written.ok()) {
+    journal(Level::Info, "server", "output of jobs is written again");
+  } else {
+    journal(Level::Warn, "server", "output of jobs cannot be written and waits with the workers: ", std::string(written.message()));
+  }
 }
 
 void LogHub::tell(Group group) {
@@ -137,7 +151,7 @@ void LogHub::expire_if_due() {
   if (now.mono < next_expire_) return;
   next_expire_ = now.mono + limits_.expire_every;
   // A failure leaves old segments for the next time.
-  store_.expire(limits_.retention, now.wall).status().IgnoreError();
+  store_.expire(limits_.retention, retention_.now().wall).status().IgnoreError();
 }
 
 absl::StatusOr<JobEnd> LogHub::end_of(JobId job) const {
@@ -151,6 +165,9 @@ MonoTime LogHub::give_up_at(const JobEnd& end) const {
   const Duration since = std::max(now.wall - end.finished_at, Duration(0));
   return now.mono + std::max(limits_.end_grace - since, Duration(0));
 }
+
+// Whether output that is not here will not come any more.
+bool LogHub::is_late(const JobEnd& end) const { return end.finished && !is_stuck_ && give_up_at(end) <= clock_.now().mono; }
 
 absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeRequest& request,
                                                                 std::function<void()> ready) {
@@ -190,7 +207,9 @@ LogHubStats LogHub::stats() const {
           .appended_lines = appended_lines_,
           .appended_bytes = appended_bytes_,
           .appends = appends_,
-          .failed_appends = failed_appends_};
+          .failed_appends = failed_appends_,
+          .after_end = after_end_,
+          .is_stuck = is_stuck_};
 }
 
 }  // namespace hodei::server

@@ -27,12 +27,16 @@ struct LogHubStats {
   int64_t appended_bytes = 0;
   int64_t appends = 0;
   int64_t failed_appends = 0;
+  int64_t after_end = 0;  // pieces behind the end of their log: left out
+  bool is_stuck = false;        // the last append failed; workers are held back
 };
 
 class LogHub {
  public:
-  // The store and the clock outlive the hub; the store outlives its subscriptions too.
-  LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits = {});
+  // The store and the clocks outlive the hub; the store outlives its subscriptions too. `retention` is the clock that the
+  // store stamps its blocks with; without it, `clock`.
+  LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits = {},
+         const Clock* retention = nullptr);
   ~LogHub();
 
   void start();
@@ -76,6 +80,8 @@ class LogHub {
   void run();
   void prepare(Group& group);
   bool write(Group& group);
+  void note_stuck(const absl::Status& written);
+  bool is_late(const JobEnd& end) const;
   void tell(Group group);
   void expire_if_due();
   store::LogTail tail_of(ExecutionId execution) const;
@@ -85,6 +91,7 @@ class LogHub {
   store::NumberedLogStore& store_;
   const JobEnds job_ends_;
   const Clock& clock_;
+  const Clock& retention_;
   const LogHubLimits limits_;
   LogInbox inbox_;
   const std::shared_ptr<LiveLogs> live_;  // shared with subscriptions, which may outlive the hub
@@ -94,6 +101,8 @@ class LogHub {
   std::atomic<int64_t> appended_bytes_ = 0;
   std::atomic<int64_t> appends_ = 0;
   std::atomic<int64_t> failed_appends_ = 0;
+  std::atomic<int64_t> after_end_ = 0;
+  std::atomic<bool> is_stuck_ = false;    // what has come cannot be written: nothing is lost or late meanwhile
   std::thread thread_;
 };
 

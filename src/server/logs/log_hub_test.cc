@@ -173,6 +173,40 @@ TEST_F(LogHubTest, APageIsNotCompleteWhileTheLastOutputIsMissing) {
   EXPECT_TRUE(hub_.get_logs({.job = kJob})->complete) << "it will not come any more";
 }
 
+TEST_F(LogHubTest, APageOfALogThatHasExpiredSaysSoAndIsNotComplete) {
+  end_ = {.finished = true, .last_execution = 2, .printed = {{1, 1000}, {2, 4}}, .finished_at = clock_.now().wall};
+  ASSERT_TRUE(memory_.append({ended(piece_of(kTwo, 0, "d\ne\n"))}).ok());
+  EXPECT_FALSE(hub_.get_logs({.job = kJob})->expired) << "it may still be on its way";
+  clock_.advance(61s);
+  const LogPage page = hub_.get_logs({.job = kJob}).value();
+  EXPECT_TRUE(page.expired);
+  EXPECT_FALSE(page.complete);
+  EXPECT_FALSE(page.more);
+  ASSERT_EQ(page.chunks.size(), 2u);
+  EXPECT_EQ(page.chunks[0].gap->bytes, 1000);
+  EXPECT_EQ(page.chunks[0].gap->reason, kExpired);
+  EXPECT_TRUE(hub_.get_logs({.job = kJob, .execution = 2})->complete) << "of that one everything is there";
+  end_ = {.finished = true, .last_execution = 1, .printed = {{1, 0}}, .finished_at = end_.finished_at};
+  EXPECT_FALSE(hub_.get_logs({.job = JobId{8}})->expired) << "it printed nothing";
+}
+
+TEST_F(LogHubTest, NothingIsLateWhileItCannotBeWritten) {
+  hub_.start();
+  store_.fail_with(absl::ResourceExhaustedError("no room"));
+  std::vector<store::LogPiece> pieces{ended(piece_of(kOne, 0, "a\n"))};
+  ASSERT_TRUE(hub_.offer(worker_, pieces).value());
+  ASSERT_TRUE(store_.wait_arrivals(1));
+  while (!hub_.stats().is_stuck) std::this_thread::yield();
+  end_ = {.finished = true, .last_execution = 1, .printed = {{1, 2}}, .finished_at = clock_.now().wall};
+  clock_.advance(10min);
+  EXPECT_FALSE(hub_.get_logs({.job = kJob})->complete);
+  EXPECT_FALSE(hub_.get_logs({.job = kJob})->expired);
+  store_.fail_with(absl::OkStatus());
+  hub_.tick();
+  ASSERT_TRUE(worker_->wait_acknowledged(kOne, 2));
+  EXPECT_TRUE(hub_.get_logs({.job = kJob})->complete);
+}
+
 TEST_F(LogHubTest, ClearsOnlyFinishedJobs) {
   ASSERT_TRUE(memory_.append({ended(piece_of(kOne, 0, "abc\n"))}).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(hub_.clear(kJob).status()));

@@ -49,6 +49,21 @@ bool has_ended(const store::LogExtent& extent, uint32_t execution, const JobEnd&
   return extent.ended || (said != end.printed.end() && extent.next_offset >= said->bytes);
 }
 
+// Those that printed something of which nothing is left.
+std::vector<Printed> expired_executions(const store::NumberedLogStore& store, const GetLogsRequest& request, const JobEnd& end) {
+  std::vector<Printed> out;
+  const auto wanted = [&](uint32_t number) { return request.execution == 0 || request.execution == number; };
+  bool knows_last = false;
+  for (const Printed& each : end.printed) {
+    knows_last = knows_last || each.execution == end.last_execution;
+    if (wanted(each.execution) && each.bytes > 0 && !store.extent({request.job, each.execution}).exists) out.push_back(each);
+  }
+  // Nobody said how much the last one printed. Then its log had an end mark at least.
+  const ExecutionId last{request.job, end.last_execution};
+  if (last.number != 0 && !knows_last && wanted(last.number) && !store.extent(last).exists) out.push_back({last.number, 0});
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
@@ -64,6 +79,13 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
             .bytes = static_cast<int64_t>(limits_.page_bytes)};
   int64_t skip = request.offset;
   bool all_ended = true;
+  const bool late = is_late(end);
+  if (late) {
+    for (const Printed& gone : expired_executions(store_, request, end)) {
+      page.expired = true;
+      if (skip == 0) page.chunks.push_back({.execution = {request.job, gone.execution}, .gap = LogGap{gone.bytes, kExpired}});
+    }
+  }
   for (const uint32_t number : executions) {
     const ExecutionId execution{request.job, number};
     const store::LogExtent extent = store_.extent(execution);
@@ -82,8 +104,8 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
   }
   const uint32_t last = request.execution != 0 ? request.execution : end.last_execution;
   const bool has_last = last == 0 || has_ended(store_.extent({request.job, last}), last, end);
-  const bool is_late = give_up_at(end) <= clock_.now().mono;
-  page.complete = end.finished && ((has_last && all_ended) || is_late);
+  for (const LogChunk& chunk : page.chunks) page.expired = page.expired || (chunk.gap && chunk.gap->reason == kExpired);
+  page.complete = end.finished && ((has_last && all_ended) || late) && !page.expired;
   return page;
 }
 

@@ -102,6 +102,7 @@ struct LogPage {
   std::vector<LogChunk> chunks;
   bool more = false;
   bool complete = false;  // the job has ended and this is the end of its output
+  bool expired = false;   // output that was there has been removed because of its age or size; never complete then
 };
 
 struct LogAck {

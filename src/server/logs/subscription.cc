@@ -102,9 +102,20 @@ void Subscription::go_to(uint32_t execution) {
 
 std::optional<Subscription::Next> Subscription::at_the_end(const Glimpse& now, LogChunk& chunk) {
   const bool one_only = request_.execution != 0;
+  if (now.gave_up && !at_.ended && now.printed && *now.printed > at_.offset) {
+    const LogGap gap{.bytes = *now.printed - at_.offset, .reason = at_.offset > 0 ? kLost : kExpired};
+    at_.ended = true;
+    return deliver_gap(gap, *now.printed, chunk);
+  }
   const bool done_with_this = at_.ended || !request_.follow;
   if (done_with_this && !one_only) {
-    if (const std::optional<uint32_t> next = following(now)) {
+    const std::optional<uint32_t> next = following(now);
+    // It printed something, and nothing of that is left.
+    if (now.gave_up && now.next_printed && now.next_printed->execution < next.value_or(UINT32_MAX)) {
+      at_ = {.execution = now.next_printed->execution, .offset = now.next_printed->bytes, .ended = true};
+      return deliver_gap({.bytes = now.next_printed->bytes, .reason = kExpired}, at_.offset, chunk);
+    }
+    if (next) {
       go_to(*next);
       return std::nullopt;
     }

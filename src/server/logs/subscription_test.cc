@@ -267,6 +267,21 @@ TEST_P(Subscriptions, OfALogThatHasExpiredSaySoAtOnce) {
   EXPECT_EQ(reader.gaps[0].reason, kExpired);
 }
 
+TEST_P(Subscriptions, AreToldOfAnExecutionThatHasExpiredBetweenOthers) {
+  print({kJob, 2}, "second\n", true);
+  end_.printed = {{1, 1000}, {2, 7}};
+  finish(2);
+  clock_.advance(24h);
+  for (const bool follow : {true, false}) {
+    Reader reader(*hub_, {.job = kJob, .follow = follow});
+    ASSERT_TRUE(reader.read_to_close());
+    EXPECT_EQ(reader.text, "second\n");
+    ASSERT_EQ(reader.gaps.size(), 1u);
+    EXPECT_EQ(reader.gaps[0].reason, kExpired);
+    EXPECT_EQ(reader.gaps[0].bytes, 1000);
+  }
+}
+
 TEST_P(Subscriptions, EndWhenTheServerStops) {
   Reader reader(*hub_, {.job = kJob});
   EXPECT_EQ(reader.step(), Next::Wait);

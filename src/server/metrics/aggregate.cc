@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "src/base/finite.h"
+
 namespace hodei::server {
 namespace {
 
@@ -21,7 +23,7 @@ store::MetricSample average(const std::vector<store::MetricSample>& samples, siz
   store::MetricSample out = samples[first];
   out.at = at;
   out.cpu = sums[0];
-  out.memory_bytes = std::llround(sums[1]);
+  out.memory_bytes = bounded_whole(sums[1], 0, INT64_MAX);
   out.network_rx = sums[2];
   out.network_tx = sums[3];
   out.disk_read = sums[4];

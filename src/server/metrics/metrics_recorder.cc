@@ -87,7 +87,8 @@ void MetricsRecorder::publish(const std::vector<store::MetricSample>& samples) {
 
 void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) {
   write_at_ = now.mono + kWriteEvery;
-  const absl::Status written = store_.append(samples);
+  const absl::Status written = disk_low_ ? absl::OkStatus() : store_.append(samples);
+  if (disk_low_) dropped_ += samples.size();
   if (!written.ok()) {
     dropped_ += samples.size();
     journal(Level::Warn, "server", samples.size(), " samples of metrics are lost: ", std::string(written.message()));

@@ -33,6 +33,8 @@ class MetricsRecorder {
   void take(Beat beat);                                    // from any thread
   uint64_t watch(Watcher watcher);
   void unwatch(uint64_t id);                               // no call comes after it has returned
+  // While the disk is nearly full samples are only shown to those who watch; they are counted as dropped.
+  void hold_back(bool disk_low) { disk_low_ = disk_low; }
   bool is_watched() const { return watched_; }
   uint64_t dropped() const { return dropped_; }
 
@@ -53,6 +55,7 @@ class MetricsRecorder {
   std::map<uint64_t, Watcher> watchers_;
   uint64_t next_watcher_ = 1;
   std::atomic<bool> watched_ = false;
+  std::atomic<bool> disk_low_ = false;
   std::atomic<uint64_t> dropped_ = 0;
   // The recorder's thread only.
   SampleMaker maker_;

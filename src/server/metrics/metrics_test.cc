@@ -104,6 +104,17 @@ TEST_F(RecorderTest, StoresWhatItTookBeforeItStops) {
   EXPECT_EQ(recorder_.dropped(), 0u);
 }
 
+TEST_F(RecorderTest, StoresNothingWhileTheDiskIsNearlyFull) {
+  recorder_.hold_back(true);
+  recorder_.start();
+  Beat now = beat(0, 0);
+  now.at = clock_.now();
+  recorder_.take(now);
+  recorder_.stop();
+  EXPECT_EQ(stored(), 0u);
+  EXPECT_EQ(recorder_.dropped(), 1u);
+}
+
 TEST_F(RecorderTest, ForgetsWhatIsTooOld) {
   recorder_.start();
   recorder_.take(beat(5, 0));   // of 1970

@@ -7,7 +7,7 @@ namespace {
 
 // Per second. A machine that started anew counts from zero again: nothing can be said about that moment.
 double rate(int64_t now, int64_t before, Duration between) {
-  if (now < before || between <= Duration(0)) return 0;
+  if (now < before || before < 0 || between <= Duration(0)) return 0;
   return static_cast<double>(now - before) / (static_cast<double>(between.count()) / 1e6);
 }
 

@@ -83,6 +83,7 @@ struct ServerMetrics::Series {
   std::array<Gauge*, 3> jobs{};            // the living, by kJobStates
   std::array<Gauge*, core::kWorkerStates + 1> workers{};
   std::map<SystemState, Gauge*> system;
+  std::array<Counter*, kClaims> refused{};
   Counter& commands = counter(r, "hodei_commands_total", "Commands that the loop decided.");
   Counter& log_bytes = counter(r, "hodei_log_bytes_total", "Output of jobs that was made durable.");
   Counter& log_failures = counter(r, "hodei_log_append_failures_total", "Attempts to write output that failed.");
@@ -115,6 +116,11 @@ struct ServerMetrics::Series {
     }
     auto& of_workers = prometheus::BuildGauge().Name("hodei_workers").Help("Workers, by state.").Register(r);
     for (size_t i = 1; i < core::kWorkerStates; ++i) workers[i] = &of_workers.Add({{"state", std::string(kWorkerStateNames[i])}});
+    auto& of_claims = prometheus::BuildCounter()
+                          .Name("hodei_worker_claims_refused_total")
+                          .Help("What workers said about things that were not given to them, by what it was.")
+                          .Register(r);
+    for (size_t i = 0; i < kClaims; ++i) refused[i] = &of_claims.Add({{"what", std::string(kClaimNames[i])}});
     auto& of_system = prometheus::BuildGauge().Name("hodei_system_state").Help("1 for the state of the whole system.").Register(r);
     for (auto state = SystemState::Initializing; state <= SystemState::Shutdown; state = SystemState(uint8_t(state) + 1)) {
       system[state] = &of_system.Add({{"state", lower(name(state))}});
@@ -128,6 +134,7 @@ struct ServerMetrics::Series {
     for (size_t i = 0; i < kFirstEnd; ++i) jobs[i]->Set(static_cast<double>(counts[i]));
     for (size_t i = 1; i < core::kWorkerStates; ++i) workers[i]->Set(static_cast<double>(now.loop.system.by_state[i]));
     for (const auto& [state, one] : system) one->Set(state == now.state ? 1 : 0);
+    for (size_t i = 0; i < kClaims; ++i) bring_to(*refused[i], static_cast<double>(now.refused_claims[i]));
     delayed.Set(static_cast<double>(q.delayed));
     held.Set(static_cast<double>(q.parked));
     unhealthy.Set(static_cast<double>(now.loop.system.unhealthy));

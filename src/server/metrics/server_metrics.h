@@ -3,6 +3,7 @@
 // are providers.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/provisioning/making_event.h"
+#include "src/server/refused_claims.h"
 #include "src/server/system_state.h"
 
 namespace hodei::server {
@@ -32,6 +34,7 @@ struct Readings {
   uint64_t samples_dropped = 0;      // of MetricsService
   uint64_t spans_exported = 0;
   uint64_t spans_dropped = 0;
+  std::array<int64_t, kClaims> refused_claims{};
 };
 
 class ServerMetrics {

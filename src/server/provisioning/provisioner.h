@@ -31,7 +31,7 @@ struct ProvisionerSetup {
 
 class Provisioner final : public WorkerMaker {
  public:
-  static constexpr Duration kStopPatience = 3s;
+  static constexpr Duration kStopPatience = 800ms;
   static constexpr size_t kMaxEarly = 100'000;        // wishes that came before the providers were known
 
   Provisioner(EngineLine::Post post, const Clock& clock, ProvisionerSetup setup);

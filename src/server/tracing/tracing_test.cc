@@ -131,6 +131,7 @@ class OneSpec final : public store::Reader {
   absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override { return absl::NotFoundError(""); }
 };
 
 class ExporterTest : public testing::Test {

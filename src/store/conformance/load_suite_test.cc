@@ -11,7 +11,7 @@ using testing::IsEmpty;
 std::string text_of(const Write& write) { return to_text(write); }
 
 TEST_P(StoreSuite, LoadsWhatWasPutInTheStatedOrder) {
-  const Write scheduler = PutScheduler{{.strategy = Strategy::Affinity, .capacity = 0.1, .threshold = -3}};
+  const Write scheduler = PutScheduler{{.strategy = Strategy::Affinity, .capacity = 0.1, .threshold = 3}};
   const Write limit = PutKeyLimit{{"default", "key", 3}};
   const Write otp = PutOtp{{hash128("token"), WorkerId("w1"), WallTime{77}}};
   const Write key = PutIdempotency{{hash128("idem"), JobId{1}, WallTime{99}}};

@@ -237,6 +237,21 @@ TEST_P(LogStoreSuite, WhatIsTooOldExpires) {
   EXPECT_EQ(read_all(store(), kOther), "new\n");
 }
 
+TEST_P(LogStoreSuite, AgeTakesAPartAtATime) {
+  const std::string line(1000, 'x');
+  for (uint64_t job = 1; job <= 200; ++job) ASSERT_TRUE(store().append({piece_of({JobId{job}, 1}, 0, line)}).ok());
+  const auto left = [&] {
+    int count = 0;
+    for (uint64_t job = 1; job <= 200; ++job) count += store().extent({JobId{job}, 1}).exists;
+    return count;
+  };
+  harness().clock().advance(std::chrono::hours(24 * 730));   // a clock that is two years ahead
+  EXPECT_GT(store().expire({.max_age = 1h}, harness().clock().now().wall).value(), 0);
+  EXPECT_GT(left(), 100);
+  for (int i = 0; i < 1000 && left() > 0; ++i) ASSERT_TRUE(store().expire({.max_age = 1h}, harness().clock().now().wall).ok());
+  EXPECT_EQ(left(), 0);
+}
+
 TEST_P(LogStoreSuite, TheOldestExpireWhenThereIsTooMuch) {
   const std::string line(1000, 'x');
   for (uint64_t job = 1; job <= 200; ++job) {

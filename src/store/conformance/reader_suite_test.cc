@@ -189,6 +189,17 @@ TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
   EXPECT_THAT(reader().secrets("").value(), ElementsAre(newer));
 }
 
+TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
+  ASSERT_EQ(commit({PutIdempotency{{hash128("a"), JobId{7}, WallTime{100}}}, PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}}}}),
+            absl::OkStatus());
+  const std::vector<Hash128> keys = {hash128("b"), hash128("nobody"), hash128("a")};
+  using Owners = std::vector<std::optional<JobId>>;
+  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{JobId{8}, std::nullopt, JobId{7}}));
+  ASSERT_EQ(commit({ExpireIdempotency{WallTime{150}}}), absl::OkStatus());
+  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{JobId{8}, std::nullopt, std::nullopt}));
+  EXPECT_EQ(reader().key_owners({}).value(), Owners{});
+}
+
 TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
   std::vector<AuditRow> rows;
   Writes batch;

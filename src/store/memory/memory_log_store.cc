@@ -100,7 +100,8 @@ absl::StatusOr<int64_t> MemoryLogStore::expire(const LogRetention& retention, Wa
   int64_t freed = 0;
   while (!logs_.empty()) {
     const auto oldest = oldest_log();
-    const bool is_old = oldest->second.pieces.back().written < now - retention.max_age;
+    const bool is_old = oldest->second.pieces.back().written < now - retention.max_age &&
+                        (freed == 0 || freed + bytes_of(oldest->second) <= total / retention.share_by_age);
     if (!is_old && total - freed <= retention.max_bytes) break;
     freed += bytes_of(oldest->second);
     logs_.erase(oldest);

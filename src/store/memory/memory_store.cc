@@ -1,5 +1,7 @@
 #include "src/store/memory/memory_store.h"
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/store/refusals.h"
 
@@ -58,7 +60,10 @@ absl::Status MemoryStore::load(const LoadVisitor& visit) {
   for (const auto& [key, row] : all.templates) visit(core::PutTemplate{row});
   for (const auto& [key, row] : all.key_limits) visit(core::PutKeyLimit{row});
   for (const auto& [key, row] : all.otps) visit(core::PutOtp{row});
-  for (const auto& [key, row] : all.idempotency) visit(core::PutIdempotency{row});
+  std::vector<core::IdempotencyRow> keys;
+  for (const auto& [key, row] : all.idempotency) keys.push_back(row);
+  std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.expires > b.expires; });
+  for (const core::IdempotencyRow& row : keys) visit(core::PutIdempotency{row});
   for (const auto& [id, worker] : all.workers) visit(core::PutWorker{worker});
   for (const auto& [id, job] : all.hot) visit(core::PutJob{job});
   return absl::OkStatus();

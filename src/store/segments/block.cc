@@ -89,6 +89,7 @@ BlockHeader BlockEncoder::add_tombstone(JobId job, WallTime written, std::string
 
 void BlockEncoder::finish(BlockHeader& header, std::string_view body, std::string& out) {
   header.body_bytes = static_cast<uint32_t>(body.size());
+  if (out.empty()) header.flags |= BlockHeader::kAppendStart;
   PackedHeader packed{.magic = kBlockMagic,
                       .crc = 0,
                       .body_bytes = header.body_bytes,

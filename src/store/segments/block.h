@@ -19,7 +19,7 @@ inline constexpr size_t kBlockHeaderBytes = 72;
 inline constexpr size_t kBlockDataBytes = 256 * 1024;
 
 struct BlockHeader {
-  enum Flag : uint32_t { kCompressed = 1, kEnd = 2, kTombstone = 4 };
+  enum Flag : uint32_t { kCompressed = 1, kEnd = 2, kTombstone = 4, kAppendStart = 8 };
 
   uint32_t crc = 0;         // of everything behind it: the rest of the header and the body
   uint32_t body_bytes = 0;  // as stored
@@ -49,7 +49,7 @@ class BlockEncoder {
   BlockEncoder();
   ~BlockEncoder();
 
-  // Append the block to `out` and return its header.
+  // Append the block to `out` and return its header. The first one in `out` says that an append begins with it.
   BlockHeader add(const BlockPlan& plan, WallTime written, std::string& out);
   // The mark behind which a job's earlier output no longer exists.
   BlockHeader add_tombstone(JobId job, WallTime written, std::string& out);

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,6 +130,12 @@ class DiskFiles final : public Files {
 
   absl::Status remove(const std::string& path) override {
     return ::unlink(path.c_str()) == 0 ? absl::OkStatus() : failed("remove", path);
+  }
+
+  absl::StatusOr<int64_t> free_bytes(const std::string& folder) override {
+    struct statvfs disk {};
+    if (::statvfs(folder.c_str(), &disk) != 0) return failed("ask for the room left in", folder);
+    return static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
   }
 };
 

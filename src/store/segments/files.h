@@ -47,6 +47,7 @@ class Files {
   virtual absl::StatusOr<std::shared_ptr<const ReadFile>> open_read(const std::string& path) = 0;  // or NOT_FOUND
   virtual absl::Status rename(const std::string& from, const std::string& to) = 0;                 // replaces `to`
   virtual absl::Status remove(const std::string& path) = 0;
+  virtual absl::StatusOr<int64_t> free_bytes(const std::string& folder) = 0;  // on its disk
 };
 
 // The machine's own file system.

@@ -83,6 +83,8 @@ class PowerCutFiles final : public Files {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<int64_t> free_bytes(const std::string&) override { return space_left_ >= 0 ? space_left_ : INT64_MAX; }
+
  private:
   static constexpr size_t kSector = 512;
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
 #include "src/store/segments/append_plan.h"
 #include "src/store/segments/segment_scan.h"
@@ -95,7 +96,11 @@ absl::Status SegmentLogStore::load_segment(uint64_t id, int64_t size, bool is_la
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<const ReadFile> file, files_.open_read(segment_path(folder_, id)));
-  ASSIGN_OR_RETURN(Scan scan, scan_segment(*file, size));
+  ASSIGN_OR_RETURN(Scan scan, scan_segment(*file, size, is_last));
+  if (scan.damaged_bytes > 0) {
+    journal(Level::Warn, "server", segment_path(folder_, id), " is damaged: ", scan.damaged_bytes,
+            " bytes of job output cannot be read any more. What follows them is kept, and readers are shown a gap");
+  }
   if (is_last) return reopen_tail(id, size, std::move(scan.index), scan.good_bytes);
   RETURN_IF_ERROR(SealedSegment::write_index(files_, folder_, id, scan.index, scan.good_bytes));
   ASSIGN_OR_RETURN(auto rebuilt, SealedSegment::open(files_, folder_, id));
@@ -123,6 +128,9 @@ absl::Status SegmentLogStore::append(const std::vector<LogPiece>& pieces) {
   ASSIGN_OR_RETURN(const std::vector<BlockPlan> blocks,
                    plan_append(pieces, [this](ExecutionId execution) { return tail_of(execution); }));
   if (blocks.empty()) return absl::OkStatus();
+  size_t new_bytes = 0;
+  for (const BlockPlan& block : blocks) new_bytes += kBlockHeaderBytes + block.data_bytes;
+  RETURN_IF_ERROR(check_room(new_bytes));
   RETURN_IF_ERROR(ready_to_write());
   const WallTime now = clock_.now().wall;
   std::string bytes;
@@ -146,6 +154,16 @@ absl::StatusOr<int64_t> SegmentLogStore::clear(JobId job) {
   const BlockHeader header = encoder_.add_tombstone(job, clock_.now().wall, bytes);
   RETURN_IF_ERROR(write_durably(bytes, {header}));
   return cleared;
+}
+
+// Before compression, so a little early rather than late. Marks that a job was cleared are tiny and are always written.
+absl::Status SegmentLogStore::check_room(size_t bytes) {
+  if (options_.disk_reserve == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t room, files_.free_bytes(folder_));
+  if (room - static_cast<int64_t>(bytes) >= options_.disk_reserve) return absl::OkStatus();
+  return absl::ResourceExhaustedError(cat("the disk of ", folder_, " has ", room >> 20, " MiB left, of which ",
+                                          options_.disk_reserve >> 20, " MiB are kept for the server's own records: output "
+                                          "of jobs waits until there is room"));
 }
 
 // Leaves an open segment that ends at open_bytes_ and has room.
@@ -223,7 +241,8 @@ absl::StatusOr<int64_t> SegmentLogStore::expire(const LogRetention& retention, W
   // Strictly from the oldest on: what a tombstone hides never outlives the tombstone.
   while (!shown_.sealed->empty()) {
     const SealedSegment& oldest = *shown_.sealed->front();
-    if (oldest.newest() >= oldest_kept && total - freed <= retention.max_bytes) break;
+    const bool is_too_old = oldest.newest() < oldest_kept && (freed == 0 || freed + oldest.bytes() <= total / retention.share_by_age);
+    if (!is_too_old && total - freed <= retention.max_bytes) break;
     ASSIGN_OR_RETURN(const int64_t bytes, drop_oldest());
     freed += bytes;
   }

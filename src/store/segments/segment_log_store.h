@@ -1,8 +1,8 @@
 // The output of all jobs in a folder of shared, append-only segments.
 //
 // One segment is open and grows by whole blocks (block.h); full ones are sealed and read through an index file beside
-// them (sealed_segment.h). An append is one write and one sync. After a crash the open segment is scanned and what
-// stands behind its last whole block is cut off: everything that append() answered OK for lies before that.
+// them (sealed_segment.h). An append is one write and one sync. After a crash the open segment is scanned and an append
+// that is not whole is cut off: everything that append() answered OK for lies before that (segment_scan.h).
 #pragma once
 
 #include <memory>
@@ -22,6 +22,8 @@ struct SegmentOptions {
   int64_t segment_bytes = int64_t{64} << 20;
   // Bounds the open index: about 8 MB when every block belongs to another execution.
   uint32_t segment_blocks = 64 * 1024;
+  // Room on the disk that is left for others: output that would use it is refused with RESOURCE_EXHAUSTED.
+  int64_t disk_reserve = 0;
   Files* files = nullptr;        // not given: the disk
   const Clock* clock = nullptr;  // not given: the system's; stamps blocks, for expiry
 };
@@ -72,6 +74,7 @@ class SegmentLogStore final : public NumberedLogStore {
   absl::Status reopen_tail(uint64_t id, int64_t size, OpenIndex index, int64_t good_bytes);
 
   // Writing; the caller holds `writing_`.
+  absl::Status check_room(size_t bytes);
   absl::Status ready_to_write();
   absl::Status seal();
   absl::Status write_durably(const std::string& bytes, const std::vector<BlockHeader>& headers);

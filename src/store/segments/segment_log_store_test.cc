@@ -93,6 +93,115 @@ TEST(SegmentLogStore, ATornTailIsCutOffAtTheLastWholeBlock) {
   EXPECT_EQ(read_all(*store, kOne), "a\nb\nc\n");
 }
 
+// A segment of three appends: of kOne, of another job, of kOne. Gives the positions of its blocks.
+struct ThreeAppends {
+  TempFolder folder;
+  std::string segment;
+  std::vector<int64_t> starts;
+
+  ThreeAppends() {
+    const auto store = open(folder.path());
+    for (const LogPiece& piece : {piece_of(kOne, 0, "first\n"), piece_of({JobId{9}, 1}, 0, "other\n"), piece_of(kOne, 6, "second\n")}) {
+      segment = cat(folder.path(), "/0000000000000001.log");
+      starts.push_back(std::filesystem::exists(segment) ? static_cast<int64_t>(std::filesystem::file_size(segment)) : 0);
+      EXPECT_TRUE(store->append({piece}).ok());
+    }
+  }
+  void damage(int64_t at, size_t bytes) const {
+    std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at) << std::string(bytes, '!');
+  }
+};
+
+TEST(SegmentLogStore, ABadBlockInTheOpenSegmentIsAGapAndWhatFollowsItIsKept) {
+  const ThreeAppends three;
+  three.damage(three.starts[0] + static_cast<int64_t>(kBlockHeaderBytes) + 2, 1);
+  const auto store = open(three.folder.path());
+  EXPECT_EQ(read_all(*store, {JobId{9}, 1}), "other\n");
+  const LogPiece gap = store->read(kOne, 0, 1000).value();
+  EXPECT_EQ(gap.offset, 6);
+  EXPECT_EQ(gap.lost, kLostUnknown);
+  EXPECT_EQ(store->read(kOne, 6, 1000)->data, "second\n");
+  ASSERT_TRUE(store->append({piece_of(kOne, 13, "third\n")}).ok());
+  EXPECT_EQ(open(three.folder.path())->read(kOne, 13, 1000)->data, "third\n") << "also after another start";
+}
+
+TEST(SegmentLogStore, ABlockWhoseHeaderIsGoneIsPassedOverToo) {
+  const ThreeAppends three;
+  three.damage(three.starts[1], kBlockHeaderBytes);
+  const auto store = open(three.folder.path());
+  EXPECT_EQ(read_all(*store, kOne), "first\nsecond\n");
+  EXPECT_FALSE(store->extent({JobId{9}, 1}).exists);
+}
+
+TEST(SegmentLogStore, AHoleInsideALogIsSaidToBeLostAndNotExpired) {
+  const ThreeAppends three;
+  {
+    const auto store = open(three.folder.path());
+    ASSERT_TRUE(store->append({piece_of(kOne, 13, "third\n")}).ok());
+  }
+  three.damage(three.starts[2], kBlockHeaderBytes);
+  const auto store = open(three.folder.path());
+  EXPECT_EQ(store->read(kOne, 0, 1000)->data, "first\n");
+  const LogPiece behind = store->read(kOne, 6, 1000).value();
+  EXPECT_EQ(behind.data, "third\n");
+  EXPECT_EQ(behind.lost, kLostUnknown);
+}
+
+TEST(SegmentLogStore, AnAppendThatIsNotWholeIsCutOffFromItsDamageOn) {
+  const TempFolder folder;
+  int64_t last_append = 0;
+  {
+    const auto store = open(folder.path());
+    ASSERT_TRUE(store->append({piece_of(kOne, 0, "first\n")}).ok());
+    last_append = static_cast<int64_t>(std::filesystem::file_size(names_in(folder.path(), ".log").at(0)));
+    ASSERT_TRUE(store->append({piece_of(kOne, 6, "second\n"), piece_of({JobId{9}, 1}, 0, "other\n")}).ok());
+  }
+  // As a power cut may leave it: a later sector of what was not synced is there, an earlier one is not.
+  std::fstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(last_append) << std::string(30, '\0');
+  const auto store = open(folder.path());
+  EXPECT_EQ(read_all(*store, kOne), "first\n");
+  ASSERT_TRUE(store->append({piece_of({JobId{9}, 1}, 0, "other\n"), piece_of(kOne, 6, "second\n")}).ok());
+  EXPECT_EQ(read_all(*store, kOne), "first\nsecond\n") << "the worker sends it again, and nothing is missing";
+}
+
+TEST(SegmentLogStore, OutputThatLooksLikeABlockIsNotTakenForOne) {
+  const ThreeAppends three;
+  std::string block;   // that a job prints: the mark that another one's output was cleared
+  BlockEncoder().add_tombstone(kOne.job, WallTime{1}, block);
+  const ExecutionId hostile{JobId{66}, 1};
+  int64_t at = 0;
+  {
+    const auto store = open(three.folder.path());
+    at = static_cast<int64_t>(std::filesystem::file_size(three.segment));
+    // Short enough to be stored as it is.
+    ASSERT_TRUE(store->append({piece_of(hostile, 0, block)}).ok());
+    ASSERT_TRUE(store->append({piece_of(kOne, 13, "third\n")}).ok());
+  }
+  three.damage(at + static_cast<int64_t>(kBlockHeaderBytes), 1);
+  const auto store = open(three.folder.path());
+  EXPECT_EQ(read_all(*store, kOne), "first\nsecond\nthird\n");
+}
+
+TEST(SegmentLogStore, OutputDoesNotUseTheRoomThatIsKeptForOthers) {
+  PowerCutFiles files(1);
+  files.limit_space(10'000);
+  const auto store = open("/logs", {.disk_reserve = 9'000, .files = &files});
+  std::string text;
+  absl::Status refused;
+  while (refused.ok() && text.size() < 20'000) {
+    const std::string line = cat("line ", text.size(), "\n");
+    refused = store->append({piece_of(kOne, static_cast<int64_t>(text.size()), line)});
+    if (refused.ok()) text += line;
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_GE(*files.free_bytes("/logs"), 9'000);
+  EXPECT_EQ(read_all(*store, kOne), text);
+  EXPECT_TRUE(store->clear(kOne.job).ok()) << "what makes room is always possible";
+  files.limit_space(1'000'000);
+  EXPECT_TRUE(store->append({piece_of(kOne, 0, "goes on\n")}).ok());
+}
+
 TEST(SegmentLogStore, AMissingOrDamagedIndexIsMadeAgain) {
   const TempFolder folder;
   std::string text;
@@ -146,7 +255,7 @@ TEST(SegmentLogStore, ALogWhoseBeginningHasExpiredSaysWhereItBegins) {
     ASSERT_TRUE(store->append({piece_of(kOne, i * 2, std::to_string(i) + "\n")}).ok());
     clock.advance(1s);
   }
-  ASSERT_GT(store->expire({.max_age = 6s}, clock.now().wall).value(), 0);
+  ASSERT_GT(store->expire({.max_age = 6s, .share_by_age = 1}, clock.now().wall).value(), 0);
   const LogExtent extent = store->extent(kOne);
   EXPECT_EQ(extent.first_offset, 8);
   EXPECT_EQ(extent.entries, 10);

@@ -146,7 +146,14 @@ absl::StatusOr<NumberedPiece> SegmentLogStore::read_block(const Place& place, Ex
 absl::StatusOr<NumberedPiece> SegmentLogStore::read_numbered(ExecutionId execution, int64_t from,
                                                              size_t max_bytes) const {
   ASSIGN_OR_RETURN(const std::optional<Place> place, retry_if_expired([&] { return find_place(execution, from); }));
-  if (place) return read_block(*place, execution, from, max_bytes);
+  if (place) {
+    ASSIGN_OR_RETURN(NumberedPiece found, read_block(*place, execution, from, max_bytes));
+    // What expires is always the beginning. A hole behind it that no worker told of was a block that is damaged.
+    LogPiece& piece = found.piece;
+    const bool is_hole = piece.lost >= 0 && piece.offset - piece.lost > from;
+    if (is_hole && extent(execution).first_offset <= from) piece.lost = kLostUnknown;
+    return found;
+  }
   const LogExtent known = extent(execution);
   // An append may have come in between: only what was looked at may be called the end.
   const bool at_end = known.ended && from >= known.next_offset;

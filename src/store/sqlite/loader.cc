@@ -42,8 +42,9 @@ absl::Status load_everything(Connection& db, const LoadVisitor& visit) {
   RETURN_IF_ERROR(
       each(db, kKeyLimit, "ns, key", visit, [](RowIn& in) { return core::PutKeyLimit{read_key_limit(in)}; }));
   RETURN_IF_ERROR(each(db, kOtp, "token", visit, [](RowIn& in) { return core::PutOtp{read_otp(in)}; }));
+  // The newest first: the engine keeps those, and has the others in the store alone.
   RETURN_IF_ERROR(
-      each(db, kIdempotency, "key", visit, [](RowIn& in) { return core::PutIdempotency{read_idempotency(in)}; }));
+      each(db, kIdempotency, "expires DESC, key", visit, [](RowIn& in) { return core::PutIdempotency{read_idempotency(in)}; }));
   RETURN_IF_ERROR(each(db, kWorker, "id", visit, [](RowIn& in) { return core::PutWorker{read_worker(in)}; }));
   ShapePool shapes;
   int64_t step = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/finite.h"
 #include "src/base/status.h"
 
 namespace hodei::store {
@@ -14,6 +15,8 @@ constexpr const char* kSchema =
     "job INTEGER NOT NULL, cpu REAL NOT NULL, memory INTEGER NOT NULL, network_rx REAL NOT NULL, network_tx REAL NOT NULL, "
     "disk_read REAL NOT NULL, disk_write REAL NOT NULL);"
     "CREATE INDEX IF NOT EXISTS sample_by_worker ON sample (worker, job, at);";
+
+constexpr double kMostRate = 1e18;   // bytes a second; what an older version stored beyond that is no measurement
 
 }  // namespace
 
@@ -114,9 +117,9 @@ absl::StatusOr<bool> SqliteMetricsStore::read_worker(int64_t number, const Worke
     s.at.us = select_.integer();
     s.worker = worker;
     s.job = query.job;
-    s.cpu = select_.real();
+    s.cpu = bounded(select_.real(), 0, kMostCores, 0);
     s.memory_bytes = select_.integer();
-    for (double* rate : {&s.network_rx, &s.network_tx, &s.disk_read, &s.disk_write}) *rate = select_.real();
+    for (double* rate : {&s.network_rx, &s.network_tx, &s.disk_read, &s.disk_write}) *rate = bounded(select_.real(), 0, kMostRate, 0);
     if (!visit(s)) return false;
   }
 }

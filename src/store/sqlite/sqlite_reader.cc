@@ -48,6 +48,7 @@ absl::StatusOr<std::unique_ptr<ReadConnection>> ReadConnection::open(const Sqlit
   ASSIGN_OR_RETURN(out->spec_by_key, out->db.prepare(select_by_key_sql(kSpec, Dialect::Sqlite)));
   ASSIGN_OR_RETURN(out->template_by_key, out->db.prepare(select_by_key_sql(kTemplate, Dialect::Sqlite)));
   ASSIGN_OR_RETURN(out->secret_by_key, out->db.prepare(select_by_key_sql(kSecret, Dialect::Sqlite)));
+  ASSIGN_OR_RETURN(out->idempotency_by_key, out->db.prepare(select_by_key_sql(kIdempotency, Dialect::Sqlite)));
   return out;
 }
 
@@ -249,6 +250,20 @@ absl::StatusOr<AuditPage> SqliteReader::audit(const AuditQuery& query, const Rea
   ASSIGN_OR_RETURN(Lease lease, take());
   const Cancellable cancellable(lease->db, limit.is_cancelled);
   return list_audit(lease->db, query, limit);
+}
+
+absl::StatusOr<std::vector<std::optional<JobId>>> SqliteReader::key_owners(const std::vector<Hash128>& keys) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(lease->db));
+  std::vector<std::optional<JobId>> out;
+  out.reserve(keys.size());
+  for (const Hash128& one : keys) {
+    const InUse use(lease->idempotency_by_key);
+    lease->idempotency_by_key.packed(pack(one));
+    ASSIGN_OR_RETURN(const bool found, lease->idempotency_by_key.step());
+    out.push_back(found ? std::optional<JobId>(read_idempotency(lease->idempotency_by_key).job) : std::nullopt);
+  }
+  return out;
 }
 
 }  // namespace hodei::store

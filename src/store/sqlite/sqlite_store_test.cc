@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "src/store/conformance/store_suite.h"
 #include "src/store/sqlite/schema.h"
@@ -174,6 +175,29 @@ TEST(SqliteStore, TheDatabaseItselfRefusesAStateInTheWrongTable) {
   Connection db = Connection::open({.path = options.path()}).value();
   EXPECT_THAT(db.run("UPDATE job_hot SET state = 4").ToString(), HasSubstr("CHECK"));
   EXPECT_EQ(db.ask_integer("SELECT state FROM job_hot").value(), 1);
+}
+
+TEST(SqliteStore, JobsThatWereEqualShareTheirShapeAndLabelsAgainWhenTheyAreLoaded) {
+  TestFolder folder;
+  auto store = SqliteStore::open({.data_dir = folder.path()}).value();
+  const Epoch epoch = store->new_epoch().value();
+  core::Writes writes;
+  for (uint64_t n = 1; n <= 3; ++n) {
+    core::JobHead job = a_job(n);
+    job.shape = a_shape("the same");
+    job.labels = std::make_shared<const core::Labels>(core::Labels{{"team", "blue"}});
+    for (const core::Write& write : entering(job)) writes.push_back(write);
+  }
+  ASSERT_TRUE(store->commit(writes, epoch, BatchNo{1}).ok());
+  std::set<const void*> shapes, labels;
+  ASSERT_TRUE(store->load([&](const core::Write& write) {
+    const auto* put = std::get_if<core::PutJob>(&write);
+    if (put == nullptr) return;
+    shapes.insert(put->job->shape.get());
+    labels.insert(put->job->labels.get());
+  }).ok());
+  EXPECT_EQ(shapes.size(), 1u);
+  EXPECT_EQ(labels.size(), 1u);
 }
 
 TEST(SqliteStore, TellsTheRoomLeft) {

@@ -106,6 +106,11 @@ absl::Status ConfinedFolder::make_folder(const std::string& path) const {
   return enter(parts, true).status();
 }
 
+bool ConfinedFolder::has_folder(const std::string& path) const {
+  const absl::StatusOr<std::vector<std::string>> parts = parts_of(path);
+  return parts.ok() && enter(*parts, false).ok();
+}
+
 absl::Status ConfinedFolder::make_symlink(const std::string& path, const std::string& target) const {
   ASSIGN_OR_RETURN(const Place place, place_of(path, true));
   if (unlinkat(place.folder.get(), place.name.c_str(), 0) != 0 && errno != ENOENT) return refused(path);

@@ -21,6 +21,7 @@ class ConfinedFolder {
   // A new file in place of whatever file had the name. Folders on the way are made.
   absl::StatusOr<Fd> make_file(const std::string& path) const;
   absl::Status make_folder(const std::string& path) const;
+  bool has_folder(const std::string& path) const;   // a real one, reached without links
   absl::Status make_symlink(const std::string& path, const std::string& target) const;
   absl::Status make_hard_link(const std::string& path, const std::string& existing) const;
   // Moves a file from outside to `path`; both on one file system.

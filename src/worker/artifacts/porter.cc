@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 
@@ -15,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status make_folder(const std::string& folder) {
+  RETURN_IF_ERROR(remove_tree(folder));
   std::error_code failed;
-  fs::remove_all(folder, failed);
   for (const std::string& path : {cwd_of(folder), incoming_of(folder)}) {
     if (!failed) fs::create_directories(path, failed);
   }
@@ -31,8 +32,7 @@ absl::Status fetch_all(const Porter::Load& load, const Surroundings& around) {
     RETURN_IF_ERROR(fetch(order, around));
     say(to_string(load.execution), ": input ", order.path, " is there");
   }
-  std::error_code ignored;
-  fs::remove_all(incoming_of(load.folder), ignored);
+  remove_tree(incoming_of(load.folder)).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -45,9 +45,8 @@ absl::Status send_all(const Porter::Load& load, const Surroundings& around) {
 }
 
 void remove_folder(const std::string& folder) {
-  std::error_code failed;
-  fs::remove_all(folder, failed);
-  if (failed) say("cannot remove ", folder, ": ", failed.message());
+  const absl::Status removed = remove_tree(folder);
+  if (!removed.ok()) say("cannot remove ", folder, ": ", std::string(removed.message()));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ bool pause(const std::stop_token& stop, Duration time) {
 }  // namespace
 
 absl::Status with_retries(const std::stop_token& stop, const std::function<absl::Status()>& attempt,
-                          const std::function<int64_t()>& progress) {
+                          const std::function<int64_t()>& progress, int attempts_in_a_row) {
   int failures = 0;
   int64_t furthest = progress();
   for (int attempts = 1;; ++attempts) {
@@ -34,9 +34,9 @@ absl::Status with_retries(const std::stop_token& stop, const std::function<absl:
     if (!absl::IsUnavailable(result) && !absl::IsDeadlineExceeded(result)) return result;
     failures = progress() > furthest ? 1 : failures + 1;
     furthest = std::max(furthest, progress());
-    if (failures >= kTransferAttempts || attempts >= kMostAttempts) return result;
+    if (failures >= attempts_in_a_row || attempts >= kMostAttempts) return result;
     say("trying again: ", std::string(result.message()));
-    if (!pause(stop, std::min(kFirstPause * (1 << (failures - 1)), kLongestPause))) {
+    if (!pause(stop, std::min(kFirstPause * (1 << std::min(failures - 1, 4)), kLongestPause))) {
       return absl::CancelledError("stopped");
     }
   }

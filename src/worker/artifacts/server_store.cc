@@ -139,7 +139,7 @@ absl::Status ServerStore::send(int file, const std::string& name, ExecutionId ex
   if (channel_ == nullptr) return absl::UnavailableError("there is no connection to the server");
   const auto stub = v1::ArtifactService::NewStub(channel_);
   const v1::ArtifactName which = name_for(name, execution);
-  return with_retries(stop, [&] { return upload(*stub, file, which, session_id_, stop); }, [] { return 0; });
+  return with_retries(stop, [&] { return upload(*stub, file, which, session_id_, stop); }, [] { return 0; }, kServerStoreAttempts);
 }
 
 }  // namespace hodei::worker

@@ -39,22 +39,35 @@ absl::Status broken(archive* reader) {
 // A name may be known as bytes, as UTF-8 or both, and in the plain locale of a server only one may be readable.
 const char* either(const char* as_bytes, const char* as_utf8) { return as_bytes != nullptr ? as_bytes : as_utf8; }
 
-// Whether a link at `path` to `target` stays inside, read as text; the kernel checks each use again.
-bool stays_inside(const std::vector<std::string>& path, std::string_view target) {
-  if (target.empty() || target.starts_with('/')) return false;
-  size_t depth = path.size() - 1;
+// Where a symbolic link of an archive leads, as a path from the folder that it is unpacked into.
+//
+// The text alone decides this only while `..` stands at its beginning: the folder of the link is a real one, and so are those above
+// it. Behind a name, `..` leads to the folder above wherever that name leads, which may be another link. So each name with a `..`
+// behind it has to be a real folder in the end: those are never replaced by links.
+struct LinkTarget {
+  bool is_inside = false;
+  std::vector<std::vector<std::string>> real_folders = {};   // that have to be there
+};
+
+LinkTarget follow(const std::vector<std::string>& link, std::string_view target) {
+  if (link.empty() || target.empty() || target.starts_with('/')) return {};
+  std::vector<std::string> here(link.begin(), link.end() - 1);
+  LinkTarget found{.is_inside = true};
+  bool through_a_name = false;
   while (!target.empty()) {
     const size_t end = std::min(target.find('/'), target.size());
     const std::string_view part = target.substr(0, end);
     if (part == "..") {
-      if (depth == 0) return false;
-      --depth;
+      if (here.empty()) return {};
+      if (through_a_name) found.real_folders.push_back(here);
+      here.pop_back();
     } else if (!part.empty() && part != ".") {
-      ++depth;
+      here.emplace_back(part);
+      through_a_name = true;
     }
     target.remove_prefix(std::min(end + 1, target.size()));
   }
-  return true;
+  return found;
 }
 
 class Unpacking {
@@ -68,7 +81,7 @@ class Unpacking {
     while (true) {
       if (limits_.stop.stop_requested()) return absl::CancelledError("stopped while unpacking");
       const int got = archive_read_next_header(reader_, &entry);
-      if (got == ARCHIVE_EOF) return absl::OkStatus();
+      if (got == ARCHIVE_EOF) return check_links();
       if (got != ARCHIVE_OK && got != ARCHIVE_WARN) return broken(reader_);
       if (++entries_ > limits_.entries) {
         return absl::ResourceExhaustedError(cat("the archive has more than ", limits_.entries, " entries"));
@@ -93,13 +106,27 @@ class Unpacking {
       case AE_IFREG: return take_file(path, archive_entry_perm(entry));
       case AE_IFLNK: {
         const char* target = either(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry));
-        if (target == nullptr || parts.empty() || !stays_inside(parts, target)) {
-          return absl::FailedPreconditionError(cat("'", name, "': is a symbolic link that leads out of the folder"));
-        }
+        LinkTarget found = target == nullptr ? LinkTarget() : follow(parts, target);
+        if (!found.is_inside) return leads_out(name);
+        for (std::vector<std::string>& each : found.real_folders) expected_.push_back({name, std::move(each)});
         return folder_.make_symlink(path, target);
       }
       default: return absl::FailedPreconditionError(cat("'", name, "': is neither a file, a folder nor a link"));
     }
+  }
+
+  static absl::Status leads_out(const std::string& link) {
+    return absl::FailedPreconditionError(cat("'", link, "': is a symbolic link that leads out of the folder"));
+  }
+
+  // Every folder on the way to `..` is there now, or the archive does not bring it.
+  absl::Status check_links() const {
+    for (const Expected& each : expected_) {
+      std::string path = below_;
+      for (const std::string& part : each.folder) path += "/" + part;
+      if (!folder_.has_folder(path)) return leads_out(each.link);
+    }
+    return absl::OkStatus();
   }
 
   absl::Status take_file(const std::string& path, mode_t permissions) {
@@ -142,6 +169,11 @@ class Unpacking {
   const ConfinedFolder& folder_;
   const std::string below_;
   const UnpackLimits& limits_;
+  struct Expected {
+    std::string link;
+    std::vector<std::string> folder;
+  };
+  std::vector<Expected> expected_;
   int64_t bytes_ = 0;
   int64_t entries_ = 0;
 };

@@ -148,6 +148,53 @@ TEST_F(UnpackTest, RefusesAllThatWouldReachOutside) {
   }
 }
 
+TEST_F(UnpackTest, RefusesLinksThatLeadOutThroughOtherLinks) {
+  const std::vector<std::vector<Entry>> corpus = {
+      // `d/up` is the folder itself, so `d/up/..` is the one above it, in whatever order the two come.
+      {{"d/", AE_IFDIR}, {"d/up", AE_IFLNK, ".."}, {"x", AE_IFLNK, "d/up/../../outside/precious"}},
+      {{"x", AE_IFLNK, "d/up/../../outside"}, {"d/up", AE_IFLNK, ".."}},
+      {{"a/b/c", AE_IFLNK, "../.."}, {"x", AE_IFLNK, "a/b/c/../../outside"}},
+      // A chain of three.
+      {{"a/one", AE_IFLNK, ".."}, {"two", AE_IFLNK, "a/one"}, {"x", AE_IFLNK, "two/../../outside/precious"}},
+      // The name before `..` never comes, or is a link, or a file: another archive could bring what leads out.
+      {{"x", AE_IFLNK, "later/../../outside"}},
+      {{"x", AE_IFLNK, "later/../near"}},
+      {{"file", AE_IFREG, "x"}, {"x", AE_IFLNK, "file/../near"}},
+  };
+  for (size_t i = 0; i < corpus.size(); ++i) {
+    pack(corpus[i]);
+    const absl::Status refused = unpack_it();
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << "archive " << i << ": " << refused;
+    EXPECT_NE(std::string(refused.message()).find("leads out"), std::string::npos) << refused;
+    fs::remove_all(inside("side"));
+    fs::create_directories(inside("side"));
+  }
+}
+
+TEST_F(UnpackTest, NeitherALinkNorAFileOfALaterArchiveMakesAnEarlierLinkLeadOut) {
+  // Each is harmless alone. Together `x/up` would be `side/..` if a real folder could become a link.
+  pack({{"d/e/", AE_IFDIR}, {"x", AE_IFLNK, "d/e/../f"}});
+  ASSERT_TRUE(unpack_it().ok()) << unpack_it();
+  pack({{"d/e", AE_IFLNK, "../.."}});
+  EXPECT_FALSE(unpack_it().ok()) << "a folder is not replaced by a link";
+  pack({{"d", AE_IFLNK, "."}});
+  EXPECT_FALSE(unpack_it().ok()) << "a folder is not replaced by a link";
+}
+
+TEST_F(UnpackTest, KeepsLinksThatGoUpAndDownInside) {
+  pack({{"lib/v1/so", AE_IFREG, "code"}, {"lib/so", AE_IFLNK, "v1/so"}, {"bin/tool", AE_IFLNK, "../lib/so"},
+        {"bin/odd", AE_IFLNK, "../lib/v1/../v1/so"}, {"chain", AE_IFLNK, "bin/tool"}, {"dangling", AE_IFLNK, "not/here"}});
+  ASSERT_TRUE(unpack_it().ok()) << unpack_it();
+  for (const char* name : {"side/lib/so", "side/bin/tool", "side/bin/odd", "side/chain"}) EXPECT_EQ(read(inside(name)), "code");
+}
+
+TEST_F(UnpackTest, HardLinksAreOnlyMadeToFiles) {
+  pack({{"link", AE_IFLNK, "file"}, {"file", AE_IFREG, "x"}, {"hard", AE_IFREG, "link", true}});
+  EXPECT_FALSE(unpack_it().ok()) << "to a symbolic link";
+  pack({{"d/", AE_IFDIR}, {"through", AE_IFLNK, "d"}, {"d/file", AE_IFREG, "x"}, {"hard", AE_IFREG, "through/file", true}});
+  EXPECT_FALSE(unpack_it().ok()) << "through a symbolic link";
+}
+
 TEST_F(UnpackTest, WritesThroughNoLinkThatIsAlreadyThere) {
   const std::string out = top_ + "/outside";
   pack({{"sub/through", AE_IFREG, "x"}});

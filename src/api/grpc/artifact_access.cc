@@ -1,0 +1,69 @@
+#include "src/api/grpc/artifact_access.h"
+
+#include <algorithm>
+
+#include "hodei/v1/job.pb.h"
+#include "src/api/grpc/execution_facts.h"
+#include "src/api/grpc/session_call.h"
+#include "src/api/grpc/submissions.h"
+#include "src/base/status.h"
+
+namespace hodei::api {
+namespace {
+
+bool names_file(const v1::JobSpec& spec, ArtifactUse use, const std::string& name) {
+  const auto& files = use == ArtifactUse::Fetch ? spec.inputs() : spec.outputs();
+  const std::string url = cat("hodei:", name);
+  return std::any_of(files.begin(), files.end(), [&](const v1::Artifact& file) { return file.url() == url; });
+}
+
+absl::Status check_worker(const ExecutionFacts& facts, ExecutionId execution, const WorkerId& worker, ArtifactUse use,
+                          const std::string& name) {
+  RETURN_IF_ERROR(check_owner(facts, execution, worker));
+  if (!facts.is_current) {
+    return absl::FailedPreconditionError(cat("execution_id: ", to_string(execution),
+                                             " is over or was given to another worker; "
+                                             "its files are closed"));
+  }
+  v1::JobSpec spec;
+  if (!spec.ParseFromString(facts.spec) || !names_file(spec, use, name)) {
+    return absl::PermissionDeniedError(cat("name: '", name, "' is no ", use == ArtifactUse::Fetch ? "input" : "output",
+                                           " of job ", short_id(execution.job)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<server::ArtifactKey> artifact_key(const v1::ArtifactName& name) {
+  if (!name.execution_id().empty())
+    return bad_field("execution_id", "is only taken by Upload and Download; give the namespace");
+  server::ArtifactKey key{.name = name.name()};
+  RETURN_IF_ERROR(server::check_artifact_name(key.name));
+  ASSIGN_OR_RETURN(key.ns, namespace_of(name.namespace_()));
+  return key;
+}
+
+absl::StatusOr<server::ArtifactKey> allowed_key(server::Server& server, const ArtifactCaller& caller, ArtifactUse use,
+                                                const v1::ArtifactName& name) {
+  if (name.execution_id().empty()) {
+    if (caller.callers == Callers::All) return artifact_key(name);
+    server.refused_claims().count(server::Claim::Artifact);
+    return absl::PermissionDeniedError(
+        "execution_id: this address takes calls of workers only, which name their execution");
+  }
+  RETURN_IF_ERROR(server::check_artifact_name(name.name()));
+  if (caller.worker.empty()) {
+    server.refused_claims().count(server::Claim::Session);
+    return needs_session();
+  }
+  ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(name.execution_id()));
+  ASSIGN_OR_RETURN(const ExecutionFacts facts, find_execution(server.lookups(), execution));
+  if (const absl::Status own = check_worker(facts, execution, caller.worker, use, name.name()); !own.ok()) {
+    server.refused_claims().count(server::Claim::Artifact);
+    return own;
+  }
+  return server::ArtifactKey{.ns = facts.ns, .name = name.name()};
+}
+
+}  // namespace hodei::api

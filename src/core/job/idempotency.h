@@ -1,0 +1,50 @@
+// Idempotency keys that count, as the engine keeps them: the newest, up to a limit. Older ones are in the store alone;
+// who submits with a key that is not here has to look there first (`forgotten`).
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "src/base/hash.h"
+#include "src/base/ids.h"
+#include "src/base/time.h"
+
+namespace hodei::core {
+
+class IdempotencyKeys {
+ public:
+  struct Entry {
+    JobId job{};
+    WallTime expires;
+  };
+  using All = absl::flat_hash_map<Hash128, Entry>;  // never iterated to decide
+
+  explicit IdempotencyKeys(size_t most) : most_(most) {}
+
+  void put(const Hash128& key, const Entry& entry);
+  void expire(WallTime before);
+
+  std::optional<JobId> find(const Hash128& key) const;
+  // The end of the first key that ends, here or in the store.
+  std::optional<WallTime> first_end() const;
+  // The newest job whose key may be in the store alone; no job (0): all keys are here.
+  JobId forgotten() const { return forgotten_; }
+  // Whether it is time to ask the store as well: keys are forgotten, or soon will be.
+  bool is_filling() const { return forgotten_ != JobId{} || keys_.size() >= most_ / 2; }
+  const All& all() const { return keys_; }
+
+ private:
+  void forget(JobId job, WallTime expires);
+
+  size_t most_;
+  All keys_;
+  absl::btree_set<std::pair<WallTime, Hash128>> ages_;
+  // Of those in the store alone.
+  JobId forgotten_{};
+  WallTime forgotten_from_;   // none of them ends before this
+  WallTime forgotten_until_;  // none of them ends after this
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,21 @@
+// A worker that was made for one namespace runs no other's jobs. Unlike the other rules it reads whose a job is, which
+// is no part of its shape: so it is asked lane by lane.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/base/text.h"
+#include "src/core/worker/worker.h"
+
+namespace hodei::core {
+
+inline constexpr std::string_view kNamespaceRule = "namespace";
+
+inline std::optional<std::string> rejects_namespace(std::string_view ns, const WorkerInfo& worker) {
+  if (serves(worker, ns)) return std::nullopt;
+  return cat("was made for namespace '", worker.made->ns, "' and runs no other's jobs");
+}
+
+}  // namespace hodei::core
