@@ -165,7 +165,7 @@ int run(const std::string& folder, uint64_t jobs, uint64_t batch) {
                                     {"50 failed of none, all jobs read", {.states = {JobState::Failed}}},
                                     {"a name that none has", {.name_contains = "zzz"}}}) {
     const double begin = seconds();
-    const size_t found = reader->jobs(query)->size();
+    const size_t found = reader->jobs(query, {})->jobs.size();
     std::printf("list, %s: %zu found, %.2f ms\n", what, found, (seconds() - begin) * 1e3);
   }
   return 0;

@@ -154,6 +154,39 @@ TEST_F(CliTest, StatusGivesThePids) {
   EXPECT_THAT(out_, HasSubstr("Ready"));
 }
 
+TEST_F(CliTest, JobGetShowsTheNewestExecutionsAndSaysHowManyThereAre) {
+  v1::Job newest = job_in(v1::Job::Failed);
+  newest.set_executions_total(3);
+  newest.set_older_executions_token("2");
+  newest.add_executions()->set_id("j1.3");
+  newest.add_executions()->set_id("j1.2");
+  v1::Job older = newest;
+  older.clear_executions();
+  older.clear_older_executions_token();
+  older.add_executions()->set_id("j1.1");
+  server_.jobs.jobs = {newest, older};
+  EXPECT_EQ(run({"job", "get", "j1"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("these are the newest 2 of 3 executions; see the others with --all-executions"));
+  EXPECT_EQ(server_.jobs.asked[0].execution_page_size(), 20);
+
+  server_.jobs.jobs = {newest, older};
+  EXPECT_EQ(run({"job", "get", "j1", "--all-executions"}), 0) << err_;
+  EXPECT_EQ(server_.jobs.asked[2].execution_page_token(), "2");
+  EXPECT_THAT(out_, HasSubstr("j1.1"));
+  EXPECT_THAT(out_, HasSubstr("j1.3"));
+  EXPECT_THAT(err_, Not(HasSubstr("newest 2")));
+}
+
+TEST_F(CliTest, JobDeleteNamesTheJobs) {
+  EXPECT_EQ(run({"job", "delete", "j1", "j2", "--reason", "tidy"}), 0) << err_;
+  ASSERT_EQ(server_.jobs.deleted.size(), 1u);
+  EXPECT_THAT(server_.jobs.deleted[0].job_ids(), ElementsAre("j1", "j2"));
+  EXPECT_EQ(server_.jobs.deleted[0].reason(), "tidy");
+  EXPECT_EQ(out_, "2 jobs deleted\n");
+  EXPECT_EQ(run({"job", "delete", "not an id"}), 1);
+  EXPECT_EQ(server_.jobs.deleted.size(), 1u) << "nothing is sent when one is wrong";
+}
+
 TEST_F(CliTest, JobListShowsWhatWasAskedForInEveryForm) {
   server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
   EXPECT_EQ(run({"job", "list", "--state", "succeeded,failed", "--label", "a=b", "--limit", "7"}), 0) << err_;

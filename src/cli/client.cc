@@ -226,7 +226,15 @@ absl::StatusOr<v1::QueueJobResponse> Client::queue_job(const v1::QueueJobRequest
 absl::StatusOr<v1::Job> Client::get_job(const std::string& id) {
   v1::GetJobRequest request;
   request.set_job_id(id);
+  return get_job(request);
+}
+
+absl::StatusOr<v1::Job> Client::get_job(const v1::GetJobRequest& request) {
   return wire_->call(&Stubs::jobs, &Jobs::GetJob, request);
+}
+
+absl::StatusOr<v1::DeleteJobsResponse> Client::delete_jobs(const v1::DeleteJobsRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::DeleteJobs, request, Retry::Never);
 }
 
 absl::StatusOr<v1::ListJobsResponse> Client::list_jobs(const v1::ListJobsRequest& request) {

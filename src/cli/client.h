@@ -55,6 +55,8 @@ class Client {
 
   absl::StatusOr<v1::QueueJobResponse> queue_job(const v1::QueueJobRequest& request);  // needs an idempotency key
   absl::StatusOr<v1::Job> get_job(const std::string& id);
+  absl::StatusOr<v1::Job> get_job(const v1::GetJobRequest& request);
+  absl::StatusOr<v1::DeleteJobsResponse> delete_jobs(const v1::DeleteJobsRequest& request);
   absl::StatusOr<v1::ListJobsResponse> list_jobs(const v1::ListJobsRequest& request);
   absl::StatusOr<v1::CancelJobResponse> cancel_job(const v1::CancelJobRequest& request);
   absl::StatusOr<v1::QueueJobResponse> retry_job(const v1::RetryJobRequest& request);

@@ -42,6 +42,7 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   // The last answer is given again and again.
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* answer) override {
     const std::lock_guard lock(mutex);
+    asked.push_back(*request);
     if (jobs.empty()) return {grpc::NOT_FOUND, "job " + request->job_id() + " is not known"};
     *answer = jobs.front();
     if (jobs.size() > 1) jobs.pop_front();
@@ -52,6 +53,13 @@ class FakeJobs final : public v1::JobExecutionService::Service {
     const std::lock_guard lock(mutex);
     listed.push_back(*request);
     for (const v1::Job& job : jobs) *answer->add_jobs() = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status DeleteJobs(grpc::ServerContext*, const v1::DeleteJobsRequest* request,
+                          v1::DeleteJobsResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    deleted.push_back(*request);
+    answer->set_deleted(request->job_ids_size());
     return grpc::Status::OK;
   }
   grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest* request,
@@ -85,6 +93,8 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   std::vector<v1::QueueJobRequest> queued;
   std::vector<v1::ListJobsRequest> listed;
   std::vector<v1::CancelJobRequest> cancelled;
+  std::vector<v1::DeleteJobsRequest> deleted;
+  std::vector<v1::GetJobRequest> asked;
   int event_streams = 0;
 };
 

@@ -26,9 +26,39 @@ absl::StatusOr<std::string> queued_text(const Session& session, const absl::Stat
   return session.data_text(*queued).value_or(queued->short_id() + "\n");
 }
 
-absl::StatusOr<std::string> job_get_text(Session& session, const std::string& id) {
+constexpr int kShownExecutions = 20;
+constexpr int kLargestExecutionPage = 1000;
+constexpr size_t kMostDeletedAtOnce = 500;
+
+// Puts what an older page has before what is there.
+void put_older_before(v1::Job older, v1::Job& job) {
+  older.mutable_executions()->MergeFrom(job.executions());
+  older.mutable_history()->MergeFrom(job.history());
+  job.mutable_executions()->Swap(older.mutable_executions());
+  job.mutable_history()->Swap(older.mutable_history());
+  job.set_older_executions_token(older.older_executions_token());
+}
+
+absl::StatusOr<v1::Job> get_with_executions(Session& session, const std::string& id, bool all) {
+  v1::GetJobRequest request;
+  request.set_job_id(id);
+  request.set_execution_page_size(all ? kLargestExecutionPage : kShownExecutions);
+  ASSIGN_OR_RETURN(v1::Job job, session.client().get_job(request));
+  while (all && !job.older_executions_token().empty()) {
+    request.set_execution_page_token(job.older_executions_token());
+    ASSIGN_OR_RETURN(v1::Job older, session.client().get_job(request));
+    put_older_before(std::move(older), job);
+  }
+  return job;
+}
+
+absl::StatusOr<std::string> job_get_text(Session& session, const std::string& id, bool all) {
   RETURN_IF_ERROR(parse_job_id(id).status());
-  ASSIGN_OR_RETURN(const v1::Job job, session.client().get_job(id));
+  ASSIGN_OR_RETURN(const v1::Job job, get_with_executions(session, id, all));
+  if (!job.older_executions_token().empty()) {
+    session.note(cat("these are the newest ", job.executions_size(), " of ", job.executions_total(),
+                     " executions; see the others with --all-executions"));
+  }
   if (const auto data = session.data_text(job)) return *data;
   if (session.form() == OutputForm::Name) return job.short_id() + "\n";
   return job_page(job, view_options(session));
@@ -68,10 +98,46 @@ void add_job_get(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("get", "one job: its state, executions, history");
   auto id = std::make_shared<std::string>();
   auto watch = std::make_shared<bool>(false);
+  auto all = std::make_shared<bool>(false);
   command->add_option("id", *id, "short id or full id")->required()->type_name("JOB");
   command->add_flag("--watch", *watch, "show it again and again");
-  command->callback([&session, id, watch] {
-    session.action = [&session, id, watch] { return session.show(*watch, [&] { return job_get_text(session, *id); }); };
+  command->add_flag("--all-executions", *all, cat("not only the newest ", kShownExecutions));
+  command->callback([&session, id, watch, all] {
+    session.action = [&session, id, watch, all] {
+      return session.show(*watch, [&] { return job_get_text(session, *id, *all); });
+    };
+  });
+}
+
+absl::StatusOr<std::string> job_delete_text(Session& session, const std::vector<std::string>& ids,
+                                            const std::string& reason) {
+  int deleted = 0;
+  for (const std::string& id : ids) RETURN_IF_ERROR(parse_job_id(id).status());
+  for (size_t at = 0; at < ids.size(); at += kMostDeletedAtOnce) {
+    v1::DeleteJobsRequest request;
+    request.set_reason(reason);
+    for (size_t i = at; i < std::min(ids.size(), at + kMostDeletedAtOnce); ++i) request.add_job_ids(ids[i]);
+    ASSIGN_OR_RETURN(const v1::DeleteJobsResponse answer, session.client().delete_jobs(request));
+    deleted += answer.deleted();
+  }
+  v1::DeleteJobsResponse all;
+  all.set_deleted(deleted);
+  if (const auto data = session.data_text(all)) return *data;
+  return cat(deleted, deleted == 1 ? " job" : " jobs", " deleted\n");
+}
+
+void add_job_delete(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("delete", "forget finished jobs, with their output and history");
+  command->alias("rm");
+  auto ids = std::make_shared<std::vector<std::string>>();
+  auto reason = std::make_shared<std::string>();
+  command->add_option("id", *ids, "jobs that have ended")->required()->type_name("JOB");
+  command->add_option("--reason", *reason, "kept in the audit trail")->type_name("TEXT");
+  command->footer(
+      "A job that has not ended is not deleted: end it with `hodei job cancel --wait`. What was deleted does not come "
+      "back.");
+  command->callback([&session, ids, reason] {
+    session.action = [&session, ids, reason] { return session.show(job_delete_text(session, *ids, *reason)); };
   });
 }
 
@@ -124,7 +190,7 @@ void add_explain(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_job_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("job", "submit, list, look at and end jobs");
+  CLI::App* group = root.add_subcommand("job", "submit, list, look at, end and delete jobs");
   group->require_subcommand(1);
   add_submit(*group, session);
   add_job_list(*group, session);
@@ -132,6 +198,7 @@ void add_job_commands(CLI::App& root, Session& session) {
   add_job_logs(*group, session);
   add_cancel(*group, session);
   add_retry(*group, session);
+  add_job_delete(*group, session);
   add_explain(*group, session);
   add_job_watch(*group, session);
 }

@@ -52,6 +52,8 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.log_retention_age = settings.duration("log_retention_age");
   out.log_retention_bytes = settings.bytes("log_retention_size");
   out.audit_retention_age = settings.duration("audit_retention_age");
+  out.job_retention_age = settings.duration("job_retention_age");
+  out.job_retention_count = settings.count("job_retention_count");
   out.secret_key = settings.text("secret_key");
   out.secret_key_file = settings.text("secret_key_file");
   out.artifact_retention_age = settings.duration("artifact_retention_age");

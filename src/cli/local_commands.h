@@ -26,6 +26,8 @@ struct ServerOptions {
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
   Duration audit_retention_age{};  // 0: for ever
+  Duration job_retention_age{};    // 0: for ever
+  int64_t job_retention_count = 0;  // 0: any number
   std::string secret_key;
   std::string secret_key_file;
   Duration artifact_retention_age{};

@@ -33,6 +33,7 @@ absl::Status check_stop_grace(const std::string& v) {
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
 absl::Status check_processes(const std::string& v) { return parse_count(v, 0, kMostProcesses).status(); }
+absl::Status check_job_count(const std::string& v) { return parse_count(v, 0, INT64_MAX).status(); }
 absl::Status check_cores(const std::string& v) { return parse_cores(v).status(); }
 absl::Status check_lease(const std::string& v) {
   ASSIGN_OR_RETURN(const Duration lease, parse_duration(v));
@@ -103,14 +104,21 @@ constexpr Setting kSettings[] = {
      "how long the output of jobs is kept"},
     {"log_retention_size", "--log-retention-size", "HODEI_LOG_RETENTION_SIZE", "", "10GiB", kServer, check_bytes,
      "how much output of jobs is kept, all together"},
+    {"job_retention_age", "--job-retention-age", "HODEI_JOB_RETENTION_AGE", "", "90d", kServer, check_duration,
+     "how long finished jobs are kept, from their end; 0: for ever"},
+    {"job_retention_count", "--job-retention-count", "HODEI_JOB_RETENTION_COUNT", "", "1000000", kServer,
+     check_job_count, "how many finished jobs of one namespace are kept, the newest; 0: any number"},
     {"audit_retention_age", "--audit-retention-age", "HODEI_AUDIT_RETENTION_AGE", "", "365d", kServer, check_duration,
      "how long entries of the audit trail are kept; 0: for ever"},
     {"secret_key_file", "--secret-key-file", "HODEI_SECRET_KEY_FILE", "", "", kServer, nullptr,
-     "a file with the key that seals secrets, 32 bytes in hex or base64 (empty: `secret.key` in the data folder, made once)"},
-    {"secret_key", "", "HODEI_SECRET_KEY", "", "", kServer, nullptr, "the key itself; wins over secret_key_file", false, true},
-    {"metrics_retention_age", "--metrics-retention-age", "HODEI_METRICS_RETENTION_AGE", "", "7d", kServer, check_duration,
-     "how long samples of workers and jobs are kept"},
-    {"otlp_endpoint", "--otlp-endpoint", "HODEI_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT", "", kServer, check_endpoint,
+     "a file with the key that seals secrets, 32 bytes in hex or base64 (empty: `secret.key` in the data folder, made "
+     "once)"},
+    {"secret_key", "", "HODEI_SECRET_KEY", "", "", kServer, nullptr, "the key itself; wins over secret_key_file", false,
+     true},
+    {"metrics_retention_age", "--metrics-retention-age", "HODEI_METRICS_RETENTION_AGE", "", "7d", kServer,
+     check_duration, "how long samples of workers and jobs are kept"},
+    {"otlp_endpoint", "--otlp-endpoint", "HODEI_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT", "", kServer,
+     check_endpoint,
      "the OpenTelemetry collector that gets the spans of jobs, such as http://localhost:4318; empty: none"},
     {"queue_memory", "--queue-memory", "HODEI_QUEUE_MEMORY", "", "0", kServer, check_bytes,
      "how much memory unfinished jobs may take; further ones are refused (0: half of the machine's, at most 8 GiB)"},

@@ -34,6 +34,20 @@ struct NewJob {
 struct Submit { std::vector<NewJob> jobs; };          // all or none
 struct Cancel { JobId job{}; std::string reason; };
 struct Assign { JobId job{}; WorkerId worker; };
+// Finished ones, with all that is stored of them. Whoever asks has seen that they have ended; one that is live after
+// all is left alone, and named in the answer.
+struct ForgetJobs {
+  struct One {
+    JobId job{};
+    std::string ns;
+  };
+  std::vector<One> jobs;
+  std::string principal;  // empty: a rule, not a person; not in the audit trail
+  std::string reason;
+};
+
+// How many one command may name: their rows are deleted in one commit, for which everybody waits.
+inline constexpr size_t kMaxForgottenAtOnce = 500;
 
 struct PutJobTemplate { TemplateRow row; };           // revision and time are the engine's to set
 struct DropJobTemplate { std::string ns; std::string name; };
@@ -195,7 +209,7 @@ struct DescribeLimits { std::string ns, key; };         // empty: all
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
                               DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
 
-using Command = std::variant<Submit, Cancel, Assign, PutJobTemplate, DropJobTemplate, PutStoredSecret,
+using Command = std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret,
                              DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
                              OpenStream, CloseStream, WorkerStops, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
                              PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
@@ -211,6 +225,9 @@ struct Submitted {
 };
 struct CancelTaken { JobState state{}; };
 struct Assigned { ExecutionId execution; };
+struct Forgotten {
+  std::vector<JobId> live;
+};  // these are not: they have not ended
 struct TemplatePut { TemplateRow row; };
 struct SecretPut { int64_t revision = 0; WallTime updated; };
 struct Registered { WorkerId worker; };
@@ -307,8 +324,8 @@ struct LimitView {
 };
 struct LimitViews { std::vector<LimitView> limits; };
 
-using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, TemplatePut, SecretPut, Registered, StreamOpened, Reported, OtpMade,
-                           Drained, SchedulerConfig, Explanation, QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews,
-                           TenantViews, LimitViews>;
+using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered,
+                           StreamOpened, Reported, OtpMade, Drained, SchedulerConfig, Explanation, QueueReport,
+                           WorkerViews, SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews>;
 
 }  // namespace hodei::core

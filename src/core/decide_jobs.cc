@@ -167,6 +167,24 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   return Assigned{state_.job(c.job)->head->current()};
 }
 
+Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
+  if (c.jobs.size() > kMaxForgottenAtOnce) {
+    return bad_field("jobs", "at most ", kMaxForgottenAtOnce, " at once, not ", c.jobs.size());
+  }
+  Forgotten out;
+  for (const auto& [job, ns] : c.jobs) {
+    if (state_.job(job) != nullptr) {
+      out.live.push_back(job);
+      continue;
+    }
+    write(EraseJob{job}, turn);
+    if (c.principal.empty()) continue;
+    record({.ns = ns, .principal = c.principal, .action = "job.delete", .subject = short_id(job), .detail = c.reason},
+           now, turn);
+  }
+  return out;
+}
+
 Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
   const State::StoredFacts* before = state_.job_template(c.row.ns, c.row.name);
   if (before == nullptr && state_.template_count() >= config_.max_templates) {

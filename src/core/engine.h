@@ -75,6 +75,7 @@ class Engine {
   Answer on(const Submit& c, Now now, Turn& turn);
   Answer on(const Cancel& c, Now now, Turn& turn);
   Answer on(const Assign& c, Now now, Turn& turn);
+  Answer on(const ForgetJobs& c, Now now, Turn& turn);
   Answer on(const PutJobTemplate& c, Now now, Turn& turn);
   Answer on(const DropJobTemplate& c, Now now, Turn& turn);
   absl::Status check_room(const Submit& c) const;
@@ -228,6 +229,7 @@ class Engine {
   void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
+  void shelve(Draft& draft, Turn& turn);  // what happened before the next dispatch
 
   // questions.cc
   Answer on(const Question& c, Now now, Turn& turn);

@@ -7,7 +7,23 @@
 namespace hodei::core {
 
 void StoredRows::keep(const Write& write) {
-  if (const auto* put = std::get_if<PutJob>(&write)) jobs[put->job->id] = put->job;
+  if (const auto* put = std::get_if<PutJob>(&write)) {
+    jobs[put->job->id] = put->job;
+    head_bytes += put->job->past == nullptr ? 0 : encode(*put->job->past).size();
+  }
+  if (const auto* put = std::get_if<PutExecution>(&write)) {
+    const bool is_new = shelf.emplace(ExecutionId{put->job, put->shelved->execution.number}, *put->shelved).second;
+    EXPECT_TRUE(is_new) << "an execution is shelved once";
+    shelved_bytes += encode(*put->shelved).size();
+  }
+  if (const auto* drop = std::get_if<DropExecutions>(&write)) {
+    std::erase_if(shelf, [&](const auto& row) { return row.first.job == drop->job && row.first.number < drop->below; });
+  }
+  if (const auto* erase = std::get_if<EraseJob>(&write)) {
+    EXPECT_FALSE(jobs.contains(erase->job)) << "a live job is not erased";
+    done.erase(erase->job);
+    std::erase_if(shelf, [&](const auto& row) { return row.first.job == erase->job; });
+  }
   if (const auto* finish = std::get_if<FinishJob>(&write)) {
     jobs.erase(finish->job->id);
     done[finish->job->id] = finish->job;
@@ -96,7 +112,15 @@ const JobHead& Bench::job(JobId id) const {
 }
 
 std::vector<Transition> Bench::history(JobId id) const {
-  return job(id).past == nullptr ? std::vector<Transition>() : job(id).past->transitions;
+  std::vector<Transition> out;
+  for (auto at = rows.shelf.lower_bound({id, 0}); at != rows.shelf.end() && at->first.job == id; ++at) {
+    out.insert(out.end(), at->second.transitions.begin(), at->second.transitions.end());
+  }
+  if (job(id).past == nullptr) return out;
+  const std::vector<Transition>& newest = job(id).past->transitions;
+  EXPECT_EQ(out.size(), job(id).past->shelved_transitions);
+  out.insert(out.end(), newest.begin(), newest.end());
+  return out;
 }
 
 int64_t Bench::held(const std::string& key, const std::string& ns) const {

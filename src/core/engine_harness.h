@@ -35,6 +35,9 @@ class StoredRows {
 
   using Name = std::pair<std::string, std::string>;
   std::map<JobId, JobPtr> jobs, done;
+  std::map<ExecutionId, ShelvedExecution> shelf;
+  size_t shelved_bytes = 0;  // written to the shelf so far
+  size_t head_bytes = 0;     // written as heads so far
   std::map<WorkerId, WorkerRecordPtr> workers;
   std::map<Hash128, OtpRow> otps;
   std::map<Name, TemplateRow> templates;
@@ -109,7 +112,7 @@ class Bench {
   JobState state(JobId id) const { return job(id).state; }
   ExecutionId current(JobId id) const { return job(id).current(); }
   std::string where(JobId id) const { return job(id).worker.str(); }
-  std::vector<Transition> history(JobId id) const;
+  std::vector<Transition> history(JobId id) const;  // with what is on the shelf
   int64_t held(const std::string& key, const std::string& ns = "default") const;
   Engine& engine() { return *engine_; }
 

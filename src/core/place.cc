@@ -20,6 +20,7 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   state_.roster().took_turn(worker);
   Draft draft(*state_.job(id)->head);
   JobHead& head = draft.head;
+  shelve(draft, turn);
   ++head.executions;
   head.worker = worker.id();
   head.not_before = {};
@@ -39,6 +40,15 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   store(draft, now, turn);
   count_start(*state_.job(id)->head, lane, now);
   turn.effects.push_back(RunExecution{worker.id(), worker.stream, current, attempt, has_secrets});
+}
+
+void Engine::shelve(Draft& draft, Turn& turn) {
+  const JobId job = draft.head.id;
+  for (ShelvedExecution& one : draft.shelve()) {
+    const uint32_t number = one.execution.number;
+    write(PutExecution{job, std::make_shared<const ShelvedExecution>(std::move(one))}, turn);
+    if (number > kMaxShelvedExecutions) write(DropExecutions{job, number - kMaxShelvedExecutions + 1}, turn);
+  }
 }
 
 void Engine::place_job(JobId id, Now now, Turn& turn) {

@@ -61,8 +61,11 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, PutAudit>) {
           next_audit_ = w.row.number + 1;
         } else {
-          static_assert(std::is_same_v<W, PutSpec> || std::is_same_v<W, ExpireAudit>,
-                        "specs and the audit trail live in the store; every other write must be folded");
+          static_assert(std::is_same_v<W, PutSpec> || std::is_same_v<W, ExpireAudit> ||
+                            std::is_same_v<W, PutExecution> || std::is_same_v<W, DropExecutions> ||
+                            std::is_same_v<W, EraseJob>,
+                        "specs, the shelf, finished jobs and the audit trail live in the store; every other write must "
+                        "be folded");
         }
       },
       write);

@@ -93,6 +93,18 @@ struct IdempotencyRow {
 struct PutSpec { std::shared_ptr<const SpecRow> spec; };
 struct PutJob { JobPtr job; };            // a live job: inserted or replaced
 struct FinishJob { JobPtr job; };         // leaves the hot table for the finished one
+// Onto the shelf: an execution that another one follows. Written once.
+struct PutExecution {
+  JobId job{};
+  std::shared_ptr<const ShelvedExecution> shelved;
+};
+struct DropExecutions {
+  JobId job{};
+  uint32_t below = 0;
+};  // those with smaller numbers
+struct EraseJob {
+  JobId job{};
+};  // a finished one, with its spec and its executions; one that is not there is no error
 struct PutWorker { WorkerRecordPtr worker; };
 struct DeleteWorker { WorkerId worker; };
 struct PutOtp { OtpRow otp; };
@@ -112,9 +124,10 @@ struct DeleteSecret { std::string ns; std::string name; };
 struct PutAudit { AuditRow row; };
 struct ExpireAudit { WallTime before; };  // the newest entry stays, whatever its age: it holds the number
 
-using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
-                           DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
-                           PutNextJob, PutSetting, DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit>;
+using Write =
+    std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate, DeleteTemplate,
+                 PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler, PutNextJob, PutSetting,
+                 DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit, PutExecution, DropExecutions, EraseJob>;
 
 using Writes = std::vector<Write>;
 

@@ -50,6 +50,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.worker_binary = find_worker_binary();
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
+  out.job_retention = {in.job_retention_age, in.job_retention_count};
   out.engine.max_job_bytes = in.queue_memory > 0 ? static_cast<size_t>(in.queue_memory) : usual_queue_memory(out.engine);
   out.secret_key = in.secret_key;
   out.secret_key_file = in.secret_key_file;

@@ -95,10 +95,12 @@ void Carrier::tell_journal(const core::JobHead& job, size_t first) {
   const std::string trace = spec == nullptr ? "unknown" : trace_text(trace_of(job.id, spec->bytes).trace);
   const std::string about = cat("job=", short_id(job.id), " trace=", trace);
   if (first == 0) journal(Level::Debug, "server", about, " state=", core::name(core::JobState::Pending), " reason=submitted");
-  const size_t count = job.past == nullptr ? 0 : job.past->transitions.size();
-  for (size_t i = std::max<size_t>(first, 1); i <= count; ++i) {
-    const core::Transition& t = job.past->transitions[i - 1];
-    journal(Level::Debug, "server", about, " state=", core::name(t.to), " execution=", t.execution, " reason=", t.reason);
+  const size_t count = core::transition_count(job);
+  for (size_t i = std::max<size_t>(first, 1); i < count; ++i) {
+    const core::Transition* t = core::find_transition(job, i);
+    if (t == nullptr) continue;
+    journal(Level::Debug, "server", about, " state=", core::name(t->to), " execution=", t->execution,
+            " reason=", t->reason);
   }
 }
 

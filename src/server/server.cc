@@ -28,6 +28,8 @@ JobEnds ends_from(store::Reader& reader) {
     end.last_execution = view->head.executions;
     end.finished_at = view->ended;
     if (view->head.past == nullptr) return std::optional<JobEnd>(end);
+    ASSIGN_OR_RETURN(const std::vector<store::PrintedBytes> shelved, reader.printed(job));
+    for (const store::PrintedBytes& one : shelved) end.printed.push_back({one.execution, one.bytes});
     for (const core::Execution& e : view->head.past->executions) {
       if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
     }
@@ -57,6 +59,9 @@ absl::Status Server::build() {
   sqlite.data_dir = options_.data_dir;
   ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
   ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite));
+  ASSIGN_OR_RETURN(lookups_, store::SqliteReader::open(sqlite));
+  ASSIGN_OR_RETURN(loop_reader_, store::SqliteReader::open(sqlite, 1));
+  ASSIGN_OR_RETURN(background_, store::SqliteReader::open(sqlite));
   ASSIGN_OR_RETURN(const SecretKey key, find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
   vault_ = std::make_unique<Vault>(key);
   tell_of_foreign_secrets();
@@ -64,8 +69,8 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
-  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*reader_), clock_, limits, retention_clock_.get());
-  carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *reader_);
+  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
+  carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *loop_reader_);
   ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
   recorder_ = std::make_unique<MetricsRecorder>(*samples_, *retention_clock_, options_.metrics_retention, [this] {
     ToWorker message;
@@ -74,7 +79,7 @@ absl::Status Server::build() {
   });
   if (!options_.otlp_endpoint.empty()) {
     ASSIGN_OR_RETURN(SpanExporter::Post post, otlp_post(options_.otlp_endpoint));
-    exporter_ = std::make_unique<SpanExporter>(events_, *reader_, std::move(post));
+    exporter_ = std::make_unique<SpanExporter>(events_, *background_, std::move(post));
   }
   measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
@@ -82,6 +87,10 @@ absl::Status Server::build() {
   core_->set_heartbeats(&heartbeats_);
   core_->set_retention_clock(retention_clock_.get());
   loop_ = std::make_unique<Loop>(*core_, clock_);
+  const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
+    loop_->post_bounded(std::move(command), std::move(reply));
+  };
+  sweeper_ = std::make_unique<JobSweeper>(*background_, forget, clock_, options_.job_retention);
   return build_provisioner();
 }
 
@@ -141,6 +150,9 @@ absl::Status Server::start() {
   recorder_->start();
   if (exporter_ != nullptr) exporter_->start();
   loop_->start();
+  reads_.start();
+  files_.start();
+  sweeper_->start();
   tick();
   return absl::OkStatus();
 }
@@ -155,7 +167,10 @@ void Server::stop() {
   if (stopping_.exchange(true) || loop_ == nullptr) return;
   begin_stop();
   if (provisioner_ != nullptr) provisioner_->stop();
+  sweeper_->stop();
   loop_->stop();
+  reads_.stop();
+  files_.stop();
   if (exporter_ != nullptr) exporter_->stop();
   recorder_->stop();
   hub_->stop();

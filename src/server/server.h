@@ -10,12 +10,14 @@
 #include "src/server/carrier.h"
 #include "src/server/event_hub.h"
 #include "src/server/heartbeats.h"
+#include "src/server/job_sweeper.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/metrics/measured.h"
 #include "src/server/metrics/metrics_recorder.h"
 #include "src/server/open_calls.h"
 #include "src/server/provisioning/provisioner.h"
+#include "src/server/read_pool.h"
 #include "src/server/refused_claims.h"
 #include "src/server/retention_clock.h"
 #include "src/server/secrets/vault.h"
@@ -32,6 +34,7 @@ namespace hodei::server {
 struct ServerOptions {
   std::string data_dir;
   store::LogRetention log_retention;
+  JobRetention job_retention;
   std::string secret_key;             // see KeySource
   std::string secret_key_file;
   Duration metrics_retention = std::chrono::hours(24 * 7);
@@ -58,7 +61,13 @@ class Server final : private LogEnds {
                                OpenDoor open_door);
 
   Loop& loop() { return *loop_; }
+  // For lists and whatever else may take long; on threads of reads() only.
   store::Reader& reader() { return *reader_; }
+  // For single rows by their keys: what a submission or an order to a worker needs. No list can take its connections.
+  store::Reader& lookups() { return *lookups_; }
+  ReadPool& reads() { return reads_; }
+  // Output of jobs and artifacts.
+  ReadPool& files() { return files_; }
   LogHub& logs() { return *hub_; }
   ArtifactStore& artifacts() { return *artifacts_; }
   WorkerLinks& links() { return links_; }
@@ -103,6 +112,11 @@ class Server final : private LogEnds {
   WallTime started_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<store::SqliteReader> reader_;
+  std::unique_ptr<store::SqliteReader> lookups_;
+  std::unique_ptr<store::SqliteReader> loop_reader_;  // the loop's thread alone
+  std::unique_ptr<store::SqliteReader> background_;   // threads for which nobody waits
+  ReadPool reads_{"reads", {}};
+  ReadPool files_{"reads and writes of files", {}};
   std::unique_ptr<Vault> vault_;
   std::unique_ptr<store::SegmentLogStore> log_store_;
   std::unique_ptr<LogHub> hub_;
@@ -122,6 +136,7 @@ class Server final : private LogEnds {
   std::unique_ptr<MeasuredOutlet> measured_outlet_;
   std::unique_ptr<LoopCore> core_;
   std::unique_ptr<Loop> loop_;
+  std::unique_ptr<JobSweeper> sweeper_;
   MonoTime next_sweep_{0};                   // tick's own
   std::atomic<bool> disk_low_ = false;
   std::atomic<uint64_t> disk_free_ = 0;

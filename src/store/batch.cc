@@ -8,8 +8,10 @@
 
 namespace hodei::store {
 
+using core::EraseJob;
 using core::FinishJob;
 using core::JobHead;
+using core::PutExecution;
 using core::PutJob;
 using core::PutNextJob;
 using core::PutScheduler;
@@ -21,6 +23,8 @@ absl::Status Batch::fold(const core::Writes& writes) {
   index_.clear();
   index_.reserve(writes.size());
   others_.clear();
+  erased_.clear();
+  shelved_.clear();
   next_job_.reset();
   scheduler_ = nullptr;
   for (const Write& write : writes) {
@@ -35,6 +39,10 @@ absl::Status Batch::fold(const core::Writes& writes) {
     } else if (const auto* scheduler = std::get_if<PutScheduler>(&write)) {
       scheduler_ = &scheduler->config;
     } else {
+      if (const auto* erase = std::get_if<EraseJob>(&write)) erased_.push_back(erase->job);
+      if (const auto* shelved = std::get_if<PutExecution>(&write)) {
+        shelved_.push_back({shelved->job, shelved->shelved->execution.number});
+      }
       others_.push_back(&write);
     }
   }

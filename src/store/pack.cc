@@ -48,6 +48,10 @@ Labels unpack_labels(std::string_view bytes) {
   return labels;
 }
 
+int64_t label_hash(const std::string& key, const std::string& value) {
+  return static_cast<int64_t>(hash64(Encoder().text(key).text(value).bytes()));
+}
+
 std::string pack(const SchedulerConfig& config) {
   Encoder out;
   out.u64(static_cast<uint64_t>(config.strategy));

@@ -32,6 +32,8 @@ absl::Status check_turn(const Turn& stored, const Turn& given) {
 
 absl::Status no_such_job(JobId job) { return absl::NotFoundError(cat("job ", short_id(job), " does not exist")); }
 
+absl::Status nobody_waits() { return absl::CancelledError("nobody waits for this read any more"); }
+
 absl::Status no_such_secret(const std::string& ns, const std::string& name) {
   return absl::NotFoundError(cat("there is no secret '", name, "' in namespace '", ns, "'; store it with `hodei secret set ",
                                  name, "`"));

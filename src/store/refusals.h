@@ -24,6 +24,7 @@ struct Turn {
 absl::Status check_turn(const Turn& stored, const Turn& given);
 
 absl::Status no_such_job(JobId job);
+absl::Status nobody_waits();  // a read was cancelled
 absl::Status no_such_secret(const std::string& ns, const std::string& name);
 absl::Status no_such_template(const std::string& ns, const std::string& name);
 

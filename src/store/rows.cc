@@ -61,6 +61,19 @@ void write_live(const JobHead& job, RowOut& out) { write_job(job, static_cast<in
 
 void write_finished(const JobHead& job, RowOut& out) { write_job(job, ended_of(job).us, out); }
 
+void write_label(JobId job, const std::string& key, const std::string& value, RowOut& out) {
+  out.integer(block_of(job));
+  out.integer(label_hash(key, value));
+  out.integer(static_cast<int64_t>(number(job)));
+}
+
+void write_execution(JobId job, const ShelvedExecution& shelved, RowOut& out) {
+  out.integer(static_cast<int64_t>(number(job)));
+  out.integer(shelved.execution.number);
+  out.integer(shelved.execution.log_bytes.value_or(-1));
+  out.packed(encode(shelved));
+}
+
 void write_worker(const WorkerRecord& worker, RowOut& out) {
   out.text(worker.info.id.str());
   out.integer(static_cast<int64_t>(worker.state));
@@ -143,6 +156,13 @@ std::shared_ptr<JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second)
   job->shape = shapes.get(in.bytes());
   job->past = decode_past(in.bytes());
   return job;
+}
+
+ShelvedExecution read_execution(RowIn& in) {
+  in.integer();
+  in.integer();
+  in.integer();
+  return decode_shelved(in.bytes());
 }
 
 WorkerRecordPtr read_worker(RowIn& in) {

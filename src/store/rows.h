@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "src/core/writes.h"
+#include "src/store/tables.h"
 
 namespace hodei::store {
 
@@ -51,6 +52,8 @@ class ShapePool {
 void write_spec(const core::SpecRow& spec, RowOut& out);
 void write_live(const core::JobHead& job, RowOut& out);      // job_hot
 void write_finished(const core::JobHead& job, RowOut& out);  // job_done
+void write_label(JobId job, const std::string& key, const std::string& value, RowOut& out);
+void write_execution(JobId job, const core::ShelvedExecution& shelved, RowOut& out);
 void write_worker(const core::WorkerRecord& worker, RowOut& out);
 void write_otp(const core::OtpRow& otp, RowOut& out);
 void write_template(const core::TemplateRow& row, RowOut& out);
@@ -63,6 +66,8 @@ void write_idempotency(const core::IdempotencyRow& row, RowOut& out);
 core::SpecRow read_spec(RowIn& in);
 // `second` receives the column in which job_hot and job_done differ.
 std::shared_ptr<core::JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second);
+// `number` and `log_bytes` are part of the bytes.
+core::ShelvedExecution read_execution(RowIn& in);
 core::WorkerRecordPtr read_worker(RowIn& in);
 core::OtpRow read_otp(RowIn& in);
 core::TemplateRow read_template(RowIn& in);
@@ -79,6 +84,9 @@ std::string pack(const core::Labels& labels);
 core::Labels unpack_labels(std::string_view bytes);
 std::string pack(const core::SchedulerConfig& config);
 core::SchedulerConfig unpack_scheduler(std::string_view bytes);
+// What a label is found by: see kJobLabel.
+int64_t label_hash(const std::string& key, const std::string& value);
+inline int64_t block_of(JobId job) { return static_cast<int64_t>(number(job) >> kBlockBits); }
 // Every field of a job that has no column of its own.
 std::string pack_details(const core::JobHead& job);
 void unpack_details(std::string_view bytes, core::JobHead& job);

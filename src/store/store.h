@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,31 @@ struct JobQuery {
   size_t limit = 50;
 };
 
+// One page of a list. A page may have fewer entries than were asked for, and still not be the last.
+struct JobPage {
+  std::vector<JobView> jobs;
+  JobId next{};  // `before` of the next page; 0: that was all
+};
+
+// How long a read may go on. A list that runs out of time gives what it has found, and where to go on.
+struct ReadLimit {
+  std::function<bool()> is_cancelled;    // nobody waits any more: the read ends with CANCELLED; null: never
+  std::function<bool()> is_out_of_time;  // null: never
+};
+
+// Executions of a job that others have followed, newest first.
+struct ShelfQuery {
+  JobId job{};
+  uint32_t below = UINT32_MAX;  // numbers below this one
+  size_t limit = 100;
+  size_t max_bytes = SIZE_MAX;  // of all of them as stored; the first comes whatever its size
+};
+
+struct PrintedBytes {
+  uint32_t execution = 0;
+  int64_t bytes = 0;
+};
+
 struct AuditQuery {
   std::string ns;                            // empty: all
   std::string action;                        // empty: all
@@ -68,19 +94,38 @@ struct AuditQuery {
   size_t limit = 100;
 };
 
+struct AuditPage {
+  std::vector<core::AuditRow> rows;
+  uint64_t next = 0;  // `before` of the next page; 0: that was all
+};
+
+struct FinishedJob {
+  JobId job{};
+  std::string ns;
+  WallTime ended;
+};
+
 // Committed state, read beside the loop. Every method may be called from any thread.
 class Reader {
  public:
   virtual ~Reader() = default;
   virtual absl::StatusOr<JobView> job(JobId id) = 0;                       // NOT_FOUND
-  virtual absl::StatusOr<std::vector<JobView>> jobs(const JobQuery& query) = 0;
+  virtual absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit = {}) = 0;
+  virtual absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) = 0;
+  virtual absl::StatusOr<std::vector<PrintedBytes>> printed(
+      JobId job) = 0;  // by shelved executions whose worker said so
+  // Finished jobs by growing number, from the first above this one.
+  virtual absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) = 0;
+  // The same of one namespace, from its first.
+  virtual absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) = 0;
+  virtual absl::StatusOr<std::map<std::string, int64_t>> finished_counts() = 0;  // by namespace
   // In the order asked; unknown ones are left out.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) = 0;
   virtual absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) = 0;
   virtual absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) = 0;
   virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;   // NOT_FOUND
   virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;   // empty ns: all
-  virtual absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) = 0;    // newest first
+  virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;  // newest first
   // The jobs that have these idempotency keys, in the order asked; nothing for a key that nobody has.
   virtual absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) = 0;
 };

@@ -15,7 +15,7 @@
 
 namespace hodei::store {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 // Text may hold any bytes: what people send is stored as it came.
 enum class ColumnType : uint8_t { Int, Real, Text, Bytes };
@@ -61,7 +61,24 @@ inline constexpr Column kSpecColumns[] = {
     {"retry_of"},
     {"bytes", ColumnType::Bytes},
 };
-inline constexpr Table kSpec{"spec", kSpecColumns, 1, "job > 0"};
+// Texts are looked for block by block: an index over all jobs would be written all over with every submission, one that
+// begins with the block only in the part of the newest block, which stays in memory.
+inline constexpr uint64_t kBlockBits = 13;
+inline constexpr Index kSpecIndexes[] = {{"spec_name", "(job >> 13), name"}};
+inline constexpr Table kSpec{"spec", kSpecColumns, 1, "job > 0", kSpecIndexes};
+
+// One row per label of a job: the hash of key and value, under the block of the job.
+inline constexpr Column kJobLabelColumns[] = {{"block"}, {"hash"}, {"job"}};
+inline constexpr Table kJobLabel{"job_label", kJobLabelColumns, 3};
+
+// Executions that others have followed. `log_bytes` is what its worker said that it printed; -1: it did not say.
+inline constexpr Column kExecutionColumns[] = {
+    {"job"},
+    {"number"},
+    {"log_bytes"},
+    {"bytes", ColumnType::Bytes},
+};
+inline constexpr Table kExecution{"execution", kExecutionColumns, 2, "number > 0"};
 
 // The two tables of jobs differ in their second column only: how far a live job is, or when a finished one ended.
 // What no statement reads is packed into `details`: every column of a row has its price, and a new field needs no
@@ -81,7 +98,10 @@ constexpr std::array<Column, 8> job_columns(std::string_view second) {
 inline constexpr auto kHotColumns = job_columns("step");
 inline constexpr auto kDoneColumns = job_columns("ended");
 inline constexpr Table kJobHot{"job_hot", kHotColumns, 1, "state BETWEEN 1 AND 3"};
-inline constexpr Table kJobDone{"job_done", kDoneColumns, 1, "state BETWEEN 4 AND 7"};
+// An index of SQLite ends with the number of its row, so these list the jobs of a namespace or a state by number. A new
+// row goes to the end of its group: few pages change, whatever the size of the table.
+inline constexpr Index kDoneIndexes[] = {{"job_done_ns", "ns, state"}, {"job_done_state", "state"}};
+inline constexpr Table kJobDone{"job_done", kDoneColumns, 1, "state BETWEEN 4 AND 7", kDoneIndexes};
 static_assert(static_cast<int>(core::JobState::Pending) == 1 && static_cast<int>(core::JobState::Running) == 3);
 static_assert(static_cast<int>(core::JobState::Succeeded) == 4 && static_cast<int>(core::JobState::Timeout) == 7);
 
@@ -134,8 +154,8 @@ inline constexpr Table kAudit{"audit", kAuditColumns, 1, "number > 0"};
 inline constexpr Column kSettingColumns[] = {{"kind"}, {"name", ColumnType::Text}, {"bytes", ColumnType::Bytes}};
 inline constexpr Table kSetting{"setting", kSettingColumns, 2, "kind > 0"};
 
-inline constexpr const Table* kTables[] = {&kMeta,     &kSpec,     &kJobHot,      &kJobDone, &kWorker, &kOtp,
-                                           &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,  &kAudit,
-                                           &kSetting};
+inline constexpr const Table* kTables[] = {&kMeta,  &kSpec,     &kJobHot,   &kJobDone,     &kWorker,
+                                           &kOtp,   &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,
+                                           &kAudit, &kSetting,  &kJobLabel, &kExecution};
 
 }  // namespace hodei::store

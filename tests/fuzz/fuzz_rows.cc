@@ -40,6 +40,8 @@ FUZZ_TARGET(input) {
             return head;
           },
           [](const core::JobHead& v) { return store::pack_details(v); });
-    default: store::ShapePool().get(bytes);
+    default:
+      store::ShapePool().get(bytes);
+      settles(bytes, core::decode_shelved, [](const core::ShelvedExecution& v) { return core::encode(v); });
   }
 }

@@ -1,5 +1,6 @@
 // AdminService: stored secrets and the audit trail.
 #include "src/api/grpc/admin_service.h"
+#include "src/api/grpc/read_call.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
@@ -71,18 +72,20 @@ AdminService::Unary* AdminService::DeleteSecret(Context* c, const v1::DeleteSecr
   return decide<core::Done>(server_, c, core::DropStoredSecret{*ns, in->name(), principal_of(*c)}, [](const core::Done&) {});
 }
 
-AdminService::Unary* AdminService::ListSecrets(Context* c, const v1::ListSecretsRequest* in, v1::ListSecretsResponse* out) {
-  const auto rows = server_.reader().secrets(in->namespace_());
-  if (!rows.ok()) return finish(c, rows.status());
-  for (const core::SecretRow& row : *rows) {
-    v1::StoredSecret* secret = out->add_secrets();
-    secret->set_namespace_(row.ns);
-    secret->set_name(row.name);
-    secret->set_revision(row.revision);
-    set_time(row.updated, secret->mutable_updated_at());
-    if (!server_.vault().is_mine(row.sealed)) secret->set_note("sealed with another key than the server has now");
-  }
-  return finish(c, absl::OkStatus());
+AdminService::Unary* AdminService::ListSecrets(Context*, const v1::ListSecretsRequest* in,
+                                               v1::ListSecretsResponse* out) {
+  return read(server_, [this, in, out](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto rows, server_.reader().secrets(in->namespace_()));
+    for (const core::SecretRow& row : rows) {
+      v1::StoredSecret* secret = out->add_secrets();
+      secret->set_namespace_(row.ns);
+      secret->set_name(row.name);
+      secret->set_revision(row.revision);
+      set_time(row.updated, secret->mutable_updated_at());
+      if (!server_.vault().is_mine(row.sealed)) secret->set_note("sealed with another key than the server has now");
+    }
+    return absl::OkStatus();
+  });
 }
 
 AdminService::Unary* AdminService::ListAudit(Context* c, const v1::ListAuditRequest* in, v1::ListAuditResponse* out) {
@@ -98,11 +101,12 @@ AdminService::Unary* AdminService::ListAudit(Context* c, const v1::ListAuditRequ
   if (in->has_since()) query.since = from_proto(in->since());
   query.before = *before;
   query.limit = static_cast<size_t>(in->limit() == 0 ? kDefaultAuditPage : in->limit());
-  const auto rows = server_.reader().audit(query);
-  if (!rows.ok()) return finish(c, rows.status());
-  for (const core::AuditRow& row : *rows) audit_entry(row, out->add_entries());
-  if (rows->size() == query.limit) out->set_next_page_token(cat(rows->back().number));
-  return finish(c, absl::OkStatus());
+  return read(server_, [this, query, out](const store::ReadLimit& limit) -> absl::Status {
+    ASSIGN_OR_RETURN(const store::AuditPage page, server_.reader().audit(query, limit));
+    for (const core::AuditRow& row : page.rows) audit_entry(row, out->add_entries());
+    if (page.next != 0) out->set_next_page_token(cat(page.next));
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace hodei::api

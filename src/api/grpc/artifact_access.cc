@@ -58,7 +58,7 @@ absl::StatusOr<server::ArtifactKey> allowed_key(server::Server& server, const Ar
     return needs_session();
   }
   ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(name.execution_id()));
-  ASSIGN_OR_RETURN(const ExecutionFacts facts, find_execution(server.reader(), execution));
+  ASSIGN_OR_RETURN(const ExecutionFacts facts, find_execution(server.lookups(), execution));
   if (const absl::Status own = check_worker(facts, execution, caller.worker, use, name.name()); !own.ok()) {
     server.refused_claims().count(server::Claim::Artifact);
     return own;

@@ -1,6 +1,7 @@
 #include "src/api/grpc/artifact_service.h"
 
 #include "src/api/grpc/artifact_streams.h"
+#include "src/api/grpc/read_call.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
 #include "src/base/status.h"
@@ -35,24 +36,29 @@ ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifact
     return finish(c, bad_field("page_size", "must be between 0 and ", kMost));
   }
   const auto most = static_cast<size_t>(in->page_size() == 0 ? kUsual : in->page_size());
-  const auto found = server_.artifacts().list(*ns, in->prefix(), in->page_token(), most + 1);
-  if (!found.ok()) return finish(c, found.status());
-  for (size_t i = 0; i < std::min(most, found->size()); ++i) to_proto((*found)[i], out->add_artifacts());
-  if (found->size() > most) out->set_next_page_token((*found)[most - 1].key.name);
-  return finish(c, absl::OkStatus());
+  return read(server_, server_.files(), [this, in, out, ns = *ns, most](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto found, server_.artifacts().list(ns, in->prefix(), in->page_token(), most + 1));
+    for (size_t i = 0; i < std::min(most, found.size()); ++i) to_proto(found[i], out->add_artifacts());
+    if (found.size() > most) out->set_next_page_token(found[most - 1].key.name);
+    return absl::OkStatus();
+  });
 }
 
-ArtifactService::Unary* ArtifactService::Stat(Context* c, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
-  const auto key = artifact_key(in->artifact());
-  if (!key.ok()) return finish(c, key.status());
-  const auto info = server_.artifacts().stat(*key);
-  if (info.ok()) to_proto(*info, out);
-  return finish(c, info.status());
+ArtifactService::Unary* ArtifactService::Stat(Context*, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
+  return read(server_, server_.files(), [this, in, out](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
+    ASSIGN_OR_RETURN(const auto info, server_.artifacts().stat(key));
+    to_proto(info, out);
+    return absl::OkStatus();
+  });
 }
 
-ArtifactService::Unary* ArtifactService::Delete(Context* c, const v1::DeleteArtifactRequest* in, v1::DeleteArtifactResponse*) {
-  const auto key = artifact_key(in->artifact());
-  return finish(c, key.ok() ? server_.artifacts().remove(*key) : key.status());
+ArtifactService::Unary* ArtifactService::Delete(Context*, const v1::DeleteArtifactRequest* in,
+                                                v1::DeleteArtifactResponse*) {
+  return read(server_, server_.files(), [this, in](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
+    return server_.artifacts().remove(key);
+  });
 }
 
 }  // namespace hodei::api

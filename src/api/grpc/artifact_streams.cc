@@ -1,5 +1,7 @@
 #include "src/api/grpc/artifact_streams.h"
 
+#include <optional>
+
 #include <memory>
 #include <mutex>
 
@@ -21,12 +23,39 @@ struct Ending {
   std::mutex mutex;
   Reactor* reactor = nullptr;  // null: the call is ended
   uint64_t open_call = 0;
+  bool working = false;              // in the pool: the call lives until that is over
+  std::optional<absl::Status> wanted;  // the end that came up meanwhile
 
   void end(const absl::Status& status) {
     const std::lock_guard lock(mutex);
-    if (reactor != nullptr) std::exchange(reactor, nullptr)->Finish(to_grpc(status));
+    if (reactor == nullptr) return;
+    if (!working) {
+      std::exchange(reactor, nullptr)->Finish(to_grpc(status));
+    } else if (!wanted) {
+      wanted = status;
+    }
   }
 };
+
+// Files are for threads that may wait for a disk. `work` ends the call, or `next` goes on with it.
+template <class Reactor, class Work, class Next>
+void work_in_pool(server::Server& server, const std::shared_ptr<Ending<Reactor>>& ending, Work work, Next next) {
+  {
+    const std::lock_guard lock(ending->mutex);
+    if (ending->reactor == nullptr) return;
+    ending->working = true;
+  }
+  server.files().post_always([ending, work, next] {
+    work();
+    const std::lock_guard lock(ending->mutex);
+    ending->working = false;
+    if (ending->wanted) {
+      std::exchange(ending->reactor, nullptr)->Finish(to_grpc(*ending->wanted));
+    } else {
+      next();
+    }
+  });
+}
 
 // Ends the call when the server stops. Then, with the worker whose session came with the call (empty: none did), goes
 // on in `begin`, which must not block: the session is found by the loop.
@@ -66,10 +95,7 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
 
   void OnReadDone(bool ok) override {
     if (!ok) return ending_->end(absl::AbortedError("the upload broke off before its end"));
-    if (part_.has_end()) return ending_->end(finish_upload());
-    if (const absl::Status taken = take(); !taken.ok()) return ending_->end(taken);
-    const std::lock_guard lock(ending_->mutex);
-    if (ending_->reactor != nullptr) StartRead(&part_);
+    work_in_pool(server_, ending_, [this] { take_part(); }, [this] { StartRead(&part_); });
   }
   void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
   void OnDone() override {
@@ -78,6 +104,11 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
   }
 
  private:
+  void take_part() {
+    if (part_.has_end()) return ending_->end(finish_upload());
+    if (const absl::Status taken = take(); !taken.ok()) ending_->end(taken);
+  }
+
   absl::Status take() {
     if (part_.has_header()) {
       if (upload_ != nullptr) return bad_field("header", "may only be in the first message");
@@ -119,7 +150,7 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
         request_(request),
         caller_{.worker = {}, .callers = callers},
         ending_(watch_call(server, this)) {
-    // Files are opened when the metadata are sent, on a thread of gRPC's: the loop's has better things to do.
+    // The caller is found by the loop, whose thread must not open files: that comes when the metadata are sent.
     find_caller(server, context, ending_, [](DownloadStream& self, WorkerId worker) {
       self.caller_.worker = std::move(worker);
       self.StartSendInitialMetadata();
@@ -128,14 +159,12 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
 
   void OnSendInitialMetadataDone(bool ok) override {
     if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
-    if (const absl::Status opened = open(); !opened.ok()) return ending_->end(opened);
-    to_proto(content_->info(), part_.mutable_artifact());
-    send_next();
+    work_in_pool(server_, ending_, [this] { open_and_read(); }, [this] { StartWrite(&part_); });
   }
   void OnWriteDone(bool ok) override {
     if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
     part_.clear_artifact();
-    send_next();
+    work_in_pool(server_, ending_, [this] { read_next(); }, [this] { StartWrite(&part_); });
   }
   void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
   void OnDone() override {
@@ -153,14 +182,18 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
     return bad_field("offset", "must be between 0 and the size, ", content_->info().size);
   }
 
-  void send_next() {
+  void open_and_read() {
+    if (const absl::Status opened = open(); !opened.ok()) return ending_->end(opened);
+    to_proto(content_->info(), part_.mutable_artifact());
+    read_next();
+  }
+
+  void read_next() {
     absl::StatusOr<std::string> chunk = content_->read(offset_, kSentChunk);
     if (!chunk.ok()) return ending_->end(chunk.status());
     if (chunk->empty() && !part_.has_artifact()) return ending_->end(absl::OkStatus());
     offset_ += static_cast<int64_t>(chunk->size());
     part_.set_chunk(std::move(*chunk));
-    const std::lock_guard lock(ending_->mutex);
-    if (ending_->reactor != nullptr) StartWrite(&part_);
   }
 
   server::Server& server_;

@@ -1,5 +1,6 @@
 #include "src/api/grpc/event_stream.h"
 
+#include "src/api/grpc/job_detail.h"
 #include "src/api/grpc/queued_writer.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/status.h"
@@ -9,7 +10,8 @@ namespace {
 
 using Writer = QueuedWriter<v1::ExecutionEvent>;
 
-size_t transitions_of(const core::JobHead& job) { return job.past == nullptr ? 1 : job.past->transitions.size() + 1; }
+// Of a job's history: with their transitions they fit into a writer's queue.
+constexpr size_t kToldExecutions = 100;
 
 v1::ExecutionEvent event_about(const core::JobHead& job) {
   v1::ExecutionEvent out;
@@ -18,15 +20,32 @@ v1::ExecutionEvent event_about(const core::JobHead& job) {
   return out;
 }
 
-// Transitions from `first` on; the last of a finished job is final.
-void push_transitions(Writer& writer, const core::JobHead& job, size_t first) {
-  const size_t count = transitions_of(job);
-  for (size_t i = first; i < count; ++i) {
+// Transitions from `first` on, but for those on the shelf; the last of a finished job is final.
+void push_transitions(Writer& writer, const core::JobHead& job, size_t first, size_t end = SIZE_MAX) {
+  const size_t count = core::transition_count(job);
+  for (size_t i = first; i < std::min(count, end); ++i) {
+    const core::Transition* t = core::find_transition(job, i);
+    if (i > 0 && t == nullptr) continue;
     v1::ExecutionEvent out = event_about(job);
-    to_proto(job, i, out.mutable_transition());
+    t == nullptr ? submission_to_proto(job, out.mutable_transition()) : to_proto(*t, job.id, out.mutable_transition());
     *out.mutable_at() = out.transition().at();
     out.set_final(i + 1 == count && core::is_terminal(job.state));
     writer.push(std::move(out));
+  }
+}
+
+// What was shelved before the head was read; of very many executions the newest.
+void push_shelf(Writer& writer, const core::JobHead& job, const ExecutionPage& page) {
+  const uint32_t in_head =
+      job.past == nullptr || job.past->executions.empty() ? 0 : job.past->executions.front().number;
+  for (auto one = page.executions.rbegin(); one != page.executions.rend(); ++one) {
+    if (one->execution.number >= in_head) break;
+    for (const core::Transition& t : one->transitions) {
+      v1::ExecutionEvent out = event_about(job);
+      to_proto(t, job.id, out.mutable_transition());
+      *out.mutable_at() = out.transition().at();
+      writer.push(std::move(out));
+    }
   }
 }
 
@@ -58,8 +77,25 @@ struct JobFeed {
 
   void tell(const core::JobHead& job) {
     push_transitions(writer, job, told);
-    told = std::max(told, transitions_of(job));
+    told = std::max(told, core::transition_count(job));
     if (core::is_terminal(job.state)) writer.close(grpc::Status::OK);
+  }
+
+  void tell_history(store::Reader& reader, JobId job) {
+    const absl::StatusOr<store::JobView> view = reader.job(job);
+    const absl::StatusOr<ExecutionPage> shelf =
+        view.ok() ? executions_of(reader, view->head, {.limit = kToldExecutions}) : view.status();
+    const std::lock_guard lock(mutex);
+    history_sent = true;
+    if (!view.ok()) return writer.close(to_grpc(view.status()));
+    push_transitions(writer, view->head, 0, 1);
+    if (shelf.ok()) push_shelf(writer, view->head, *shelf);
+    told = 1;
+    tell(view->head);
+    for (const auto& event : early) {
+      if (!event->progress) tell(*event->job);
+    }
+    early.clear();
   }
 };
 
@@ -79,18 +115,8 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_job(server::Server& server,
     }
   });
   grpc::ServerWriteReactor<v1::ExecutionEvent>* reactor = feed->writer.reactor();
-  const absl::StatusOr<store::JobView> view = server.reader().job(job);
-  const std::lock_guard lock(feed->mutex);
-  feed->history_sent = true;
-  if (!view.ok()) {
-    feed->writer.close(to_grpc(view.status()));
-    return reactor;
-  }
-  feed->tell(view->head);
-  for (const auto& event : feed->early) {
-    if (!event->progress) feed->tell(*event->job);
-  }
-  feed->early.clear();
+  const absl::Status taken = server.reads().post([&server, feed, job] { feed->tell_history(server.reader(), job); });
+  if (!taken.ok()) feed->writer.close(to_grpc(taken));
   return reactor;
 }
 

@@ -1,7 +1,5 @@
 #include "src/api/grpc/execution_facts.h"
 
-#include <algorithm>
-
 #include "src/base/status.h"
 #include "src/core/job/job.h"
 
@@ -9,14 +7,17 @@ namespace hodei::api {
 
 absl::StatusOr<ExecutionFacts> find_execution(store::Reader& reader, ExecutionId execution) {
   ASSIGN_OR_RETURN(const store::JobView view, reader.job(execution.job));
-  const core::Past* past = view.head.past.get();
-  if (past != nullptr) {
-    const auto it = std::find_if(past->executions.begin(), past->executions.end(),
-                                 [&](const core::Execution& e) { return e.number == execution.number; });
-    if (it != past->executions.end()) {
-      const bool is_current = view.head.current() == execution && core::is_active(view.head.state);
-      return ExecutionFacts{it->worker, view.head.ns.str(), is_current, it->log_bytes, view.spec.bytes};
-    }
+  const bool is_current = view.head.current() == execution && core::is_active(view.head.state);
+  if (const core::Execution* e = core::find_execution(view.head, execution.number)) {
+    return ExecutionFacts{e->worker, view.head.ns.str(), is_current, e->log_bytes, view.spec.bytes};
+  }
+  if (execution.number == 0 || execution.number >= view.head.executions) {
+    return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));
+  }
+  ASSIGN_OR_RETURN(const auto shelf, reader.shelf({.job = execution.job, .below = execution.number + 1, .limit = 1}));
+  if (!shelf.empty() && shelf[0].execution.number == execution.number) {
+    const core::Execution& e = shelf[0].execution;
+    return ExecutionFacts{e.worker, view.head.ns.str(), is_current, e.log_bytes, view.spec.bytes};
   }
   return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));
 }

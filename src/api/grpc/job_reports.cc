@@ -18,7 +18,7 @@ grpc::ServerUnaryReactor* report(server::Server& server, grpc::CallbackServerCon
   const absl::StatusOr<ExecutionId> execution = parse_execution_id(execution_id);
   if (!execution.ok()) return finish(c, execution.status());
   if (!session_in(*c)) return finish(c, needs_session());
-  const absl::StatusOr<ExecutionFacts> facts = find_execution(server.reader(), *execution);
+  const absl::StatusOr<ExecutionFacts> facts = find_execution(server.lookups(), *execution);
   if (!facts.ok()) return finish(c, facts.status());
   return decide_for_worker(
       server, c,

@@ -1,9 +1,13 @@
 #include "src/api/grpc/job_service.h"
 
+#include "src/api/grpc/admin_service.h"
 #include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/cancel_wait.h"
 #include "src/api/grpc/event_stream.h"
+#include "src/api/grpc/job_delete.h"
+#include "src/api/grpc/job_detail.h"
 #include "src/api/grpc/queue_stream.h"
+#include "src/api/grpc/read_call.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
 #include "src/base/random.h"
@@ -42,7 +46,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   v1::JobSpec rendered;
   const bool is_plain = in.has_spec() && in.template_().empty() && in.parameters().empty();
   if (!is_plain) {
-    ASSIGN_OR_RETURN(rendered, rendered_spec(in, ns, server_.reader()));
+    ASSIGN_OR_RETURN(rendered, rendered_spec(in, ns, server_.lookups()));
   }
   StorableSpec storable;
   RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
@@ -51,7 +55,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   adopt_trace(c, job);
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
-  RETURN_IF_ERROR(find_key_owners(server_.loop().key_horizon(), server_.reader(), submit));
+  RETURN_IF_ERROR(find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit));
   return submit;
 }
 
@@ -87,7 +91,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     adopt_trace(*c, *job);
     submit.jobs.push_back(std::move(*job));
   }
-  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.reader(), submit);
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
   return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
     for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
@@ -101,36 +105,34 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
   });
 }
 
-JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
-  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
-  if (!id.ok()) return finish(c, id.status());
-  const absl::StatusOr<store::JobView> view = server_.reader().job(*id);
-  if (view.ok()) to_proto(*view, true, out);
-  return finish(c, view.status());
+JobService::Unary* JobService::GetJob(Context*, const v1::GetJobRequest* in, v1::Job* out) {
+  return read(server_, [this, in, out](const store::ReadLimit&) { return read_job(server_.reader(), *in, out); });
 }
 
-JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
+JobService::Unary* JobService::ListJobs(Context*, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
+  return read(server_, [this, in, out](const store::ReadLimit& limit) { return list_jobs(*in, limit, out); });
+}
+
+absl::Status JobService::list_jobs(const v1::ListJobsRequest& in, const store::ReadLimit& limit,
+                                   v1::ListJobsResponse* out) {
   constexpr int kDefaultPage = 50;
   constexpr int kMaxPage = 1000;
-  if (in->page_size() < 0 || in->page_size() > kMaxPage) {
-    return finish(c, bad_field("page_size", "must be between 0 and ", kMaxPage, ", not ", in->page_size()));
+  if (in.page_size() < 0 || in.page_size() > kMaxPage) {
+    return bad_field("page_size", "must be between 0 and ", kMaxPage, ", not ", in.page_size());
   }
   store::JobQuery query;
-  const absl::StatusOr<JobId> before = job_page_start(in->page_token());
-  if (!before.ok()) return finish(c, before.status());
-  query.before = *before;
-  query.ns = in->namespace_();
-  for (const int state : in->states()) query.states.push_back(static_cast<core::JobState>(state));
-  query.name_contains = in->name_contains();
-  query.labels = {in->labels().begin(), in->labels().end()};
-  query.worker = in->worker_id();
-  query.limit = static_cast<size_t>(in->page_size() == 0 ? kDefaultPage : in->page_size());
-  const auto views = server_.reader().jobs(query);
-  if (!views.ok()) return finish(c, views.status());
-  for (const store::JobView& view : *views) to_proto(view, false, out->add_jobs());
-  add_trace_ids(server_.reader(), *views, out);
-  if (views->size() == query.limit) out->set_next_page_token(short_id(views->back().head.id));
-  return finish(c, absl::OkStatus());
+  ASSIGN_OR_RETURN(query.before, job_page_start(in.page_token()));
+  query.ns = in.namespace_();
+  for (const int state : in.states()) query.states.push_back(static_cast<core::JobState>(state));
+  query.name_contains = in.name_contains();
+  query.labels = {in.labels().begin(), in.labels().end()};
+  query.worker = in.worker_id();
+  query.limit = static_cast<size_t>(in.page_size() == 0 ? kDefaultPage : in.page_size());
+  ASSIGN_OR_RETURN(const store::JobPage page, server_.reader().jobs(query, limit));
+  for (const store::JobView& view : page.jobs) to_proto(view, false, out->add_jobs());
+  add_trace_ids(server_.reader(), page.jobs, out);
+  if (page.next != JobId{}) out->set_next_page_token(short_id(page.next));
+  return absl::OkStatus();
 }
 
 JobService::Unary* JobService::AssignJob(Context* c, const v1::AssignJobRequest* in, v1::AssignJobResponse* out) {
@@ -138,9 +140,11 @@ JobService::Unary* JobService::AssignJob(Context* c, const v1::AssignJobRequest*
   if (!id.ok()) return finish(c, id.status());
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Assign{*id, WorkerId(in->worker_id())}, [this, reactor, out, id = *id](auto reply) {
-    absl::Status status = reply.status();
+    const absl::Status status = reply.status();
     if (reply.ok()) out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
-    if (absl::IsNotFound(status) && status.message().find("worker") != 0) status = explain_absence(id, "Scheduled");
+    if (absl::IsNotFound(status) && status.message().find("worker") != 0) {
+      return read_then_finish(server_, reactor, [this, id] { return explain_absence(id, "Scheduled"); });
+    }
     reactor->Finish(to_grpc(status));
   });
   return reactor;
@@ -160,35 +164,53 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
   if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [reactor, out, absent, id = *id](auto reply) {
-    absl::Status status = reply.status();
+  server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [this, reactor, out, absent, id = *id](auto reply) {
+    if (absl::IsNotFound(reply.status())) return read_then_finish(server_, reactor, [absent, id] { return absent(id); });
     if (reply.ok()) out->set_state(to_proto(std::get<core::CancelTaken>(*reply).state));
-    if (absl::IsNotFound(status)) status = absent(id);
-    reactor->Finish(to_grpc(status));
+    reactor->Finish(to_grpc(reply.status()));
   });
   return reactor;
 }
 
 JobService::Unary* JobService::RetryJob(Context* c, const v1::RetryJobRequest* in, v1::QueueJobResponse* out) {
-  const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
-  if (!id.ok()) return finish(c, id.status());
-  if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
-  const absl::StatusOr<store::JobView> view = server_.reader().job(*id);
-  if (!view.ok()) return finish(c, view.status());
-  if (!core::is_terminal(view->head.state)) {
-    return finish(c, absl::FailedPreconditionError(cat("job ", short_id(*id), " is ", core::name(view->head.state),
-                                                       "; only a finished job is retried")));
+  Unary* reactor = c->DefaultReactor();
+  const absl::Status taken = server_.reads().post([this, c, in, out, reactor] {
+    absl::StatusOr<core::Submit> submit = resubmission(*c, *in);
+    if (!submit.ok()) return reactor->Finish(to_grpc(submit.status()));
+    server_.loop().post_bounded(*std::move(submit), [out, reactor](absl::StatusOr<core::Reply> reply) {
+      if (reply.ok()) fill(std::get<core::Submitted>(*reply).jobs[0], out);
+      reactor->Finish(to_grpc(reply.status()));
+    });
+  });
+  if (!taken.ok()) reactor->Finish(to_grpc(taken));
+  return reactor;
+}
+
+absl::StatusOr<core::Submit> JobService::resubmission(const Context& c, const v1::RetryJobRequest& in) {
+  ASSIGN_OR_RETURN(const JobId id, parse_job_id(in.job_id()));
+  RETURN_IF_ERROR(server_.check_room());
+  ASSIGN_OR_RETURN(const store::JobView view, server_.reader().job(id));
+  if (!core::is_terminal(view.head.state)) {
+    return absl::FailedPreconditionError(
+        cat("job ", short_id(id), " is ", core::name(view.head.state), "; only a finished job is retried"));
   }
   v1::JobSpec spec;
-  spec.ParseFromString(view->spec.bytes);
+  spec.ParseFromString(view.spec.bytes);
   spec.clear_idempotency_key();
-  if (const absl::Status known = check_references(spec, view->head.ns.str(), server_.reader()); !known.ok()) return finish(c, known);
-  absl::StatusOr<core::NewJob> job = new_job(spec, view->head.ns.str(), correlation_of(*c, in->correlation_id()), view->spec.template_name);
-  if (!job.ok()) return finish(c, job.status());
-  job->spec->retry_of = *id;
+  const std::string ns = view.head.ns.str();
+  RETURN_IF_ERROR(check_references(spec, ns, server_.reader()));
+  ASSIGN_OR_RETURN(core::NewJob job,
+                   new_job(spec, ns, correlation_of(c, in.correlation_id()), view.spec.template_name));
+  job.spec->retry_of = id;
   core::Submit submit;
-  submit.jobs.push_back(std::move(*job));
-  return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) { fill(done.jobs[0], out); });
+  submit.jobs.push_back(std::move(job));
+  return submit;
+}
+
+JobService::Unary* JobService::DeleteJobs(Context* c, const v1::DeleteJobsRequest* in, v1::DeleteJobsResponse* out) {
+  Unary* reactor = c->DefaultReactor();
+  delete_jobs(server_, principal_of(*c), *in, out, reactor);
+  return reactor;
 }
 
 grpc::ServerWriteReactor<v1::ExecutionEvent>* JobService::ExecutionEventStream(Context*,
@@ -214,18 +236,21 @@ JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTempla
 JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequest* in, v1::Template* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  const absl::StatusOr<core::TemplateRow> row = server_.reader().job_template(*ns, in->name());
-  if (row.ok()) *out = to_proto(*row);
-  return finish(c, row.status());
+  return read(server_, [this, in, out, ns = *ns](const store::ReadLimit&) {
+    const absl::StatusOr<core::TemplateRow> row = server_.reader().job_template(ns, in->name());
+    if (row.ok()) *out = to_proto(*row);
+    return row.status();
+  });
 }
 
 JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  const auto rows = server_.reader().job_templates(*ns);
-  if (!rows.ok()) return finish(c, rows.status());
-  for (const core::TemplateRow& row : *rows) *out->add_templates() = to_proto(row);
-  return finish(c, absl::OkStatus());
+  return read(server_, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(ns));
+    for (const core::TemplateRow& row : rows) *out->add_templates() = to_proto(row);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace hodei::api

@@ -25,6 +25,7 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   Unary* CompleteJob(Context* c, const v1::CompleteJobRequest* in, v1::CompleteJobResponse* out) override;
   Unary* FailJob(Context* c, const v1::FailJobRequest* in, v1::FailJobResponse* out) override;
   Unary* CancelJob(Context* c, const v1::CancelJobRequest* in, v1::CancelJobResponse* out) override;
+  Unary* DeleteJobs(Context* c, const v1::DeleteJobsRequest* in, v1::DeleteJobsResponse* out) override;
   Unary* RetryJob(Context* c, const v1::RetryJobRequest* in, v1::QueueJobResponse* out) override;
   grpc::ServerWriteReactor<v1::ExecutionEvent>* ExecutionEventStream(Context* c,
                                                                      const v1::ExecutionEventStreamRequest* in) override;
@@ -36,9 +37,11 @@ class JobService final : public v1::JobExecutionService::CallbackService {
  private:
   // `note`: what the submitter should know.
   absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in, std::string* note);
-  SecretDesk desk() { return {server_.vault(), server_.reader()}; }
+  SecretDesk desk() { return {server_.vault(), server_.lookups()}; }
   // A job that is not in the engine any more: not found, or finished, which is FAILED_PRECONDITION.
-  absl::Status explain_absence(JobId job, std::string_view wanted);
+  absl::Status explain_absence(JobId job, std::string_view wanted);  // reads
+  absl::Status list_jobs(const v1::ListJobsRequest& in, const store::ReadLimit& limit, v1::ListJobsResponse* out);
+  absl::StatusOr<core::Submit> resubmission(const Context& c, const v1::RetryJobRequest& in);
 
   server::Server& server_;
 };

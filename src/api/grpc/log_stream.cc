@@ -1,6 +1,7 @@
 #include "src/api/grpc/log_stream.h"
 
-#include "grpcpp/alarm.h"
+#include <mutex>
+
 #include "src/api/grpc/translate.h"
 #include "src/base/status.h"
 
@@ -23,105 +24,128 @@ absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsReq
 
 class LogStreamReactor;
 
-// What the hub's word finds: the reactor, as long as there is one. The word comes on the hub's thread, which must not be
-// held up with reading and writing for one subscriber: an alarm that is due at once moves it to one of gRPC's threads.
-struct Handle : std::enable_shared_from_this<Handle> {
-  std::mutex mutex;
-  LogStreamReactor* reactor = nullptr;
-  grpc::Alarm alarm;
-  bool woken = false;
+// What the hub's word and the work in the pool find: the reactor, as long as there is one. Finding the next chunk may
+// read from the disk, so it is done in the pool, one piece of work at a time and without the mutex; gRPC's threads and
+// the hub's never wait for it.
+struct LogFeed : std::enable_shared_from_this<LogFeed> {
+  LogFeed(server::Server& s, v1::SubscribeLogsRequest r) : host(s), request(std::move(r)) {}
 
-  void wake();
-  void end(const absl::Status& why);
+  server::Server& host;
+  const v1::SubscribeLogsRequest request;
+  std::mutex mutex;                     // guards all below
+  LogStreamReactor* reactor = nullptr;  // null: the call is over
+  std::shared_ptr<server::Subscription> subscription;
+  bool at_work = false;
+  bool again = false;  // something came up while at work
+  bool writing = false;
+  bool finished = false;
+
+  void wake() {
+    const std::lock_guard lock(mutex);
+    go_on();
+  }
+  void go_on();  // with the mutex held
+  void work();
+  bool use(server::Subscription::Next next, const server::LogChunk& chunk);  // with the mutex held; true: look again
+  absl::StatusOr<std::shared_ptr<server::Subscription>> subscribe();
+  void end(const absl::Status& status);  // with the mutex held
 };
 
 class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
  public:
-  LogStreamReactor(server::Server& server, const v1::SubscribeLogsRequest& request)
-      : open_calls_(server.open_calls()), handle_(std::make_shared<Handle>()) {
-    handle_->reactor = this;
-    open_call_ = open_calls_.add([handle = handle_](const absl::Status& why) { handle->end(why); });
-    const absl::Status subscribed = subscribe(server.logs(), request);
-    const std::lock_guard lock(handle_->mutex);
-    if (subscribed.ok()) {
-      go_on();
-    } else {
-      end(subscribed);
-    }
+  explicit LogStreamReactor(std::shared_ptr<LogFeed> feed) : feed_(std::move(feed)) {
+    open_call_ = feed_->host.open_calls().add([feed = feed_](const absl::Status& why) {
+      const std::lock_guard lock(feed->mutex);
+      feed->end(why);
+    });
+    const std::lock_guard lock(feed_->mutex);
+    feed_->reactor = this;
+    feed_->go_on();
   }
 
   void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(handle_->mutex);
-    writing_ = false;
-    if (!ok) return end(absl::CancelledError("the client is gone"));
-    go_on();
+    const std::lock_guard lock(feed_->mutex);
+    feed_->writing = false;
+    ok ? feed_->go_on() : feed_->end(absl::CancelledError("the client is gone"));
   }
   void OnCancel() override {
-    const std::lock_guard lock(handle_->mutex);
-    end(absl::CancelledError("the client is gone"));
+    const std::lock_guard lock(feed_->mutex);
+    feed_->end(absl::CancelledError("the client is gone"));
   }
   void OnDone() override {
+    std::shared_ptr<server::Subscription> last;  // let go of without the mutex
     {
-      const std::lock_guard lock(handle_->mutex);
-      handle_->reactor = nullptr;
+      const std::lock_guard lock(feed_->mutex);
+      feed_->reactor = nullptr;
+      last = std::move(feed_->subscription);
     }
-    open_calls_.remove(open_call_);
+    feed_->host.open_calls().remove(open_call_);
     delete this;
   }
 
-  // Both with the handle's mutex held.
-  void end(const absl::Status& status) {
-    if (finished_) return;
-    finished_ = true;
-    Finish(to_grpc(status));
-  }
-  void go_on() {
-    if (writing_ || finished_ || subscription_ == nullptr) return;
-    server::LogChunk chunk;
-    switch (subscription_->next(chunk)) {
-      case server::Subscription::Next::Wait: return;
-      case server::Subscription::Next::Closed: return end(subscription_->status());
-      case server::Subscription::Next::Chunk: break;
-    }
-    out_.Clear();
-    to_proto(chunk, &out_);
-    writing_ = true;
-    StartWrite(&out_);
-  }
+  v1::LogChunk out;
 
  private:
-  absl::Status subscribe(server::LogHub& hub, const v1::SubscribeLogsRequest& request) {
-    ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
-    auto subscription = hub.subscribe(wanted, [handle = handle_] { handle->wake(); });
-    RETURN_IF_ERROR(subscription.status());
-    const std::lock_guard lock(handle_->mutex);
-    subscription_ = std::move(*subscription);
-    return absl::OkStatus();
-  }
-
-  server::OpenCalls& open_calls_;
+  const std::shared_ptr<LogFeed> feed_;
   uint64_t open_call_ = 0;
-  std::shared_ptr<Handle> handle_;
-  std::shared_ptr<server::Subscription> subscription_;
-  v1::LogChunk out_;
-  bool writing_ = false;
-  bool finished_ = false;
 };
 
-void Handle::end(const absl::Status& why) {
-  const std::lock_guard lock(mutex);
-  if (reactor != nullptr) reactor->end(why);
+void LogFeed::go_on() {
+  again = true;
+  if (at_work || writing || finished || reactor == nullptr) return;
+  at_work = true;
+  host.files().post_always([self = shared_from_this()] { self->work(); });
 }
 
-void Handle::wake() {
-  const std::lock_guard lock(mutex);
-  if (reactor == nullptr || woken) return;
-  woken = true;
-  alarm.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = shared_from_this()](bool) {
-    const std::lock_guard again(self->mutex);
-    self->woken = false;
-    if (self->reactor != nullptr) self->reactor->go_on();
-  });
+void LogFeed::end(const absl::Status& status) {
+  if (finished || reactor == nullptr) return;
+  finished = true;
+  reactor->Finish(to_grpc(status));
+}
+
+absl::StatusOr<std::shared_ptr<server::Subscription>> LogFeed::subscribe() {
+  ASSIGN_OR_RETURN(const server::SubscribeRequest wanted, request_from(request));
+  return host.logs().subscribe(wanted, [self = shared_from_this()] { self->wake(); });
+}
+
+void LogFeed::work() {
+  std::shared_ptr<server::Subscription> reading;   // outlives the lock: its end may need the hub, which may wait for the lock
+  std::unique_lock lock(mutex);
+  do {
+    again = false;
+    if (finished || reactor == nullptr) break;
+    reading = subscription;
+    lock.unlock();
+    if (reading == nullptr) {
+      auto fresh = subscribe();
+      if (!fresh.ok()) {
+        lock.lock();
+        end(fresh.status());
+        break;
+      }
+      reading = *std::move(fresh);
+    }
+    server::LogChunk chunk;
+    const server::Subscription::Next next = reading->next(chunk);
+    lock.lock();
+    if (finished || reactor == nullptr) break;
+    subscription = reading;
+    if (!use(next, chunk)) break;
+  } while (true);
+  at_work = false;
+}
+
+bool LogFeed::use(server::Subscription::Next next, const server::LogChunk& chunk) {
+  switch (next) {
+    case server::Subscription::Next::Wait: return again;
+    case server::Subscription::Next::Closed: end(subscription->status()); return false;
+    case server::Subscription::Next::Chunk: break;
+  }
+  reactor->out.Clear();
+  to_proto(chunk, &reactor->out);
+  writing = true;
+  reactor->StartWrite(&reactor->out);
+  return false;
 }
 
 }  // namespace
@@ -150,7 +174,7 @@ void to_proto(const server::LogChunk& chunk, v1::LogChunk* out) {
 
 grpc::ServerWriteReactor<v1::LogChunk>* start_log_stream(server::Server& server,
                                                          const v1::SubscribeLogsRequest& request) {
-  return new LogStreamReactor(server, request);
+  return new LogStreamReactor(std::make_shared<LogFeed>(server, request));
 }
 
 }  // namespace hodei::api

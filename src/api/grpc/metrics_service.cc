@@ -1,8 +1,10 @@
 #include "src/api/grpc/metrics_service.h"
 
+#include <mutex>
+
 #include "src/api/grpc/metric_query.h"
 #include "src/api/grpc/queued_writer.h"
-#include "src/api/grpc/unary.h"
+#include "src/api/grpc/read_call.h"
 #include "src/base/status.h"
 #include "src/server/metrics/aggregate.h"
 
@@ -11,6 +13,28 @@ namespace {
 
 constexpr int64_t kDefaultSteps = 60;
 constexpr Duration kShortestStep = 1s;
+
+using Samples = QueuedWriter<v1::MetricSample>;
+
+// A watch that may end before it began: the client can be gone by then.
+class SampleWatch {
+ public:
+  template <class Tell>
+  void begin(server::MetricsRecorder& recorder, Tell tell) {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) number_ = recorder.watch(std::move(tell));
+  }
+  void end(server::MetricsRecorder& recorder) {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    if (number_ != 0) recorder.unwatch(number_);
+  }
+
+ private:
+  std::mutex mutex_;
+  bool ended_ = false;
+  uint64_t number_ = 0;
+};
 
 using GroupValues = std::array<std::vector<double>, server::kSeries>;
 
@@ -52,33 +76,35 @@ absl::StatusOr<Duration> step_of(int64_t step_ms, const store::MetricQuery& quer
 }  // namespace
 
 grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Context*, const v1::StreamMetricsRequest* in) {
-  auto watch = std::make_shared<uint64_t>(0);
-  auto writer = std::make_shared<QueuedWriter<v1::MetricSample>>(server_.open_calls(),
-                                                                 [this, watch] { server_.recorder().unwatch(*watch); });
-  const absl::StatusOr<MetricChoice> choice = choice_of(server_, in->filter());
-  if (!choice.ok()) {
-    writer->close(to_grpc(choice.status()));
-    return writer->reactor();
-  }
-  *watch = server_.recorder().watch([writer, choice = *choice, jobs = in->jobs()](const std::vector<store::MetricSample>& samples) {
-    for (const store::MetricSample& sample : samples) {
-      if (!choice.has(sample, jobs)) continue;
-      v1::MetricSample message;
-      to_proto(sample, &message);
-      writer->push(std::move(message));
-    }
+  auto watch = std::make_shared<SampleWatch>();
+  auto writer = std::make_shared<Samples>(server_.open_calls(), [this, watch] { watch->end(server_.recorder()); });
+  auto* reactor = writer->reactor();
+  // Which workers have the labels, the loop knows: somebody has to wait for it.
+  const absl::Status taken = server_.reads().post([this, watch, writer, request = *in] {
+    const absl::StatusOr<MetricChoice> choice = choice_of(server_, request.filter());
+    if (!choice.ok()) return writer->close(to_grpc(choice.status()));
+    watch->begin(server_.recorder(),
+                 [writer, choice = *choice, jobs = request.jobs()](const std::vector<store::MetricSample>& samples) {
+                   for (const store::MetricSample& sample : samples) {
+                     if (!choice.has(sample, jobs)) continue;
+                     v1::MetricSample message;
+                     to_proto(sample, &message);
+                     writer->push(std::move(message));
+                   }
+                 });
   });
-  return writer->reactor();
+  if (!taken.ok()) writer->close(to_grpc(taken));
+  return reactor;
 }
 
-grpc::ServerUnaryReactor* MetricsService::GetAggregatedMetrics(Context* c, const v1::GetAggregatedMetricsRequest* in,
+grpc::ServerUnaryReactor* MetricsService::GetAggregatedMetrics(Context*, const v1::GetAggregatedMetricsRequest* in,
                                                                v1::GetAggregatedMetricsResponse* out) {
-  return finish(c, aggregate(*in, out));
+  return read(server_, [this, in, out](const store::ReadLimit&) { return aggregate(*in, out); });
 }
 
-grpc::ServerUnaryReactor* MetricsService::GetTimeSeriesMetrics(Context* c, const v1::GetTimeSeriesMetricsRequest* in,
+grpc::ServerUnaryReactor* MetricsService::GetTimeSeriesMetrics(Context*, const v1::GetTimeSeriesMetricsRequest* in,
                                                                v1::GetTimeSeriesMetricsResponse* out) {
-  return finish(c, time_series(*in, out));
+  return read(server_, [this, in, out](const store::ReadLimit&) { return time_series(*in, out); });
 }
 
 absl::Status MetricsService::aggregate(const v1::GetAggregatedMetricsRequest& in, v1::GetAggregatedMetricsResponse* out) {

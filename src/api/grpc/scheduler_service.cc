@@ -2,6 +2,7 @@
 
 #include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/event_stream.h"
+#include "src/api/grpc/read_call.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
@@ -18,7 +19,8 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   StorableSpec storable;
-  if (const absl::Status bad = make_storable(in->spec(), *ns, {server_.vault(), server_.reader()}, storable); !bad.ok()) {
+  if (const absl::Status bad = make_storable(in->spec(), *ns, {server_.vault(), server_.lookups()}, storable);
+      !bad.ok()) {
     return finish(c, bad);
   }
   absl::StatusOr<core::NewJob> job = new_job(*storable.spec, *ns, "", "");
@@ -31,19 +33,22 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
   core::Submit submit;
   submit.jobs.push_back(std::move(*job));
-  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.reader(), submit);
+  const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(std::move(submit), [this, reactor, out](absl::StatusOr<core::Reply> reply) {
     if (!reply.ok()) return reactor->Finish(to_grpc(reply.status()));
     const JobId id = std::get<core::Submitted>(*reply).jobs[0].job;
     out->set_job_id(public_id(id));
-    server_.loop().post(core::Question(core::ExplainJob{id}), [this, reactor, out, id](absl::StatusOr<core::Reply> answer) {
-      absl::Status status = answer.status();
-      if (answer.ok()) to_proto(std::get<core::Explanation>(*answer), out->mutable_decision());
-      if (absl::IsNotFound(status)) status = decision_of_finished(id, out->mutable_decision());
-      reactor->Finish(to_grpc(status));
-    });
+    server_.loop().post(
+        core::Question(core::ExplainJob{id}), [this, reactor, out, id](absl::StatusOr<core::Reply> answer) {
+          if (absl::IsNotFound(answer.status())) {
+            return read_then_finish(server_, reactor,
+                                    [this, id, out] { return decision_of_finished(id, out->mutable_decision()); });
+          }
+          if (answer.ok()) to_proto(std::get<core::Explanation>(*answer), out->mutable_decision());
+          reactor->Finish(to_grpc(answer.status()));
+        });
   });
   return reactor;
 }
@@ -68,10 +73,11 @@ SchedulerService::Unary* SchedulerService::GetSchedulingDecision(Context* c, con
   if (!id.ok()) return finish(c, id.status());
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Question(core::ExplainJob{*id}), [this, reactor, out, id = *id](auto reply) {
-    absl::Status status = reply.status();
+    if (absl::IsNotFound(reply.status())) {
+      return read_then_finish(server_, reactor, [this, id, out] { return decision_of_finished(id, out); });
+    }
     if (reply.ok()) to_proto(std::get<core::Explanation>(*reply), out);
-    if (absl::IsNotFound(status)) status = decision_of_finished(id, out);
-    reactor->Finish(to_grpc(status));
+    reactor->Finish(to_grpc(reply.status()));
   });
   return reactor;
 }

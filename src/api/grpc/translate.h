@@ -26,9 +26,11 @@ std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1:
 core::ResultReport from_proto(const v1::JobResult& result, ExecutionId execution);
 
 void set_time(WallTime t, google::protobuf::Timestamp* out);
-// With `detail`: spec, history and executions too.
+// With `detail`: the spec too. History and executions: job_detail.h.
 void to_proto(const store::JobView& view, bool detail, v1::Job* out);
-void to_proto(const core::JobHead& job, size_t transition, v1::Transition* out);
+void to_proto(const core::Execution& execution, JobId job, v1::Execution* out);
+void to_proto(const core::Transition& transition, JobId job, v1::Transition* out);
+void submission_to_proto(const core::JobHead& job, v1::Transition* out);  // its first transition
 void to_proto(const core::WorkerView& view, v1::Worker* out);
 void to_proto(const core::Score& score, v1::Score* out);
 void to_proto(const core::Explanation& explanation, v1::SchedulingDecision* out);

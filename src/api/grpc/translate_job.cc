@@ -47,25 +47,6 @@ void add_facts(const RunFacts& facts, v1::Execution* out) {
   out->mutable_outputs()->insert(facts.outputs.begin(), facts.outputs.end());
 }
 
-void add_execution(const core::JobHead& job, const core::Execution& e, v1::Job* out) {
-  v1::Execution* x = out->add_executions();
-  x->set_id(to_string(ExecutionId{job.id, e.number}));
-  x->set_number(static_cast<int>(e.number));
-  x->set_worker_id(e.worker.str());
-  x->set_provider(e.provider);
-  x->set_state(to_proto(e.state));
-  x->set_reason(e.reason);
-  set_time(e.scheduled, x->mutable_scheduled_at());
-  if (e.started.is_set()) set_time(e.started, x->mutable_started_at());
-  if (e.ended.is_set()) set_time(e.ended, x->mutable_ended_at());
-  if (e.exit_code) x->set_exit_code(*e.exit_code);
-  x->set_signal(e.signal);
-  x->set_failure(e.failure);
-  x->set_failure_reason(reason_of(e.failure));
-  x->set_log_bytes(e.log_bytes.value_or(0));
-  add_facts(e.facts, x);
-}
-
 void add_past(const core::Past& past, v1::Job* out) {
   out->set_reason(past.reason);
   out->set_failure(past.failure);
@@ -133,19 +114,36 @@ void set_time(WallTime t, google::protobuf::Timestamp* out) {
   out->set_nanos(static_cast<int>(t.us % 1'000'000) * 1'000);
 }
 
-void to_proto(const core::JobHead& job, size_t transition, v1::Transition* out) {
-  if (transition == 0) {
-    out->set_to(v1::Job::Pending);
-    set_time(job.created, out->mutable_at());
-    out->set_reason("submitted");
-    return;
-  }
-  const core::Transition& t = job.past->transitions[transition - 1];
+void submission_to_proto(const core::JobHead& job, v1::Transition* out) {
+  out->set_to(v1::Job::Pending);
+  set_time(job.created, out->mutable_at());
+  out->set_reason("submitted");
+}
+
+void to_proto(const core::Transition& t, JobId job, v1::Transition* out) {
   out->set_from(to_proto(t.from));
   out->set_to(to_proto(t.to));
   set_time(t.at, out->mutable_at());
   out->set_reason(t.reason);
-  if (t.execution != 0) out->set_execution_id(to_string(ExecutionId{job.id, t.execution}));
+  if (t.execution != 0) out->set_execution_id(to_string(ExecutionId{job, t.execution}));
+}
+
+void to_proto(const core::Execution& e, JobId job, v1::Execution* out) {
+  out->set_id(to_string(ExecutionId{job, e.number}));
+  out->set_number(static_cast<int>(e.number));
+  out->set_worker_id(e.worker.str());
+  out->set_provider(e.provider);
+  out->set_state(to_proto(e.state));
+  out->set_reason(e.reason);
+  set_time(e.scheduled, out->mutable_scheduled_at());
+  if (e.started.is_set()) set_time(e.started, out->mutable_started_at());
+  if (e.ended.is_set()) set_time(e.ended, out->mutable_ended_at());
+  if (e.exit_code) out->set_exit_code(*e.exit_code);
+  out->set_signal(e.signal);
+  out->set_failure(e.failure);
+  out->set_failure_reason(reason_of(e.failure));
+  out->set_log_bytes(e.log_bytes.value_or(0));
+  add_facts(e.facts, out);
 }
 
 void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
@@ -171,10 +169,6 @@ void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
   out->mutable_spec()->ParseFromString(view.spec.bytes);
   hide_secrets(*out->mutable_spec());
   out->set_trace_id(trace_text(trace_of(job.id, view.spec.bytes).trace));
-  const size_t transitions = job.past == nullptr ? 0 : job.past->transitions.size();
-  for (size_t i = 0; i <= transitions; ++i) to_proto(job, i, out->add_history());
-  if (job.past == nullptr) return;
-  for (const core::Execution& e : job.past->executions) add_execution(job, e, out);
 }
 
 }  // namespace hodei::api

@@ -86,7 +86,7 @@ void WorkerStreamLink::write_next() {
 
 // That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.
 void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order) {
-  deliver_secrets(spec, {server_.vault(), server_.reader()}, order);
+  deliver_secrets(spec, {server_.vault(), server_.lookups()}, order);
   if (order->secret_error().empty()) return;
   server_.loop().post(core::RecordAudit{{.ns = spec.ns,
                                          .principal = "server",

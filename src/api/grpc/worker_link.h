@@ -39,7 +39,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   // version, which knows of none, is not read on.
   static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
-  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.reader()) {}
+  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups()) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.

@@ -16,6 +16,8 @@ class Draft {
   void move(JobEvent on, WallTime at, std::string reason);
   // The newest execution. There must be one.
   Execution& execution();
+  // Takes what happened so far out of the head, for the rows of the shelf: one per execution.
+  std::vector<ShelvedExecution> shelve();
   // Index of the first transition that this draft added (0 is the submission, which is not in the list).
   size_t first_new() const { return first_new_; }
 

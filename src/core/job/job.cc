@@ -1,5 +1,6 @@
 #include "src/core/job/job.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "src/base/codec.h"
@@ -8,7 +9,8 @@
 namespace hodei::core {
 namespace {
 
-constexpr uint64_t kPastVersion = 2;   // 2: with RunFacts
+constexpr uint64_t kPastVersion = 3;     // 2: with RunFacts; 3: with a shelf
+constexpr uint64_t kShelvedVersion = 3;  // as kPastVersion, which the layout of an execution follows
 
 void put(Encoder& out, const Transition& t) {
   out.u64(static_cast<uint64_t>(t.from)).u64(static_cast<uint64_t>(t.to)).i64(t.at.us).u64(t.execution).text(t.reason);
@@ -96,11 +98,28 @@ std::string encode(const Past& past) {
   for (const Execution& e : past.executions) put(out, e);
   out.text(past.failure).text(past.reason).text(past.cancel_reason).text(past.output);
   out.u64(std::bit_cast<uint64_t>(past.progress)).text(past.progress_message);
-  // What earlier versions wrote ends here.
-  if (past.refused_by.empty()) return out.take();
+  // What versions before 3 wrote ends here.
   out.u64(past.refused_by.size());
   for (const WorkerId& worker : past.refused_by) out.text(worker.str());
+  out.u64(past.shelved_transitions).i64(past.shelved_until.us);
   return out.take();
+}
+
+std::string encode(const ShelvedExecution& shelved) {
+  Encoder out;
+  out.u64(kShelvedVersion).u64(shelved.transitions.size());
+  for (const Transition& t : shelved.transitions) put(out, t);
+  put(out, shelved.execution);
+  return out.take();
+}
+
+ShelvedExecution decode_shelved(std::string_view bytes) {
+  Decoder in(bytes);
+  ShelvedExecution shelved;
+  const uint64_t version = in.u64();
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) shelved.transitions.push_back(get_transition(in));
+  shelved.execution = get_execution(in, version);
+  return shelved;
 }
 
 std::shared_ptr<const Past> decode_past(std::string_view bytes) {
@@ -118,7 +137,26 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   past->progress_message = in.text();
   if (in.done() || !in.ok()) return past;
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->refused_by.emplace_back(std::string(in.text()));
+  if (version >= 3) {
+    past->shelved_transitions = static_cast<uint32_t>(in.u64());
+    past->shelved_until.us = in.i64();
+  }
   return past;
+}
+
+size_t transition_count(const JobHead& job) {
+  return job.past == nullptr ? 1 : 1 + job.past->shelved_transitions + job.past->transitions.size();
+}
+
+const Transition* find_transition(const JobHead& job, size_t index) {
+  if (job.past == nullptr || index <= job.past->shelved_transitions || index >= transition_count(job)) return nullptr;
+  return &job.past->transitions[index - 1 - job.past->shelved_transitions];
+}
+
+const Execution* find_execution(const JobHead& job, uint32_t number) {
+  if (job.past == nullptr) return nullptr;
+  const auto found = std::ranges::find(job.past->executions, number, &Execution::number);
+  return found == job.past->executions.end() ? nullptr : &*found;
 }
 
 }  // namespace hodei::core

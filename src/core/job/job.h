@@ -50,10 +50,14 @@ struct Execution {
   bool operator==(const Execution&) const = default;
 };
 
-// What has happened to a job. Null while nothing but its submission has.
+// What has happened to a job. Null while nothing but its submission has. A head is written anew with every change, so
+// it holds the newest execution only: what came before is on the shelf (ShelvedExecution), in rows that are written
+// once.
 struct Past {
-  std::vector<Transition> transitions;   // without the first, which `created` tells
-  std::vector<Execution> executions;
+  uint32_t shelved_transitions = 0;      // those that the shelf holds
+  WallTime shelved_until;                // the time of the last of them
+  std::vector<Transition> transitions;   // since then; without the very first, which `created` tells
+  std::vector<Execution> executions;     // the newest; all of them in a head that an older version wrote
   std::string failure;                   // of the last end
   std::string reason;                    // why it is in its state
   std::string cancel_reason;             // or why it is put back
@@ -64,6 +68,17 @@ struct Past {
 
   bool operator==(const Past&) const = default;
 };
+
+// An execution that another one has followed, with its transitions. Written once, when the next one is dispatched.
+struct ShelvedExecution {
+  Execution execution;
+  std::vector<Transition> transitions;
+
+  bool operator==(const ShelvedExecution&) const = default;
+};
+
+// How many shelved executions of one job are kept; older ones go.
+inline constexpr uint32_t kMaxShelvedExecutions = 10'000;
 
 inline constexpr double kMaxBackoffFactor = 100;
 
@@ -111,7 +126,16 @@ struct JobHead {
 
 using JobPtr = std::shared_ptr<const JobHead>;
 
+// How many transitions a job has had, its submission counted.
+size_t transition_count(const JobHead& job);
+// By its index (0 is the submission, which is no Transition). Null: it is on the shelf.
+const Transition* find_transition(const JobHead& job, size_t index);
+// Null: it is on the shelf, or never was.
+const Execution* find_execution(const JobHead& job, uint32_t number);
+
 // Column forms of the packed parts.
+std::string encode(const ShelvedExecution& shelved);
+ShelvedExecution decode_shelved(std::string_view bytes);
 std::string encode(const Past& past);
 std::shared_ptr<const Past> decode_past(std::string_view bytes);
 

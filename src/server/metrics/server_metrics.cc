@@ -167,25 +167,30 @@ ServerMetrics::~ServerMetrics() = default;
 
 void ServerMetrics::moved(const core::JobHead& job, size_t first) {
   if (first == 0) series_->submitted.Increment();
-  const size_t count = job.past == nullptr ? 0 : job.past->transitions.size();
-  for (size_t i = std::max<size_t>(first, 1); i <= count; ++i) entered(job, i - 1);
+  const size_t count = core::transition_count(job);
+  for (size_t i = std::max<size_t>(first, 1); i < count; ++i) {
+    const core::Transition* t = core::find_transition(job, i);
+    if (t != nullptr) entered(job, i, *t);
+  }
   if (!core::is_terminal(job.state)) return;
   const auto end = std::find(kJobStates.begin(), kJobStates.end(), job.state);
   series_->finished[static_cast<size_t>(end - kJobStates.begin())]->Increment();
 }
 
-void ServerMetrics::entered(const core::JobHead& job, size_t index) {
-  const std::vector<core::Transition>& all = job.past->transitions;
-  const core::Transition& t = all[index];
+void ServerMetrics::entered(const core::JobHead& job, size_t index, const core::Transition& t) {
   if (t.to == core::JobState::Running) series_->started.Increment();
   if (t.to == core::JobState::Scheduled) {
-    WallTime since = index == 0 ? job.created : all[index - 1].at;
+    const core::Transition* before = core::find_transition(job, index - 1);
+    WallTime since = before != nullptr                  ? before->at
+                     : job.past->shelved_until.is_set() ? job.past->shelved_until
+                                                        : job.created;
     if (job.not_before <= t.at) since = std::max(since, job.not_before);
     series_->queue.Observe(std::max(0.0, seconds(t.at - since)));
   }
   if (t.from != core::JobState::Running && t.from != core::JobState::Scheduled) return;
   const bool ended = t.to == core::JobState::Pending || core::is_terminal(t.to);
-  if (ended && t.execution > 0 && t.execution <= job.past->executions.size()) execution_ended(job.past->executions[t.execution - 1]);
+  const core::Execution* execution = core::find_execution(job, t.execution);
+  if (ended && execution != nullptr) execution_ended(*execution);
 }
 
 void ServerMetrics::execution_ended(const core::Execution& execution) {

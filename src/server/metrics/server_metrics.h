@@ -53,7 +53,7 @@ class ServerMetrics {
 
  private:
   struct Series;
-  void entered(const core::JobHead& job, size_t transition);
+  void entered(const core::JobHead& job, size_t index, const core::Transition& t);
   void execution_ended(const core::Execution& execution);
   std::unique_ptr<Series> series_;
 };

@@ -6,6 +6,10 @@
 namespace hodei::server {
 namespace {
 
+// Of one job, before its newest.
+constexpr size_t kMaxTracedExecutions = 100;
+constexpr size_t kMaxTracedBytes = size_t{8} << 20;
+
 bool may_help_again(const absl::Status& status) { return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status); }
 
 }  // namespace
@@ -84,7 +88,10 @@ void SpanExporter::send(const std::vector<core::JobPtr>& jobs) {
       ++dropped_;
       continue;
     }
-    std::vector<Span> more = spans_of(*job, *spec->second);
+    const store::ShelfQuery older{.job = job->id, .limit = kMaxTracedExecutions, .max_bytes = kMaxTracedBytes};
+    absl::StatusOr<std::vector<core::ShelvedExecution>> shelf = std::vector<core::ShelvedExecution>();
+    if (job->past != nullptr && job->past->shelved_transitions > 0) shelf = reader_.shelf(older);
+    std::vector<Span> more = spans_of(*job, *spec->second, shelf.value_or(std::vector<core::ShelvedExecution>()));
     std::move(more.begin(), more.end(), std::back_inserter(spans));
   }
   if (spans.empty()) return;

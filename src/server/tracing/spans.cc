@@ -15,10 +15,17 @@ class SpanList {
  public:
   SpanList(const core::JobHead& job, const core::SpecRow& spec, const TraceContext& trace) : job_(job), spec_(spec), trace_(trace) {}
 
+  void add_shelf(const std::vector<core::ShelvedExecution>& shelf) {
+    for (auto one = shelf.rbegin(); one != shelf.rend(); ++one) {
+      for (const core::Transition& t : one->transitions) add_wait(t);
+      add_execution(one->execution);
+    }
+  }
+
   std::vector<Span> take() {
     add_job();
     if (job_.past == nullptr) return std::move(spans_);
-    add_waits();
+    for (const core::Transition& t : job_.past->transitions) add_wait(t);
     for (const core::Execution& e : job_.past->executions) add_execution(e);
     return std::move(spans_);
   }
@@ -47,17 +54,13 @@ class SpanList {
   }
 
   // From each time that it came to wait to the time that it left.
-  void add_waits() {
-    WallTime since = job_.created;
-    int count = 0;
-    for (const core::Transition& t : job_.past->transitions) {
-      if (t.from == core::JobState::Pending) {
-        const uint64_t root = span_of(job_.id);
-        Span& span = add(span_of(root, cat("queued ", ++count)), root, "queued", since, t.at);
-        span.attributes["hodei.state"] = "Pending";
-      }
-      if (t.to == core::JobState::Pending) since = t.at;
+  void add_wait(const core::Transition& t) {
+    if (t.from == core::JobState::Pending) {
+      const uint64_t root = span_of(job_.id);
+      Span& span = add(span_of(root, cat("queued ", ++waits_)), root, "queued", waits_since_, t.at);
+      span.attributes["hodei.state"] = "Pending";
     }
+    if (t.to == core::JobState::Pending) waits_since_ = t.at;
   }
 
   void add_execution(const core::Execution& e) {
@@ -90,14 +93,19 @@ class SpanList {
   const core::SpecRow& spec_;
   const TraceContext trace_;
   std::vector<Span> spans_;
+  WallTime waits_since_ = job_.created;
+  int waits_ = 0;
 };
 
 }  // namespace
 
-std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec) {
+std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec,
+                           const std::vector<core::ShelvedExecution>& shelf) {
   const TraceContext trace = trace_of(job.id, spec.bytes);
   if (!trace.sampled) return {};
-  return SpanList(job, spec, trace).take();
+  SpanList list(job, spec, trace);
+  list.add_shelf(shelf);
+  return list.take();
 }
 
 }  // namespace hodei::server

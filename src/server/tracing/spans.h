@@ -22,7 +22,9 @@ struct Span {
   std::string error;                    // not empty: it failed, and why
 };
 
-// Nothing for a job whose caller does not want it recorded.
-std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec);
+// Nothing for a job whose caller does not want it recorded. `shelf`: what came before the newest execution, newest
+// first.
+std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec,
+                           const std::vector<core::ShelvedExecution>& shelf = {});
 
 }  // namespace hodei::server

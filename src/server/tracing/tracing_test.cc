@@ -113,7 +113,12 @@ TEST(OtlpJson, SurvivesANameThatIsNotText) {
 class OneSpec final : public store::Reader {
  public:
   absl::StatusOr<store::JobView> job(JobId) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<store::JobView>> jobs(const store::JobQuery&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<store::JobPage> jobs(const store::JobQuery&, const store::ReadLimit&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const store::ShelfQuery&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<store::PrintedBytes>> printed(JobId) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<store::FinishedJob>> finished(JobId, size_t) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<store::FinishedJob>> oldest_finished(const std::string&, size_t) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override {
     std::vector<std::shared_ptr<const core::SpecRow>> out;
     for (const JobId id : ids) {
@@ -125,7 +130,7 @@ class OneSpec final : public store::Reader {
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<core::AuditRow>> audit(const store::AuditQuery&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override { return absl::NotFoundError(""); }
 };
 

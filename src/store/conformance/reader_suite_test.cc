@@ -122,7 +122,7 @@ TEST_P(StoreSuite, FiltersByTheWorkerOfTheNewestExecution) {
 
 TEST_P(StoreSuite, ListsCarryTextsButNotTheBytesOfSpecs) {
   ASSERT_EQ(commit(labelled(a_job(1), "build", {{"team", "a"}})), absl::OkStatus());
-  const std::vector<JobView> views = reader().jobs({}).value();
+  const std::vector<JobView> views = reader().jobs({}).value().jobs;
   ASSERT_EQ(views.size(), 1u);
   EXPECT_EQ(views[0].spec.name, "build");
   EXPECT_EQ(views[0].spec.labels.at("team"), "a");
@@ -213,10 +213,10 @@ TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
     std::vector<uint64_t> out;
     const auto found = reader().audit(query);
     EXPECT_TRUE(found.ok()) << found.status();
-    for (const AuditRow& row : *found) out.push_back(row.number);
+    for (const AuditRow& row : found->rows) out.push_back(row.number);
     return out;
   };
-  EXPECT_EQ(reader().audit({.limit = 1}).value().at(0), rows[5]);
+  EXPECT_EQ(reader().audit({.limit = 1}).value().rows.at(0), rows[5]);
   EXPECT_THAT(numbers({}), ElementsAre(6, 5, 4, 3, 2, 1));
   EXPECT_THAT(numbers({.before = 5, .limit = 2}), ElementsAre(4, 3));
   EXPECT_THAT(numbers({.ns = "default", .action = "secret.set"}), ElementsAre(4, 2));
@@ -228,11 +228,11 @@ TEST_P(StoreSuite, OldAuditEntriesGoButTheNewestKeepsItsNumber) {
   for (uint64_t n = 1; n <= 3; ++n) batch.push_back(PutAudit{{.number = n, .at = {static_cast<int64_t>(n * 10)}}});
   ASSERT_EQ(commit(batch), absl::OkStatus());
   ASSERT_EQ(commit({ExpireAudit{WallTime{20}}}), absl::OkStatus());
-  EXPECT_EQ(reader().audit({}).value().size(), 2u);
+  EXPECT_EQ(reader().audit({}).value().rows.size(), 2u);
   ASSERT_EQ(commit({ExpireAudit{WallTime{1000}}}), absl::OkStatus());
   reopen();
-  ASSERT_EQ(reader().audit({}).value().size(), 1u);
-  EXPECT_EQ(reader().audit({}).value()[0].number, 3u);
+  ASSERT_EQ(reader().audit({}).value().rows.size(), 1u);
+  EXPECT_EQ(reader().audit({}).value().rows[0].number, 3u);
   EXPECT_THAT(loaded(), ElementsAre(testing::StartsWith("audit 3 ")));
 }
 

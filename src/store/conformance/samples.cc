@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "src/base/status.h"
+#include "src/core/job/draft.h"
 
 namespace hodei::store {
 
@@ -123,6 +124,14 @@ void RandomHistory::submit(Writes& out) {
   live_[number(job.id)] = std::move(job);
 }
 
+void shelve(JobHead& job, Writes& out) {
+  Draft draft(job);
+  for (ShelvedExecution& one : draft.shelve()) {
+    out.push_back(PutExecution{job.id, std::make_shared<const ShelvedExecution>(std::move(one))});
+  }
+  job = *draft.finish();
+}
+
 void RandomHistory::move_a_job(Writes& out) {
   if (live_.empty()) return;
   const auto at = std::next(live_.begin(), static_cast<std::ptrdiff_t>(pick(live_.size())));
@@ -134,9 +143,11 @@ void RandomHistory::move_a_job(Writes& out) {
     default: to = static_cast<JobState>(static_cast<uint64_t>(JobState::Succeeded) + pick(4));
   }
   if (job.state == JobState::Running && pick(6) == 0) to = JobState::Pending;
+  if (to == JobState::Scheduled && pick(8) > 0) shelve(job, out);  // a head of an older version keeps them
   job = to == JobState::Scheduled ? dispatched(job, cat("w", pick(4))) : moved(job, to, some_text());
   if (is_terminal(to)) {
     out.push_back(finished(job));
+    ended_.push_back(job.id);
     live_.erase(at);
   } else {
     job.cancel_requested = pick(5) == 0;
@@ -148,7 +159,7 @@ void RandomHistory::move_a_job(Writes& out) {
 void RandomHistory::change_something_else(Writes& out) {
   const std::string ns = cat("ns", pick(2));
   const std::string id = cat("w", pick(5));
-  switch (pick(17)) {
+  switch (pick(19)) {
     case 0: out.push_back(PutWorker{a_worker(id)}); break;
     case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
     case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
@@ -172,6 +183,10 @@ void RandomHistory::change_something_else(Writes& out) {
                                              .reserve_after = Duration(pick(9))}}); break;
     case 14: out.push_back(PutSetting{{SettingKind::Pool, some_text(), some_text()}}); break;
     case 15: out.push_back(DeleteSetting{SettingKind::Pool, some_text()}); break;
+    case 16:
+      if (!ended_.empty()) out.push_back(EraseJob{ended_[pick(ended_.size())]});
+      break;
+    case 17: out.push_back(DropExecutions{JobId{1 + pick(next_job_)}, static_cast<uint32_t>(pick(3))}); break;
     default: out.push_back(PutNextJob{next_job_});
   }
 }

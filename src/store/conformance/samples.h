@@ -25,6 +25,9 @@ core::WorkerRecordPtr a_worker(std::string_view id);
 core::JobHead dispatched(core::JobHead job, std::string_view worker);
 core::JobHead moved(core::JobHead job, core::JobState to, std::string_view reason = "");
 
+// What happened so far goes to the shelf, as before the engine's next dispatch.
+void shelve(core::JobHead& job, core::Writes& out);
+
 // A new job: its spec and its head.
 core::Writes entering(const core::JobHead& job, std::string_view name = "a job");
 core::Write live(core::JobHead job);
@@ -48,6 +51,7 @@ class RandomHistory {
   uint64_t next_audit_ = 1;
   int64_t clock_us_ = 1'700'000'000'000'000;
   std::map<uint64_t, core::JobHead> live_;
+  std::vector<JobId> ended_;
 };
 
 }  // namespace hodei::store

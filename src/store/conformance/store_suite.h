@@ -57,7 +57,7 @@ class StoreSuite : public testing::TestWithParam<Backend> {
     std::vector<uint64_t> out;
     const auto found = reader().jobs(query);
     EXPECT_TRUE(found.ok()) << found.status();
-    for (const JobView& view : *found) out.push_back(number(view.head.id));
+    for (const JobView& view : found->jobs) out.push_back(number(view.head.id));
     return out;
   }
 

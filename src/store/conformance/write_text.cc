@@ -30,6 +30,13 @@ struct Describe {
   std::string operator()(const PutSpec& w) const { return "spec " + to_text(*w.spec); }
   std::string operator()(const PutJob& w) const { return "job " + to_text(*w.job); }
   std::string operator()(const FinishJob& w) const { return "finish " + to_text(*w.job); }
+  std::string operator()(const PutExecution& w) const {
+    return fmt::format("execution of {}: {}", number(w.job), in_quotes(encode(*w.shelved)));
+  }
+  std::string operator()(const DropExecutions& w) const {
+    return fmt::format("drop executions of {} below {}", number(w.job), w.below);
+  }
+  std::string operator()(const EraseJob& w) const { return fmt::format("erase {}", number(w.job)); }
   std::string operator()(const PutWorker& w) const {
     const WorkerRecord& r = *w.worker;
     return fmt::format("worker {} state={} session={} otp={} incarnation={} stop={} registered={}",
@@ -122,9 +129,13 @@ std::vector<std::string> history_text(Reader& reader) {
   std::vector<std::string> out;
   const auto jobs = reader.jobs({.limit = SIZE_MAX});
   if (!jobs.ok()) return {jobs.status().ToString()};
-  for (const JobView& listed : *jobs) {
+  for (const JobView& listed : jobs->jobs) {
     const auto job = reader.job(listed.head.id);
     out.push_back(job.ok() ? to_text(*job) : job.status().ToString());
+    const auto shelf = reader.shelf({.job = listed.head.id, .limit = SIZE_MAX});
+    if (!shelf.ok()) out.push_back(shelf.status().ToString());
+    for (const ShelvedExecution& one : shelf.value_or(std::vector<ShelvedExecution>()))
+      out.push_back(in_quotes(encode(one)));
   }
   return out;
 }

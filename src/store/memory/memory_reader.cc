@@ -42,16 +42,73 @@ absl::StatusOr<JobView> MemoryStore::job(JobId id) {
   return no_such_job(id);
 }
 
-absl::StatusOr<std::vector<JobView>> MemoryStore::jobs(const JobQuery& query) {
+absl::StatusOr<JobPage> MemoryStore::jobs(const JobQuery& query, const ReadLimit& limit) {
   const std::lock_guard lock(mutex_);
-  std::vector<JobView> out;
+  JobPage out;
+  bool cancelled = false;
   newest_first(tables_, [&](const core::JobHead& job, WallTime ended) {
-    if (out.size() == query.limit) return false;
-    if (!head_matches(query, job)) return true;
-    JobView view = view_of(tables_, job, ended, false);
-    if (texts_match(query, view.spec.name, view.spec.labels)) out.push_back(std::move(view));
-    return true;
+    cancelled = limit.is_cancelled && limit.is_cancelled();
+    if (cancelled || out.jobs.size() == query.limit) return false;
+    if (number(query.before) != 0 && job.id >= query.before) return true;
+    const bool out_of_time = limit.is_out_of_time && limit.is_out_of_time();
+    if (head_matches(query, job)) {
+      JobView view = view_of(tables_, job, ended, false);
+      if (texts_match(query, view.spec.name, view.spec.labels)) out.jobs.push_back(std::move(view));
+    }
+    if (out_of_time) out.next = job.id;
+    return !out_of_time;
   });
+  if (cancelled) return nobody_waits();
+  if (!out.jobs.empty() && out.jobs.size() == query.limit) out.next = out.jobs.back().head.id;
+  return out;
+}
+
+absl::StatusOr<std::vector<core::ShelvedExecution>> MemoryStore::shelf(const ShelfQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::vector<core::ShelvedExecution> out;
+  size_t bytes = 0;
+  auto at = tables_.shelf.lower_bound({query.job, query.below});
+  while (at != tables_.shelf.begin() && out.size() < query.limit) {
+    --at;
+    if (at->first.job != query.job) break;
+    bytes += encode(*at->second).size();
+    if (!out.empty() && bytes > query.max_bytes) break;
+    out.push_back(*at->second);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<PrintedBytes>> MemoryStore::printed(JobId job) {
+  const std::lock_guard lock(mutex_);
+  std::vector<PrintedBytes> out;
+  for (auto at = tables_.shelf.lower_bound({job, 0}); at != tables_.shelf.end() && at->first.job == job; ++at) {
+    if (at->second->execution.log_bytes) out.push_back({at->first.number, *at->second->execution.log_bytes});
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<FinishedJob>> MemoryStore::finished(JobId above, size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<FinishedJob> out;
+  for (auto at = tables_.done.upper_bound(above); at != tables_.done.end() && out.size() < limit; ++at) {
+    out.push_back({at->first, at->second.job->ns.str(), at->second.ended});
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<FinishedJob>> MemoryStore::oldest_finished(const std::string& ns, size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<FinishedJob> out;
+  for (auto at = tables_.done.begin(); at != tables_.done.end() && out.size() < limit; ++at) {
+    if (at->second.job->ns.str() == ns) out.push_back({at->first, ns, at->second.ended});
+  }
+  return out;
+}
+
+absl::StatusOr<std::map<std::string, int64_t>> MemoryStore::finished_counts() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, int64_t> out;
+  for (const auto& [id, done] : tables_.done) ++out[done.job->ns.str()];
   return out;
 }
 
@@ -96,16 +153,18 @@ absl::StatusOr<std::vector<core::SecretRow>> MemoryStore::secrets(const std::str
   return out;
 }
 
-absl::StatusOr<std::vector<core::AuditRow>> MemoryStore::audit(const AuditQuery& query) {
+absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const ReadLimit& limit) {
   const std::lock_guard lock(mutex_);
   const auto is = [](const std::string& wanted, const std::string& text) { return wanted.empty() || wanted == text; };
-  std::vector<core::AuditRow> out;
-  for (auto it = tables_.audit.rbegin(); it != tables_.audit.rend() && out.size() < query.limit; ++it) {
+  AuditPage out;
+  for (auto it = tables_.audit.rbegin(); it != tables_.audit.rend() && out.rows.size() < query.limit; ++it) {
+    if (limit.is_cancelled && limit.is_cancelled()) return nobody_waits();
     const core::AuditRow& row = it->second;
     if (query.before != 0 && row.number >= query.before) continue;
     if (query.since.is_set() && row.at < query.since) continue;
-    if (is(query.ns, row.ns) && is(query.action, row.action) && is(query.subject, row.subject)) out.push_back(row);
+    if (is(query.ns, row.ns) && is(query.action, row.action) && is(query.subject, row.subject)) out.rows.push_back(row);
   }
+  if (!out.rows.empty() && out.rows.size() == query.limit) out.next = out.rows.back().number;
   return out;
 }
 

@@ -38,6 +38,7 @@ struct MemoryTables {
   std::map<JobId, std::shared_ptr<const core::SpecRow>> specs;
   std::map<JobId, core::JobPtr> hot;
   std::map<JobId, Done> done;
+  std::map<ExecutionId, std::shared_ptr<const core::ShelvedExecution>> shelf;
   std::map<WorkerId, core::WorkerRecordPtr> workers;
   std::map<Hash128, core::OtpRow> otps;
   std::map<Name, core::TemplateRow> templates;
@@ -65,13 +66,18 @@ class MemoryStore final : public Store, public Reader {
   absl::Status load(const LoadVisitor& visit) override;
 
   absl::StatusOr<JobView> job(JobId id) override;
-  absl::StatusOr<std::vector<JobView>> jobs(const JobQuery& query) override;
+  absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit) override;
+  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) override;
+  absl::StatusOr<std::vector<PrintedBytes>> printed(JobId job) override;
+  absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) override;
+  absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;
+  absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override;
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
   absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
   absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
-  absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) override;
+  absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
   absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) override;
 
   // The next commit suffers this, once. A commit that would have been refused anyway is refused as ever.

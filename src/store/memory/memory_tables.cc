@@ -1,5 +1,8 @@
 // How writes change the maps of MemoryStore: one line per kind, in the order they come. This is the plain reading of
 // what a batch means; the durable stores fold first and must arrive at the same.
+#include <algorithm>
+
+#include "src/base/text.h"
 #include "src/store/job_facts.h"
 #include "src/store/memory/memory_store.h"
 #include "src/store/memory/row_copy.h"
@@ -32,6 +35,19 @@ struct Apply {
   }
   void operator()(const PutWorker& w) const {
     t.workers[w.worker->info.id] = through_row(*w.worker, write_worker, read_worker);
+  }
+  void operator()(const PutExecution& w) const {
+    const auto write = [&](const ShelvedExecution& shelved, RowOut& out) { write_execution(w.job, shelved, out); };
+    t.shelf[{w.job, w.shelved->execution.number}] =
+        std::make_shared<const ShelvedExecution>(through_row(*w.shelved, write, read_execution));
+  }
+  void operator()(const DropExecutions& w) const {
+    t.shelf.erase(t.shelf.lower_bound({w.job, 0}), t.shelf.lower_bound({w.job, w.below}));
+  }
+  void operator()(const EraseJob& w) const {
+    t.done.erase(w.job);
+    t.specs.erase(w.job);
+    t.shelf.erase(t.shelf.lower_bound({w.job, 0}), t.shelf.upper_bound({w.job, UINT32_MAX}));
   }
   void operator()(const DeleteWorker& w) const { t.workers.erase(w.worker); }
   void operator()(const PutOtp& w) const { t.otps[w.otp.token] = through_row(w.otp, write_otp, read_otp); }
@@ -78,6 +94,15 @@ absl::Status MemoryTables::check(const Batch& changes) const {
     } else if (found == hot.end() || step_of(*found->second) > change.first_step) {
       return not_live(change);
     }
+  }
+  for (const JobId job : changes.erased()) {
+    const auto changed = std::ranges::find(changes.jobs(), job, &JobChange::job);
+    const bool is_live = changed == changes.jobs().end() ? hot.contains(job) : !changed->finished;
+    if (is_live) return refused(job, "a live job is not erased");
+  }
+  for (const ExecutionId& execution : changes.shelved()) {
+    if (shelf.contains(execution))
+      return refused(execution.job, cat("execution ", execution.number, " is on the shelf already"));
   }
   return absl::OkStatus();
 }

@@ -42,6 +42,14 @@ absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
       {&out.update_hot_, update_sql(kJobHot, kDialect, update_guard)},
       {&out.delete_hot_, delete_sql(kJobHot, kDialect, delete_guard)},
       {&out.insert_done_, insert_sql(kJobDone, kDialect)},
+      {&out.insert_label_, insert_sql(kJobLabel, kDialect)},
+      {&out.delete_label_, delete_sql(kJobLabel, kDialect)},
+      {&out.insert_execution_, insert_sql(kExecution, kDialect)},
+      {&out.drop_executions_, "DELETE FROM execution WHERE job = ?1 AND number < ?2"},
+      {&out.hot_has_, "SELECT 1 FROM job_hot WHERE job = ?1"},
+      {&out.labels_of_, "SELECT labels FROM spec WHERE job = ?1"},
+      {&out.delete_spec_, delete_sql(kSpec, kDialect)},
+      {&out.delete_done_, delete_sql(kJobDone, kDialect)},
       {&out.put_worker_, upsert_sql(kWorker, kDialect)},
       {&out.delete_worker_, delete_sql(kWorker, kDialect)},
       {&out.put_otp_, upsert_sql(kOtp, kDialect)},
@@ -79,6 +87,15 @@ absl::Status BatchWriter::write_specs(const Batch& batch) {
     if (!change.enters()) continue;
     write_spec(*change.spec, insert_spec_);
     RETURN_IF_ERROR(run_guarded(*db_, insert_spec_, change.job));
+    RETURN_IF_ERROR(write_labels(*change.spec));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::write_labels(const SpecRow& spec) {
+  for (const auto& [name, value] : spec.labels) {
+    write_label(spec.job, name, value, insert_label_);
+    RETURN_IF_ERROR(run_guarded(*db_, insert_label_, spec.job));
   }
   return absl::OkStatus();
 }
@@ -125,9 +142,48 @@ absl::Status erase(Statement& statement, std::initializer_list<std::string_view>
 
 }  // namespace
 
+absl::Status BatchWriter::shelve(const PutExecution& put) {
+  write_execution(put.job, *put.shelved, insert_execution_);
+  return run_guarded(*db_, insert_execution_, put.job);
+}
+
+absl::Status BatchWriter::erase_job(JobId job) {
+  {
+    const InUse use(hot_has_);
+    hot_has_.integer(key(job));
+    ASSIGN_OR_RETURN(const bool is_live, hot_has_.step());
+    if (is_live) return refused(job, "a live job is not erased");
+  }
+  Labels labels;
+  {
+    const InUse use(labels_of_);
+    labels_of_.integer(key(job));
+    ASSIGN_OR_RETURN(const bool found, labels_of_.step());
+    if (found) labels = unpack_labels(labels_of_.bytes());
+  }
+  for (const auto& [name, value] : labels) {
+    write_label(job, name, value, delete_label_);
+    RETURN_IF_ERROR(done_or_error(delete_label_.run()));
+  }
+  drop_executions_.integer(key(job));
+  drop_executions_.integer(INT64_MAX);
+  RETURN_IF_ERROR(done_or_error(drop_executions_.run()));
+  delete_spec_.integer(key(job));
+  RETURN_IF_ERROR(done_or_error(delete_spec_.run()));
+  delete_done_.integer(key(job));
+  return done_or_error(delete_done_.run());
+}
+
 absl::Status BatchWriter::write_other(const Write& write) {
   struct Visitor {
     BatchWriter& w;
+    absl::Status operator()(const PutExecution& p) const { return w.shelve(p); }
+    absl::Status operator()(const DropExecutions& p) const {
+      w.drop_executions_.integer(key(p.job));
+      w.drop_executions_.integer(p.below);
+      return done_or_error(w.drop_executions_.run());
+    }
+    absl::Status operator()(const EraseJob& p) const { return w.erase_job(p.job); }
     absl::Status operator()(const PutWorker& p) const { return put(w.put_worker_, *p.worker, write_worker); }
     absl::Status operator()(const DeleteWorker& p) const { return erase(w.delete_worker_, {p.worker.str()}); }
     absl::Status operator()(const PutOtp& p) const { return put(w.put_otp_, p.otp, write_otp); }

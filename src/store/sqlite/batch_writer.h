@@ -19,13 +19,24 @@ class BatchWriter {
   absl::Status write_specs(const Batch& batch);
   absl::Status write_hot(const Batch& batch);
   absl::Status write_done(const Batch& batch);
+  absl::Status write_labels(const core::SpecRow& spec);
   absl::Status write_other(const core::Write& write);
+  absl::Status shelve(const core::PutExecution& put);
+  absl::Status erase_job(JobId job);
 
   Statement insert_spec_;
   Statement insert_hot_;
   Statement update_hot_;
   Statement delete_hot_;
   Statement insert_done_;
+  Statement insert_label_;
+  Statement delete_label_;
+  Statement insert_execution_;
+  Statement drop_executions_;
+  Statement hot_has_;
+  Statement labels_of_;
+  Statement delete_spec_;
+  Statement delete_done_;
   Statement put_worker_;
   Statement delete_worker_;
   Statement put_otp_;

@@ -3,12 +3,15 @@
 #include <cerrno>
 
 #include "src/base/status.h"
+#include "src/store/refusals.h"
 
 namespace hodei::store {
 namespace {
 
 // Other connections of this process hold the write lock for a moment only (the end of a checkpoint).
 constexpr int kBusyTimeoutMs = 10'000;
+// Instructions of SQLite between two looks at whether a read is still wanted: well under a millisecond.
+constexpr int kStepsBetweenLooks = 10'000;
 
 std::string_view file_of(sqlite3* db) {
   const char* name = db == nullptr ? nullptr : sqlite3_db_filename(db, "main");
@@ -39,6 +42,7 @@ absl::Status sqlite_error(sqlite3* db, int code) {
     case SQLITE_AUTH:
       return absl::FailedPreconditionError(cat(
           "the database cannot be opened for writing; check that its folder exists and belongs to this user: ", what));
+    case SQLITE_INTERRUPT: return nobody_waits();
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return absl::UnavailableError(cat("the database is locked by another process: ", what));
     case SQLITE_IOERR: {
@@ -143,6 +147,14 @@ absl::StatusOr<int64_t> Connection::ask_integer(std::string_view sql) {
   ASSIGN_OR_RETURN(const bool found, statement.step());
   return found ? statement.integer() : 0;
 }
+
+Cancellable::Cancellable(Connection& db, const std::function<bool()>& is_cancelled) : db_(db) {
+  if (!is_cancelled) return;
+  const auto ask = [](void* asked) { return (*static_cast<const std::function<bool()>*>(asked))() ? 1 : 0; };
+  sqlite3_progress_handler(db_.raw(), kStepsBetweenLooks, ask, const_cast<std::function<bool()>*>(&is_cancelled));
+}
+
+Cancellable::~Cancellable() { sqlite3_progress_handler(db_.raw(), 0, nullptr, nullptr); }
 
 absl::StatusOr<Transaction> Transaction::write(Connection& db) {
   RETURN_IF_ERROR(db.run("BEGIN IMMEDIATE"));

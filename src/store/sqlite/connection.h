@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ class Statement final : public RowOut, public RowIn {
   double real() override { return sqlite3_column_double(raw_, read_++); }
   std::string_view text() override;
   std::string_view bytes() override;
+  size_t last_size() const {
+    return static_cast<size_t>(sqlite3_column_bytes(raw_, sqlite3_column_count(raw_) - 1));
+  }  // of the last column
   bool next_is_null() const { return sqlite3_column_type(raw_, read_) == SQLITE_NULL; }
 
   // Runs it to its end and makes it ready for the next parameters. Gives the number of rows changed.
@@ -94,6 +98,18 @@ class Connection {
   };
   explicit Connection(sqlite3* db) : db_(db) {}
   std::unique_ptr<sqlite3, Close> db_;
+};
+
+// While it lives, statements of the connection end with CANCELLED soon after `is_cancelled` says so. Null: never.
+class Cancellable {
+ public:
+  Cancellable(Connection& db, const std::function<bool()>& is_cancelled);
+  Cancellable(const Cancellable&) = delete;
+  Cancellable& operator=(const Cancellable&) = delete;
+  ~Cancellable();
+
+ private:
+  Connection& db_;
 };
 
 // A transaction that is rolled back unless committed.

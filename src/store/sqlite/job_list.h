@@ -1,14 +1,11 @@
-// Lists of jobs, live and finished ones merged, newest first.
+// Lists of jobs, newest first.
 #pragma once
 
-#include <vector>
-
-#include "absl/status/statusor.h"
 #include "src/store/sqlite/connection.h"
 #include "src/store/store.h"
 
 namespace hodei::store {
 
-absl::StatusOr<std::vector<JobView>> list_jobs(Connection& db, const JobQuery& query);
+absl::StatusOr<JobPage> list_jobs(Connection& db, const JobQuery& query, const ReadLimit& limit);
 
 }  // namespace hodei::store

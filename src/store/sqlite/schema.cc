@@ -2,24 +2,54 @@
 
 #include <random>
 
+#include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/store/rows.h"
 #include "src/store/sql.h"
 
 namespace hodei::store {
 namespace {
 
+// Labels were packed into the rows of specs only.
+absl::Status fill_labels(Connection& db) {
+  ASSIGN_OR_RETURN(Statement specs, db.prepare("SELECT job, labels FROM spec WHERE length(labels) > 0"));
+  ASSIGN_OR_RETURN(Statement insert, db.prepare(insert_sql(kJobLabel, Dialect::Sqlite)));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, specs.step());
+    if (!found) return absl::OkStatus();
+    const JobId job{static_cast<uint64_t>(specs.integer())};
+    for (const auto& [name, value] : unpack_labels(specs.bytes())) {
+      write_label(job, name, value, insert);
+      RETURN_IF_ERROR(insert.run().status());
+    }
+  }
+}
+
 // Steps from older versions. A step is written out as SQL and never changed again, and tables.h is brought to the same.
 const std::vector<Migration>& migrations() {
   static const std::vector<Migration> list = {
       {2,
-       {"CREATE TABLE secret (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT NULL, "
+       {"CREATE TABLE secret (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT "
+        "NULL, "
         "sealed BLOB NOT NULL, PRIMARY KEY (ns, name)) STRICT, WITHOUT ROWID",
         "CREATE TABLE audit (number INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, ns TEXT NOT NULL, "
         "principal TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, "
-        "CHECK (number > 0)) STRICT"}},
+        "CHECK (number > 0)) STRICT"},
+       nullptr},
       {3,
-       {"CREATE TABLE setting (kind INTEGER NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name), "
-        "CHECK (kind > 0)) STRICT, WITHOUT ROWID"}},
+       {"CREATE TABLE setting (kind INTEGER NOT NULL, name TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, "
+        "name), "
+        "CHECK (kind > 0)) STRICT, WITHOUT ROWID"},
+       nullptr},
+      {4,
+       {"CREATE TABLE execution (job INTEGER NOT NULL, number INTEGER NOT NULL, log_bytes INTEGER NOT NULL, bytes BLOB NOT "
+        "NULL, "
+        "PRIMARY KEY (job, number), CHECK (number > 0)) STRICT, WITHOUT ROWID",
+        "CREATE TABLE job_label (block INTEGER NOT NULL, hash INTEGER NOT NULL, job INTEGER NOT NULL, "
+        "PRIMARY KEY (block, hash, job)) STRICT, WITHOUT ROWID",
+        "CREATE INDEX spec_name ON spec ((job >> 13), name)", "CREATE INDEX job_done_ns ON job_done (ns, state)",
+        "CREATE INDEX job_done_state ON job_done (state)"},
+       fill_labels},
   };
   return list;
 }
@@ -43,6 +73,7 @@ absl::Status step_up(Connection& db, int from, std::span<const Migration> steps,
   for (const Migration& step : steps) {
     if (step.to <= from) continue;
     for (const std::string& sql : step.sql) RETURN_IF_ERROR(db.run(sql));
+    if (step.then) RETURN_IF_ERROR(step.then(db));
   }
   return db.run(cat("UPDATE meta SET schema_version = ", version));
 }
@@ -65,6 +96,8 @@ absl::Status bring_up_to_date(Connection& db, std::span<const Migration> steps, 
             "; this one knows up to ", version, "); start that version again, or restore a backup made before it"));
   }
   if (stored == version) return absl::OkStatus();
+  journal(Level::Info, "server", "bringing the database from schema ", stored, " to ", version,
+          "; with millions of jobs this takes a while");
   RETURN_IF_ERROR(step_up(db, static_cast<int>(stored), steps, version));
   return transaction.commit();
 }

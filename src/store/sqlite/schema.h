@@ -1,6 +1,7 @@
 // Brings a database to the schema of this binary.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace hodei::store {
 struct Migration {
   int to = 0;
   std::vector<std::string> sql;
+  std::function<absl::Status(Connection&)> then;  // what SQL cannot say; null: nothing
 };
 
 // A new database gets the tables of tables.h at once; an older one goes step by step, in one transaction; a newer one

@@ -1,9 +1,12 @@
 #include "src/store/sqlite/sqlite_reader.h"
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/store/refusals.h"
 #include "src/store/rows.h"
 #include "src/store/sql.h"
+#include "src/store/sqlite/audit_list.h"
 #include "src/store/sqlite/job_list.h"
 
 namespace hodei::store {
@@ -22,6 +25,19 @@ absl::StatusOr<bool> find_job(Statement& by_key, JobId id, JobView& view, int64_
   return true;
 }
 
+absl::StatusOr<std::vector<FinishedJob>> read_finished(Statement& rows) {
+  std::vector<FinishedJob> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) return out;
+    FinishedJob one;
+    one.job = JobId{static_cast<uint64_t>(rows.integer())};
+    one.ns = rows.text();
+    one.ended.us = rows.integer();
+    out.push_back(std::move(one));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReadConnection>> ReadConnection::open(const SqliteOptions& options) {
@@ -36,8 +52,8 @@ absl::StatusOr<std::unique_ptr<ReadConnection>> ReadConnection::open(const Sqlit
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<SqliteReader>> SqliteReader::open(const SqliteOptions& options) {
-  std::unique_ptr<SqliteReader> reader(new SqliteReader(options));
+absl::StatusOr<std::unique_ptr<SqliteReader>> SqliteReader::open(const SqliteOptions& options, size_t connections) {
+  std::unique_ptr<SqliteReader> reader(new SqliteReader(options, connections));
   RETURN_IF_ERROR(reader->take().status());  // opens the first connection: what is wrong is told now
   return reader;
 }
@@ -45,7 +61,7 @@ absl::StatusOr<std::unique_ptr<SqliteReader>> SqliteReader::open(const SqliteOpt
 absl::StatusOr<SqliteReader::Lease> SqliteReader::take() {
   {
     std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty() || opened_ < kMaxReadConnections; });
+    returned_.wait(lock, [this] { return !free_.empty() || opened_ < connections_; });
     if (!free_.empty()) {
       Lease lease(*this, std::move(free_.back()));
       free_.pop_back();
@@ -90,9 +106,84 @@ absl::StatusOr<JobView> SqliteReader::job(JobId id) {
   return view;
 }
 
-absl::StatusOr<std::vector<JobView>> SqliteReader::jobs(const JobQuery& query) {
+absl::StatusOr<JobPage> SqliteReader::jobs(const JobQuery& query, const ReadLimit& limit) {
   ASSIGN_OR_RETURN(Lease lease, take());
-  return list_jobs(lease->db, query);
+  const Cancellable cancellable(lease->db, limit.is_cancelled);
+  return list_jobs(lease->db, query, limit);
+}
+
+absl::StatusOr<std::vector<core::ShelvedExecution>> SqliteReader::shelf(const ShelfQuery& query) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows,
+                   lease->db.prepare(select_sql(kExecution, "WHERE job = ?1 AND number < ?2 ORDER BY number DESC")));
+  rows.integer(row_key(query.job));
+  rows.integer(query.below);
+  std::vector<core::ShelvedExecution> out;
+  size_t bytes = 0;
+  while (out.size() < query.limit) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) break;
+    bytes += rows.last_size();
+    if (!out.empty() && bytes > query.max_bytes) break;
+    out.push_back(read_execution(rows));
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<PrintedBytes>> SqliteReader::printed(JobId job) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows, lease->db.prepare("SELECT number, log_bytes FROM execution "
+                                                     "WHERE job = ?1 AND log_bytes >= 0 ORDER BY number"));
+  rows.integer(row_key(job));
+  std::vector<PrintedBytes> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) return out;
+    const auto number = static_cast<uint32_t>(rows.integer());
+    out.push_back({number, rows.integer()});
+  }
+}
+
+absl::StatusOr<std::vector<FinishedJob>> SqliteReader::finished(JobId above, size_t limit) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows,
+                   lease->db.prepare("SELECT job, ns, ended FROM job_done WHERE job > ?1 ORDER BY job LIMIT ?2"));
+  rows.integer(row_key(above));
+  rows.integer(static_cast<int64_t>(limit));
+  return read_finished(rows);
+}
+
+absl::StatusOr<std::vector<FinishedJob>> SqliteReader::oldest_finished(const std::string& ns, size_t limit) {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  // State by state, because the index has them by number within each.
+  ASSIGN_OR_RETURN(Statement rows, lease->db.prepare("SELECT job, ns, ended FROM job_done INDEXED BY job_done_ns "
+                                                     "WHERE ns = ?1 AND state = ?2 ORDER BY job LIMIT ?3"));
+  std::vector<FinishedJob> out;
+  for (auto state = static_cast<int>(core::JobState::Succeeded); state <= static_cast<int>(core::JobState::Timeout);
+       ++state) {
+    const InUse use(rows);
+    rows.text(ns);
+    rows.integer(state);
+    rows.integer(static_cast<int64_t>(limit));
+    ASSIGN_OR_RETURN(const std::vector<FinishedJob> some, read_finished(rows));
+    out.insert(out.end(), some.begin(), some.end());
+  }
+  std::ranges::sort(out, {}, &FinishedJob::job);
+  if (out.size() > limit) out.resize(limit);
+  return out;
+}
+
+absl::StatusOr<std::map<std::string, int64_t>> SqliteReader::finished_counts() {
+  ASSIGN_OR_RETURN(Lease lease, take());
+  ASSIGN_OR_RETURN(Statement rows,
+                   lease->db.prepare("SELECT ns, count(*) FROM job_done INDEXED BY job_done_ns GROUP BY ns"));
+  std::map<std::string, int64_t> out;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, rows.step());
+    if (!found) return out;
+    const std::string ns(rows.text());
+    out[ns] = rows.integer();
+  }
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> SqliteReader::specs(const std::vector<JobId>& ids) {
@@ -155,22 +246,10 @@ absl::StatusOr<std::vector<core::SecretRow>> SqliteReader::secrets(const std::st
   }
 }
 
-absl::StatusOr<std::vector<core::AuditRow>> SqliteReader::audit(const AuditQuery& query) {
+absl::StatusOr<AuditPage> SqliteReader::audit(const AuditQuery& query, const ReadLimit& limit) {
   ASSIGN_OR_RETURN(Lease lease, take());
-  ASSIGN_OR_RETURN(Statement rows,
-                   lease->db.prepare(select_sql(kAudit, "WHERE (?1 = 0 OR number < ?1) AND at >= ?2 AND (?3 = '' OR ns = ?3) "
-                                                        "AND (?4 = '' OR action = ?4) AND (?5 = '' OR subject = ?5) "
-                                                        "ORDER BY number DESC LIMIT ?6")));
-  rows.integer(static_cast<int64_t>(query.before));
-  rows.integer(query.since.is_set() ? query.since.us : INT64_MIN);
-  for (const std::string* text : {&query.ns, &query.action, &query.subject}) rows.text(*text);
-  rows.integer(static_cast<int64_t>(std::min<size_t>(query.limit, INT64_MAX)));
-  std::vector<core::AuditRow> out;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, rows.step());
-    if (!found) return out;
-    out.push_back(read_audit(rows));
-  }
+  const Cancellable cancellable(lease->db, limit.is_cancelled);
+  return list_audit(lease->db, query, limit);
 }
 
 absl::StatusOr<std::vector<std::optional<JobId>>> SqliteReader::key_owners(const std::vector<Hash128>& keys) {

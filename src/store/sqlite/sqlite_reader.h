@@ -33,16 +33,22 @@ struct ReadConnection {
 class SqliteReader final : public Reader {
  public:
   // The store must be open: it makes the database.
-  static absl::StatusOr<std::unique_ptr<SqliteReader>> open(const SqliteOptions& options);
+  static absl::StatusOr<std::unique_ptr<SqliteReader>> open(const SqliteOptions& options,
+                                                            size_t connections = kMaxReadConnections);
 
   absl::StatusOr<JobView> job(JobId id) override;
-  absl::StatusOr<std::vector<JobView>> jobs(const JobQuery& query) override;
+  absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit) override;
+  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) override;
+  absl::StatusOr<std::vector<PrintedBytes>> printed(JobId job) override;
+  absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) override;
+  absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;
+  absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override;
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
   absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
   absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
-  absl::StatusOr<std::vector<core::AuditRow>> audit(const AuditQuery& query) override;
+  absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
   absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) override;
 
  private:
@@ -61,11 +67,12 @@ class SqliteReader final : public Reader {
     std::unique_ptr<ReadConnection> held_;
   };
 
-  explicit SqliteReader(const SqliteOptions& options) : options_(options) {}
+  SqliteReader(const SqliteOptions& options, size_t connections) : options_(options), connections_(connections) {}
   absl::StatusOr<Lease> take();
   void give_back(std::unique_ptr<ReadConnection> connection);
 
   const SqliteOptions options_;
+  const size_t connections_;
   std::mutex mutex_;  // guards the two below
   std::condition_variable returned_;
   size_t opened_ = 0;

@@ -139,7 +139,7 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   ASSERT_EQ((*store)->commit({core::PutSecret{secret}, core::PutAudit{{.number = 1}}}, epoch, BatchNo{1}), absl::OkStatus());
   const auto reader = SqliteReader::open(options).value();
   EXPECT_EQ(reader->secret("default", "s").value(), secret);
-  EXPECT_EQ(reader->audit({}).value().size(), 1u);
+  EXPECT_EQ(reader->audit({}, {}).value().rows.size(), 1u);
   EXPECT_EQ(reader->job_template("default", "kept").value().bytes, "b");
   // The same tables as those of a database that is made today.
   TestFolder fresh;

@@ -1,0 +1,46 @@
+#include "src/api/grpc/read_call.h"
+
+#include <atomic>
+#include <memory>
+
+#include "src/api/grpc/translate.h"
+
+namespace hodei::api {
+namespace {
+
+class ReadCall final : public grpc::ServerUnaryReactor {
+ public:
+  void OnCancel() override { *cancelled_ = true; }
+  void OnDone() override { delete this; }
+  std::shared_ptr<std::atomic<bool>> cancelled() const { return cancelled_; }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, ReadWork work) {
+  auto* call = new ReadCall;  // its own owner; alive until it is finished
+  const absl::Status taken = pool.post([&server, call, work = std::move(work), cancelled = call->cancelled()] {
+    store::ReadLimit limit;
+    limit.is_cancelled = [cancelled] { return cancelled->load(); };
+    const MonoTime end = server.clock().now().mono + kReadTime;
+    limit.is_out_of_time = [&server, end] { return server.clock().now().mono >= end; };
+    call->Finish(to_grpc(*cancelled ? absl::CancelledError("nobody waits any more") : work(limit)));
+  });
+  if (!taken.ok()) call->Finish(to_grpc(taken));
+  return call;
+}
+
+grpc::ServerUnaryReactor* read(server::Server& server, ReadWork work) {
+  return read(server, server.reads(), std::move(work));
+}
+
+void read_then_finish(server::Server& server, grpc::ServerUnaryReactor* reactor, std::function<absl::Status()> work) {
+  const absl::Status taken =
+      server.reads().post([reactor, work = std::move(work)] { reactor->Finish(to_grpc(work())); });
+  if (!taken.ok()) reactor->Finish(to_grpc(taken));
+}
+
+}  // namespace hodei::api
