@@ -39,7 +39,7 @@ Rate exec_jobs(const std::string& server, const v1::JobSpec& spec, int in_flight
     pause_ns(kLookNs);
   }
   if (!live.wait_for_none(kLastOnes)) give_up("jobs are still under way after the measurement");
-  const double seconds = seconds_since(began);   // the next question reads through all that ever ended
+  const double seconds = seconds_since(began);  // the next question reads through all that ever ended
   return {sent, live.ended_badly(), seconds};
 }
 

@@ -61,10 +61,11 @@ Rate batches(const std::string& server, int size, Bound bound) {
   bound.most /= size;
   Rate rate = closed_loop(kBatchesInFlight, bound, [&](Done done) {
     auto call = std::make_shared<Call<v1::QueueJobBatchResponse>>();
-    stub->async()->QueueJobBatch(&call->context, &request, &call->response, [call, done, size](const grpc::Status& status) {
-      if (!status.ok()) give_up("QueueJobBatch: " + status.error_message());
-      done(call->response.job_ids_size() == size);
-    });
+    stub->async()->QueueJobBatch(&call->context, &request, &call->response,
+                                 [call, done, size](const grpc::Status& status) {
+                                   if (!status.ok()) give_up("QueueJobBatch: " + status.error_message());
+                                   done(call->response.job_ids_size() == size);
+                                 });
   });
   rate.count *= size;
   return rate;

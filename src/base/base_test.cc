@@ -21,8 +21,8 @@ TEST(Ids, EveryFormOfAJobIdReadsBackAsTheSameJob) {
 }
 
 TEST(Ids, RefusesWhatIsNotAJobId) {
-  for (const char* text : {"", "j", "j0", "../etc/passwd", "j1f3k/../x", "j1f3k\n", "-v", "jU", "jzzzzzzzzzzzzzzzz", "12",
-                           "8f3a0000-0000-8000-8000-000000000001"}) {
+  for (const char* text : {"", "j", "j0", "../etc/passwd", "j1f3k/../x", "j1f3k\n", "-v", "jU", "jzzzzzzzzzzzzzzzz",
+                           "12", "8f3a0000-0000-8000-8000-000000000001"}) {
     EXPECT_FALSE(parse_job_id(text).ok()) << text;
   }
 }
@@ -53,8 +53,9 @@ TEST(Codec, ReadsBackWhatItWrote) {
 }
 
 TEST(Codec, AShortInputReadsAsZerosAndIsNotOk) {
-  Decoder in("\x05"
-             "ab");
+  Decoder in(
+      "\x05"
+      "ab");
   EXPECT_EQ(in.text(), "");
   EXPECT_FALSE(in.ok());
 }
@@ -72,14 +73,16 @@ TEST(Sha256, AgreesWithThePublishedExamples) {
   EXPECT_EQ(hex(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(HmacSha256, AgreesWithThePublishedExamples) {   // RFC 4231, cases 1, 2 and 6
+TEST(HmacSha256, AgreesWithThePublishedExamples) {  // RFC 4231, cases 1, 2 and 6
   const auto hex = [](std::string_view key, std::string_view text) {
     std::string out;
     for (uint8_t b : HmacSha256(key)(text)) out += fmt::format("{:02x}", b);
     return out;
   };
-  EXPECT_EQ(hex(std::string(20, '\x0b'), "Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-  EXPECT_EQ(hex("Jefe", "what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(hex(std::string(20, '\x0b'), "Hi There"),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(hex("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   EXPECT_EQ(hex(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First"),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }

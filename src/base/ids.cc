@@ -23,8 +23,8 @@ int hex_digit(char c) {
 
 absl::Status not_a_job_id(std::string_view text) {
   return absl::InvalidArgumentError(cat("job_id: '", text.substr(0, 60),
-                                                 "' is not a job id; give a short id such as j1f3k or a full one as "
-                                                 "printed by `hodei job list -o wide`"));
+                                        "' is not a job id; give a short id such as j1f3k or a full one as "
+                                        "printed by `hodei job list -o wide`"));
 }
 
 absl::StatusOr<JobId> parse_short(std::string_view text) {
@@ -102,8 +102,8 @@ absl::StatusOr<JobId> parse_job_id(std::string_view text) {
 
 absl::StatusOr<ExecutionId> parse_execution_id(std::string_view text) {
   const auto bad = [&] {
-    return absl::InvalidArgumentError(cat("execution_id: '", text.substr(0, 60),
-                                                   "' is not an execution id; it looks like j1f3k.1"));
+    return absl::InvalidArgumentError(
+        cat("execution_id: '", text.substr(0, 60), "' is not an execution id; it looks like j1f3k.1"));
   };
   const size_t dot = text.rfind('.');
   if (dot == std::string_view::npos || text.size() - dot > 10 || dot + 1 == text.size()) return bad();

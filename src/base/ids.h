@@ -52,7 +52,7 @@ class Text {
   }
 
  private:
-  std::shared_ptr<const std::string> value_;   // null: empty
+  std::shared_ptr<const std::string> value_;  // null: empty
 };
 
 using WorkerId = Text<struct WorkerIdTag>;
@@ -61,9 +61,9 @@ using SessionId = Text<struct SessionIdTag>;
 
 inline constexpr std::string_view kDefaultNamespace = "default";
 
-std::string short_id(JobId id);            // j1f3k
-std::string public_id(JobId id);           // 8f3a…-…-8…-8…-…
-std::string to_string(ExecutionId id);     // j1f3k.2
+std::string short_id(JobId id);         // j1f3k
+std::string public_id(JobId id);        // 8f3a…-…-8…-8…-…
+std::string to_string(ExecutionId id);  // j1f3k.2
 
 // Accepts the short form, the UUID form and nothing else.
 absl::StatusOr<JobId> parse_job_id(std::string_view text);

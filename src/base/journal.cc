@@ -29,8 +29,8 @@ void set_journal_level(Level level) { threshold = level; }
 bool journal_wants(Level level) { return level >= threshold.load(std::memory_order_relaxed); }
 
 void write_journal(Level level, std::string_view who, const std::string& text) {
-  const std::string line = cat(format_utc(SystemClock().now().wall), " ", kNames[static_cast<size_t>(level)], " ", who, "[",
-                               getpid(), "] ", printable(text), "\n");
+  const std::string line = cat(format_utc(SystemClock().now().wall), " ", kNames[static_cast<size_t>(level)], " ", who,
+                               "[", getpid(), "] ", printable(text), "\n");
   // One write, so that lines of several processes do not mix. Nothing can be done about a failure.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }

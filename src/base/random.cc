@@ -12,7 +12,7 @@ namespace hodei {
 
 // The system is asked for many at once: a call for each would be the dearest part of a small submission.
 uint64_t random_u64() {
-  thread_local std::array<uint64_t, 32> pool;   // 256 bytes are never given in parts
+  thread_local std::array<uint64_t, 32> pool;  // 256 bytes are never given in parts
   thread_local size_t left = 0;
   if (left == 0) {
     HODEI_CHECK(getrandom(pool.data(), sizeof pool, 0) == sizeof pool);

@@ -7,6 +7,6 @@
 namespace hodei {
 
 uint64_t random_u64();
-std::string random_uuid();   // version 4
+std::string random_uuid();  // version 4
 
 }  // namespace hodei

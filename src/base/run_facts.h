@@ -1,5 +1,5 @@
-// What a worker tells about an execution besides how it ended. The same for the supervisor, the agent, the engine and the
-// store, with one encoding.
+// What a worker tells about an execution besides how it ended. The same for the supervisor, the agent, the engine and
+// the store, with one encoding.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace hodei {
 
 struct Usage {
-  int64_t cpu_ms = 0;                 // of the whole tree
+  int64_t cpu_ms = 0;  // of the whole tree
   int64_t max_memory_kb = 0;
   int64_t io_read_bytes = 0;
   int64_t io_write_bytes = 0;
@@ -22,11 +22,11 @@ struct Usage {
 };
 
 struct RunFacts {
-  WallTime prepared;                  // inputs and secrets were there; not set: it needed none
+  WallTime prepared;  // inputs and secrets were there; not set: it needed none
   Usage usage;
-  int64_t dropped_bytes = 0;          // output that was not kept
+  int64_t dropped_bytes = 0;  // output that was not kept
   int64_t dropped_lines = 0;
-  std::vector<std::string> secrets;   // names of those that were delivered
+  std::vector<std::string> secrets;  // names of those that were delivered
   std::map<std::string, std::string> outputs;
 
   bool operator==(const RunFacts&) const = default;

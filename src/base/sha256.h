@@ -1,5 +1,5 @@
-// SHA-256, for keeping secrets (tokens, session ids) only as hashes, for keys made from a secret, and for the checksums of
-// artifacts. Everything else uses hash.h.
+// SHA-256, for keeping secrets (tokens, session ids) only as hashes, for keys made from a secret, and for the checksums
+// of artifacts. Everything else uses hash.h.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class HmacSha256 {
   std::array<uint8_t, 32> operator()(std::string_view data) const;
 
  private:
-  Sha256State inner_, outer_;   // the key is in both already
+  Sha256State inner_, outer_;  // the key is in both already
 };
 
 // The same for what comes in pieces.
@@ -30,11 +30,11 @@ class Sha256 {
  public:
   Sha256();
   void add(std::string_view piece);
-  std::string hex() const;            // of all that was added
+  std::string hex() const;  // of all that was added
 
  private:
   Sha256State state_;
-  std::string rest_;                  // less than a block
+  std::string rest_;  // less than a block
   uint64_t size_ = 0;
 };
 

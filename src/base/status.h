@@ -8,8 +8,8 @@
 #define HODEI_CONCAT_INNER(a, b) a##b
 #define HODEI_CONCAT(a, b) HODEI_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                     \
-  do {                                                            \
+#define RETURN_IF_ERROR(expr)                                         \
+  do {                                                                \
     if (absl::Status status_ = (expr); !status_.ok()) return status_; \
   } while (false)
 
@@ -32,7 +32,7 @@ absl::Status bad_field(std::string_view field, const Parts&... what) {
 
 }  // namespace hodei
 
-#define HODEI_CHECK(condition)                                          \
-  do {                                                                  \
+#define HODEI_CHECK(condition)                                               \
+  do {                                                                       \
     if (!(condition)) ::hodei::abort_loudly(#condition, __FILE__, __LINE__); \
   } while (false)

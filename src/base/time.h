@@ -25,8 +25,8 @@ struct TimePoint {
   bool is_set() const { return us != 0; }
 };
 
-using WallTime = TimePoint<struct WallTag>;   // microseconds since 1970
-using MonoTime = TimePoint<struct MonoTag>;   // microseconds since boot, suspend included
+using WallTime = TimePoint<struct WallTag>;  // microseconds since 1970
+using MonoTime = TimePoint<struct MonoTag>;  // microseconds since boot, suspend included
 
 inline constexpr MonoTime kNever{INT64_MAX};
 

@@ -50,13 +50,15 @@ Hash128 own_trace(JobId job) {
   for (const char c : public_id(job)) {
     if (c != '-') digits.push_back(c);
   }
-  return {parse_hex(std::string_view(digits).substr(0, 16)).value_or(1), parse_hex(std::string_view(digits).substr(16)).value_or(1)};
+  return {parse_hex(std::string_view(digits).substr(0, 16)).value_or(1),
+          parse_hex(std::string_view(digits).substr(16)).value_or(1)};
 }
 
 }  // namespace
 
 std::optional<TraceContext> parse_traceparent(std::string_view text) {
-  if (text.size() < kLength || text[2] != '-' || text[kSpanAt - 1] != '-' || text[kFlagsAt - 1] != '-') return std::nullopt;
+  if (text.size() < kLength || text[2] != '-' || text[kSpanAt - 1] != '-' || text[kFlagsAt - 1] != '-')
+    return std::nullopt;
   const auto version = parse_hex(text.substr(0, 2));
   const auto high = parse_hex(text.substr(kTraceAt, 16));
   const auto low = parse_hex(text.substr(kTraceAt + 16, 16));
@@ -76,7 +78,7 @@ std::string_view traceparent_in(std::string_view bytes) {
     if (!tag) break;
     const std::optional<size_t> length = field_length(*tag & 7, bytes);
     if (!length || *length > bytes.size()) break;
-    if (*tag == kTraceparentTag) found = bytes.substr(0, *length);   // the last one counts
+    if (*tag == kTraceparentTag) found = bytes.substr(0, *length);  // the last one counts
     bytes.remove_prefix(*length);
   }
   return found;
@@ -104,7 +106,8 @@ std::string span_text(uint64_t span) { return fmt::format("{:016x}", span); }
 
 std::string traceparent_for(ExecutionId execution, std::string_view spec_bytes) {
   const TraceContext trace = trace_of(execution.job, spec_bytes);
-  return fmt::format("00-{:016x}{:016x}-{:016x}-0{}", trace.trace.high, trace.trace.low, span_of(execution), trace.sampled ? 1 : 0);
+  return fmt::format("00-{:016x}{:016x}-{:016x}-0{}", trace.trace.high, trace.trace.low, span_of(execution),
+                     trace.sampled ? 1 : 0);
 }
 
 }  // namespace hodei

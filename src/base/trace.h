@@ -1,5 +1,5 @@
-// Trace contexts in the form of W3C. A job's trace is the one of its caller, or begins with the job; in both cases all of
-// its ids follow from the job's number and its spec, so nothing has to be stored or handed on.
+// Trace contexts in the form of W3C. A job's trace is the one of its caller, or begins with the job; in both cases all
+// of its ids follow from the job's number and its spec, so nothing has to be stored or handed on.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hodei {
 
 struct TraceContext {
   Hash128 trace;
-  uint64_t span = 0;        // the caller's; 0: none
+  uint64_t span = 0;  // the caller's; 0: none
   bool sampled = true;
 
   bool operator==(const TraceContext&) const = default;
@@ -36,8 +36,8 @@ uint64_t span_of(JobId job);
 uint64_t span_of(ExecutionId execution);
 uint64_t span_of(uint64_t parent, std::string_view phase);
 
-std::string trace_text(const Hash128& trace);      // 32 hexadecimal digits
-std::string span_text(uint64_t span);              // 16
+std::string trace_text(const Hash128& trace);  // 32 hexadecimal digits
+std::string span_text(uint64_t span);          // 16
 // What is given to the process of an execution.
 std::string traceparent_for(ExecutionId execution, std::string_view spec_bytes);
 

@@ -18,11 +18,14 @@ TEST(Traceparent, IsReadAsTheStandardWritesIt) {
 }
 
 TEST(Traceparent, IsRefusedWhenItIsNotOne) {
-  for (const std::string_view bad :
-       {"", "x", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-        "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902bg-01", "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}) {
+  for (const std::string_view bad : {"", "x", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+                                     "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+                                     "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                                     "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+                                     "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+                                     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+                                     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902bg-01",
+                                     "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}) {
     EXPECT_FALSE(parse_traceparent(bad)) << bad;
   }
 }
@@ -35,7 +38,7 @@ TEST(TraceOfAJob, IsItsPublicIdWhenTheCallerNamesNone) {
 }
 
 TEST(TraceOfAJob, IsTheCallersWhenTheSpecNamesOne) {
-  std::string spec("\x0a\x03job\x38\x05", 7);   // name, timeout_ms
+  std::string spec("\x0a\x03job\x38\x05", 7);  // name, timeout_ms
   EXPECT_EQ(traceparent_in(spec), "");
   add_traceparent(kGiven, spec);
   EXPECT_EQ(traceparent_in(spec), kGiven);

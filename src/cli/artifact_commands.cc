@@ -18,7 +18,7 @@ namespace hodei::cli {
 namespace {
 
 constexpr size_t kChunk = 256 << 10;
-constexpr int kDownloadAttempts = 5;      // in a row without a byte
+constexpr int kDownloadAttempts = 5;  // in a row without a byte
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -46,7 +46,8 @@ absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& 
   ASSIGN_OR_RETURN(const v1::StoredArtifact stored, ArtifactClient(session).upload(header, next));
   if (const auto data = session.data_text(stored)) return *data;
   if (session.form() == OutputForm::Name) return stored.name() + "\n";
-  return cat("artifact ", stored.name(), " is stored, ", human_bytes(stored.size()), ", sha256 ", stored.sha256(), "\n");
+  return cat("artifact ", stored.name(), " is stored, ", human_bytes(stored.size()), ", sha256 ", stored.sha256(),
+             "\n");
 }
 
 // Goes on where a broken call stopped. `write` takes the bytes.
@@ -87,7 +88,8 @@ absl::Status download_to(Session& session, const std::string& name, const std::s
     return static_cast<bool>(file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())));
   });
   file.close();
-  if (status.ok() && (!file || std::rename(beside.c_str(), path.c_str()) != 0)) status = absl::ErrnoToStatus(errno, path);
+  if (status.ok() && (!file || std::rename(beside.c_str(), path.c_str()) != 0))
+    status = absl::ErrnoToStatus(errno, path);
   if (!status.ok()) unlink(beside.c_str());
   return status;
 }

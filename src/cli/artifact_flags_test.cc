@@ -34,11 +34,12 @@ TEST(ArtifactFlags, AnOutputNeedsPathAndUrl) {
 }
 
 TEST(ArtifactFlags, AnOutputOfTheJobIsToldFromTheFormOfWhatIsPrinted) {
-  std::vector<std::string> words = {"job", "submit", "--output", "json", "--output", "a=hodei:a", "--output=b=hodei:b",
-                                    "--output=yaml", "--name", "x=y"};
+  std::vector<std::string> words = {"job",      "submit",    "--output",           "json",
+                                    "--output", "a=hodei:a", "--output=b=hodei:b", "--output=yaml",
+                                    "--name",   "x=y"};
   tell_outputs_apart(words);
-  EXPECT_THAT(words, ElementsAre("job", "submit", "--output", "json", "--output-to", "a=hodei:a", "--output-to=b=hodei:b",
-                                 "--output=yaml", "--name", "x=y"));
+  EXPECT_THAT(words, ElementsAre("job", "submit", "--output", "json", "--output-to", "a=hodei:a",
+                                 "--output-to=b=hodei:b", "--output=yaml", "--name", "x=y"));
 }
 
 }  // namespace

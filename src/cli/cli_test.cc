@@ -347,10 +347,10 @@ TEST_F(CliTest, CompletionKnowsEveryCommandAndFlag) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     EXPECT_EQ(run({"completion", shell}), 0);
     for (const char* word :
-         {"run",     "submit",     "list",     "logs",  "cancel", "retry",  "explain", "watch",  "worker",
-          "drain",   "taint", "unregister", "template", "artifact", "put",   "queue",  "status", "otp",     "create", "scheduler",
-          "version", "completion", "config",   "check", "show",   "dev",    "server",  "agent",  "idempotency-key",
-          "output",  "progress", "input-archive"}) {
+         {"run",    "submit", "list",   "logs",       "cancel",          "retry",      "explain",  "watch",
+          "worker", "drain",  "taint",  "unregister", "template",        "artifact",   "put",      "queue",
+          "status", "otp",    "create", "scheduler",  "version",         "completion", "config",   "check",
+          "show",   "dev",    "server", "agent",      "idempotency-key", "output",     "progress", "input-archive"}) {
       EXPECT_THAT(out_, HasSubstr(word)) << shell;
     }
   }

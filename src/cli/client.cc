@@ -53,7 +53,7 @@ std::unique_ptr<Stubs> connect(const Address& address) {
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(kLargestMessage);
   args.SetMaxSendMessageSize(kLargestMessage);
-  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);   // a ping for nearly every message
+  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // a ping for nearly every message
   args.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindow);
   // A restarted server is found again quickly.
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
@@ -335,7 +335,9 @@ absl::StatusOr<v1::Provider> Client::update_provider(const v1::UpdateProviderReq
 }
 
 absl::Status Client::remove_provider(const std::string& name) {
-  return wire_->call(&Stubs::providers, &Providers::RemoveProvider, named<v1::RemoveProviderRequest>(name), Retry::Never).status();
+  return wire_
+      ->call(&Stubs::providers, &Providers::RemoveProvider, named<v1::RemoveProviderRequest>(name), Retry::Never)
+      .status();
 }
 
 absl::StatusOr<v1::ListProvidersResponse> Client::list_providers() {
@@ -361,7 +363,8 @@ absl::StatusOr<v1::Pool> Client::set_pool(const v1::Pool& pool) {
 }
 
 absl::Status Client::remove_pool(const std::string& name) {
-  return wire_->call(&Stubs::providers, &Providers::RemovePool, named<v1::RemovePoolRequest>(name), Retry::Never).status();
+  return wire_->call(&Stubs::providers, &Providers::RemovePool, named<v1::RemovePoolRequest>(name), Retry::Never)
+      .status();
 }
 
 absl::StatusOr<v1::ListPoolsResponse> Client::list_pools() {

@@ -104,8 +104,8 @@ class Client {
   absl::Status follow_events(const v1::ExecutionEventStreamRequest& request,
                              std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {});
 
-  absl::Status stream_metrics(const v1::StreamMetricsRequest& request, std::function<bool(const v1::MetricSample&)> take,
-                              std::stop_token stop);
+  absl::Status stream_metrics(const v1::StreamMetricsRequest& request,
+                              std::function<bool(const v1::MetricSample&)> take, std::stop_token stop);
 
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);

@@ -142,7 +142,7 @@ std::string with_whole_characters(std::string_view json) {
       at += 12;
       continue;
     }
-    const size_t size = json[at] == '\\' ? 2 : 1;   // an escaped backslash begins no other escape
+    const size_t size = json[at] == '\\' ? 2 : 1;  // an escaped backslash begins no other escape
     out += json.substr(at, size);
     at += size;
   }

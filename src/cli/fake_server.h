@@ -155,7 +155,8 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     *answer = decision;
     return grpc::Status::OK;
   }
-  grpc::Status ListTenants(grpc::ServerContext*, const v1::ListTenantsRequest*, v1::ListTenantsResponse* answer) override {
+  grpc::Status ListTenants(grpc::ServerContext*, const v1::ListTenantsRequest*,
+                           v1::ListTenantsResponse* answer) override {
     for (const v1::Tenant& one : tenants) *answer->add_tenants() = one;
     return grpc::Status::OK;
   }
@@ -173,7 +174,8 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     if (!limits.empty()) *answer = limits[0];
     return grpc::Status::OK;
   }
-  grpc::Status RemoveLimit(grpc::ServerContext*, const v1::RemoveLimitRequest* request, v1::RemoveLimitResponse*) override {
+  grpc::Status RemoveLimit(grpc::ServerContext*, const v1::RemoveLimitRequest* request,
+                           v1::RemoveLimitResponse*) override {
     limits_removed.push_back(request->key());
     return grpc::Status::OK;
   }
@@ -210,7 +212,8 @@ class FakeAdmin final : public v1::AdminService::Service {
     return grpc::Status::OK;
   }
   // Pages of two, newest first.
-  grpc::Status ListAudit(grpc::ServerContext*, const v1::ListAuditRequest* request, v1::ListAuditResponse* answer) override {
+  grpc::Status ListAudit(grpc::ServerContext*, const v1::ListAuditRequest* request,
+                         v1::ListAuditResponse* answer) override {
     const std::lock_guard lock(mutex);
     audited.push_back(*request);
     int64_t number = request->page_token().empty() ? 5 : std::stoll(request->page_token()) - 1;
@@ -225,21 +228,25 @@ class FakeAdmin final : public v1::AdminService::Service {
 
 class FakeProviders final : public v1::ProviderManagementService::Service {
  public:
-  grpc::Status RegisterProvider(grpc::ServerContext*, const v1::RegisterProviderRequest* request, v1::Provider* answer) override {
+  grpc::Status RegisterProvider(grpc::ServerContext*, const v1::RegisterProviderRequest* request,
+                                v1::Provider* answer) override {
     registered.push_back(request->config());
     *answer->mutable_config() = request->config();
     return refuse;
   }
-  grpc::Status UpdateProvider(grpc::ServerContext*, const v1::UpdateProviderRequest* request, v1::Provider* answer) override {
+  grpc::Status UpdateProvider(grpc::ServerContext*, const v1::UpdateProviderRequest* request,
+                              v1::Provider* answer) override {
     updated.push_back(*request);
     answer->mutable_config()->set_name(request->name());
     return refuse;
   }
-  grpc::Status RemoveProvider(grpc::ServerContext*, const v1::RemoveProviderRequest* request, v1::RemoveProviderResponse*) override {
+  grpc::Status RemoveProvider(grpc::ServerContext*, const v1::RemoveProviderRequest* request,
+                              v1::RemoveProviderResponse*) override {
     removed.push_back(request->name());
     return refuse;
   }
-  grpc::Status ListProviders(grpc::ServerContext*, const v1::ListProvidersRequest*, v1::ListProvidersResponse* answer) override {
+  grpc::Status ListProviders(grpc::ServerContext*, const v1::ListProvidersRequest*,
+                             v1::ListProvidersResponse* answer) override {
     for (const v1::Provider& one : providers) *answer->add_providers() = one;
     return grpc::Status::OK;
   }
@@ -249,11 +256,13 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
     }
     return {grpc::NOT_FOUND, "provider '" + request->name() + "' is not there; see `hodei provider list`"};
   }
-  grpc::Status GetProviderHealth(grpc::ServerContext*, const v1::GetProviderHealthRequest*, v1::ProviderHealth* answer) override {
+  grpc::Status GetProviderHealth(grpc::ServerContext*, const v1::GetProviderHealthRequest*,
+                                 v1::ProviderHealth* answer) override {
     *answer = health;
     return grpc::Status::OK;
   }
-  grpc::Status GetWorkerLogs(grpc::ServerContext*, const v1::GetWorkerLogsRequest* request, v1::GetWorkerLogsResponse* answer) override {
+  grpc::Status GetWorkerLogs(grpc::ServerContext*, const v1::GetWorkerLogsRequest* request,
+                             v1::GetWorkerLogsResponse* answer) override {
     answer->set_text(printed.empty() ? request->worker_id() + " printed " + std::to_string(request->tail()) : printed);
     return grpc::Status::OK;
   }
@@ -262,7 +271,8 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
     *answer = request->pool();
     return grpc::Status::OK;
   }
-  grpc::Status RemovePool(grpc::ServerContext*, const v1::RemovePoolRequest* request, v1::RemovePoolResponse*) override {
+  grpc::Status RemovePool(grpc::ServerContext*, const v1::RemovePoolRequest* request,
+                          v1::RemovePoolResponse*) override {
     removed.push_back(request->name());
     return grpc::Status::OK;
   }
@@ -272,7 +282,7 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
   }
 
   grpc::Status refuse = grpc::Status::OK;
-  std::string printed;   // by every worker, if it is not empty
+  std::string printed;  // by every worker, if it is not empty
   std::vector<v1::ProviderConfig> registered;
   std::vector<v1::UpdateProviderRequest> updated;
   std::vector<std::string> removed;
@@ -289,7 +299,8 @@ class FakeServer {
   void start() {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::InsecureServerCredentials(), &port_);
-    for (grpc::Service* service : std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers}) {
+    for (grpc::Service* service :
+         std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();

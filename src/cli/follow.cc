@@ -38,7 +38,8 @@ bool has_unread_rest(const v1::Job& job, const LogCursor& cursor) {
 std::string gap_note(const v1::LogGap& gap) {
   const bool is_expired = gap.reason() == "expired";
   const std::string much = gap.bytes() > 0 ? cat(gap.bytes(), " bytes of output ") : std::string("some of the output ");
-  if (is_expired) return cat(much, "expired: the server keeps output for a limited time (log_retention_age, log_retention_size)");
+  if (is_expired)
+    return cat(much, "expired: the server keeps output for a limited time (log_retention_age, log_retention_size)");
   return cat(much, gap.bytes() > 0 ? "are" : "is", " missing here (", gap.reason(), ")");
 }
 

@@ -14,13 +14,13 @@ namespace hodei::cli {
 
 struct FollowOptions {
   std::string job_id;
-  int32_t execution = 0;     // 0: all
+  int32_t execution = 0;          // 0: all
   std::optional<LogCursor> from;  // where to begin; not set: at the beginning
-  Duration reconnect_for{};  // how long a server may be away
+  Duration reconnect_for{};       // how long a server may be away
   const Clock* clock = nullptr;
   std::function<bool(Duration)> pause;
   LogCursor::Sink on_piece;
-  std::function<void()> on_pause;  // after the last piece of what came in one go
+  std::function<void()> on_pause;                   // after the last piece of what came in one go
   std::function<void(const std::string&)> on_note;  // for people: reconnecting, output missing
   std::function<void(const v1::LogGap&, const LogCursor& before)> on_gap;  // not set: a note says it
 };

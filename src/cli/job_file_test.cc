@@ -64,8 +64,8 @@ TEST(JobFile, ReadsJson) {
 
 TEST(JobFile, ReadsTheTwoHalvesOfACharacterInJson) {
   v1::QueueJobRequest request;
-  const absl::Status read =
-      read_job(R"({"command": {"shell": {"cmd": "\ud83d\ude80", "args": ["\\ud83d\\ude80", "\u00e9"]}}})", "job.json", request);
+  const absl::Status read = read_job(
+      R"({"command": {"shell": {"cmd": "\ud83d\ude80", "args": ["\\ud83d\\ude80", "\u00e9"]}}})", "job.json", request);
   ASSERT_EQ(read.message(), "");
   EXPECT_EQ(request.spec().command().shell().cmd(), "\U0001f680");
   EXPECT_EQ(request.spec().command().shell().args(0), "\\ud83d\\ude80") << "an escaped backslash begins no escape";

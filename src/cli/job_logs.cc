@@ -23,7 +23,9 @@ class LogPrinter {
         request_(request),
         writer_(session.io),
         text_(request, {session.io.out_is_terminal, session.io.err_is_terminal},
-              [this](bool is_stderr, std::string bytes) { add({is_stderr, std::move(bytes)}); }) {}
+              [this](bool is_stderr, std::string bytes) {
+                add({is_stderr, std::move(bytes)});
+              }) {}
 
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const LogCursor::Piece& piece) {

@@ -98,7 +98,8 @@ TEST_F(JobLogs, RefuseWhatMakesNoSenseAndNameTheFlag) {
 }
 
 TEST_F(JobLogs, RulesForOutputGoIntoTheJob) {
-  ASSERT_EQ(run({"job", "submit", "--log-policy", "drop", "--log-limit", "100M", "--log-rate", "1M", "--", "true"}), 0) << err_;
+  ASSERT_EQ(run({"job", "submit", "--log-policy", "drop", "--log-limit", "100M", "--log-rate", "1M", "--", "true"}), 0)
+      << err_;
   const v1::LogOptions& logs = server_.jobs.queued.at(0).spec().logs();
   EXPECT_EQ(logs.policy(), v1::LogOptions::drop);
   EXPECT_EQ(logs.max_bytes(), 100 << 20);

@@ -88,8 +88,8 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
 std::string history_table(const v1::Job& job, const ViewOptions& options) {
   Table table({"TIME", "FROM", "TO", "EXECUTION", "REASON"});
   for (const v1::Transition& t : job.history()) {
-    table.add(
-        {format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), or_dash(t.execution_id()), t.reason()});
+    table.add({format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), or_dash(t.execution_id()),
+               t.reason()});
   }
   return table.text(options.colours, 2);
 }
@@ -118,7 +118,8 @@ void add_detail(FieldList& fields, const v1::Execution& newest) {
   }
   const v1::Usage& usage = newest.usage();
   if (usage.io_read_bytes() + usage.io_write_bytes() > 0) {
-    fields.add("Disk", cat(human_bytes(usage.io_read_bytes()), " read, ", human_bytes(usage.io_write_bytes()), " written"));
+    fields.add("Disk",
+               cat(human_bytes(usage.io_read_bytes()), " read, ", human_bytes(usage.io_write_bytes()), " written"));
   }
 }
 

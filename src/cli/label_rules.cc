@@ -40,10 +40,13 @@ LabelRule make_rule(std::string_view key, LabelRule::Operator op, const std::vec
 
 absl::Status check_lengths(const LabelRule& rule, std::string_view text) {
   const std::string_view shown = clip(text, 80);
-  if (rule.key().size() > kMaxLabelKey) return bad_rule(shown, cat("the label's name has more than ", kMaxLabelKey, " characters"));
-  if (static_cast<size_t>(rule.values_size()) > kMaxRuleValues) return bad_rule(shown, cat("has more than ", kMaxRuleValues, " values"));
+  if (rule.key().size() > kMaxLabelKey)
+    return bad_rule(shown, cat("the label's name has more than ", kMaxLabelKey, " characters"));
+  if (static_cast<size_t>(rule.values_size()) > kMaxRuleValues)
+    return bad_rule(shown, cat("has more than ", kMaxRuleValues, " values"));
   for (const std::string& value : rule.values()) {
-    if (value.size() > kMaxLabelValue) return bad_rule(shown, cat("a value has more than ", kMaxLabelValue, " characters"));
+    if (value.size() > kMaxLabelValue)
+      return bad_rule(shown, cat("a value has more than ", kMaxLabelValue, " characters"));
   }
   return absl::OkStatus();
 }

@@ -25,16 +25,16 @@ struct ServerOptions {
   std::string database_url;  // empty or sqlite:
   Duration log_retention_age{};
   int64_t log_retention_bytes = 0;
-  Duration audit_retention_age{};  // 0: for ever
-  Duration job_retention_age{};    // 0: for ever
+  Duration audit_retention_age{};   // 0: for ever
+  Duration job_retention_age{};     // 0: for ever
   int64_t job_retention_count = 0;  // 0: any number
   std::string secret_key;
   std::string secret_key_file;
   Duration artifact_retention_age{};
   int64_t artifact_store_bytes = 0;
-  int64_t queue_memory = 0;        // 0: as the machine has it
+  int64_t queue_memory = 0;  // 0: as the machine has it
   Duration lease{};
-  std::string log_level;  // trace … off
+  std::string log_level;               // trace … off
   std::optional<Address> http_listen;  // nothing: off
   bool http_was_chosen = false;        // not the default: it must work
   Duration metrics_retention_age{};
@@ -54,10 +54,10 @@ struct WorkerTaint {
 
 struct AgentOptions {
   std::vector<Address> servers;
-  std::string token;      // the one-time token; empty when a session is kept in state_dir
-  std::string worker_id;  // empty: made once and kept in state_dir
-  std::string name;       // empty: the host name
-  int slots = 0;          // 0: four per core
+  std::string token;          // the one-time token; empty when a session is kept in state_dir
+  std::string worker_id;      // empty: made once and kept in state_dir
+  std::string name;           // empty: the host name
+  int slots = 0;              // 0: four per core
   int64_t job_processes = 0;  // of one execution; 0: no limit
   std::string cgroups;        // on, v1, off
   int64_t job_log_bytes = 0;  // likewise
@@ -73,8 +73,8 @@ struct AgentOptions {
   std::string provider;
   std::string isolation;
   std::string image;
-  int64_t cpu_milli = 0;       // 0: the machine's
-  int64_t memory_bytes = 0;    // likewise
+  int64_t cpu_milli = 0;     // 0: the machine's
+  int64_t memory_bytes = 0;  // likewise
   int64_t gpus = 0;
 };
 

@@ -19,8 +19,8 @@ class LogCursor {
   void keep_to(int32_t execution) { only_ = execution; }
   // Where to begin; after keep_to().
   void begin_at(int64_t offset) { execution_ = only_, offset_ = offset; }
-  void begin_with_last(int64_t entries) { tail_ = entries; }   // 0: with the first
-  void begin_since(WallTime time) { since_ = time; }           // not set: with the first
+  void begin_with_last(int64_t entries) { tail_ = entries; }  // 0: with the first
+  void begin_since(WallTime time) { since_ = time; }          // not set: with the first
 
   struct Piece {
     const v1::LogEntry& entry;
@@ -53,7 +53,7 @@ class LogCursor {
   int32_t execution_ = 0;
   int64_t offset_ = 0;
   bool ended_ = false;
-  bool begun_ = false;   // something has come
+  bool begun_ = false;  // something has come
   int64_t tail_ = 0;
   WallTime since_;
 };

@@ -4,16 +4,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/cli/job_view.h"
 #include "src/base/printable.h"
 #include "src/base/utf8.h"
+#include "src/cli/job_view.h"
 
 namespace hodei::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string one_line(const Json& object) { return printable_json(object.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n"; }
+std::string one_line(const Json& object) {
+  return printable_json(object.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
 
 }  // namespace
 

@@ -16,8 +16,10 @@ constexpr int64_t kLargestOffset = int64_t{1} << 60;
 absl::Status check_together(const LogFlags& f, bool json) {
   if (f.stdout_only && f.stderr_only) return bad_field("--stdout-only", "cannot be combined with --stderr-only");
   if (f.raw && json) return bad_field("--raw", "cannot be combined with -o json, which escapes bytes");
-  if (f.raw && f.timestamps) return bad_field("--raw", "cannot be combined with --timestamps: raw output is the job's own bytes");
-  if (f.raw && !f.pattern.empty()) return bad_field("--raw", "cannot be combined with --grep, which chooses whole lines");
+  if (f.raw && f.timestamps)
+    return bad_field("--raw", "cannot be combined with --timestamps: raw output is the job's own bytes");
+  if (f.raw && !f.pattern.empty())
+    return bad_field("--raw", "cannot be combined with --grep, which chooses whole lines");
   if (!f.offset.empty() && (!f.tail.empty() || !f.since.empty())) {
     return bad_field("--offset", "cannot be combined with --tail or --since: each of them says where to begin");
   }

@@ -26,16 +26,16 @@ struct LogFlags {
 
 struct LogRequest {
   std::string id;
-  int32_t execution = 0;      // 0: all
-  int64_t offset = -1;        // begin there; -1: at the beginning
-  int64_t tail = 0;           // lines; 0: all
-  WallTime since;             // not set: from the beginning
+  int32_t execution = 0;  // 0: all
+  int64_t offset = -1;    // begin there; -1: at the beginning
+  int64_t tail = 0;       // lines; 0: all
+  WallTime since;         // not set: from the beginning
   bool follow = false;
   bool timestamps = false;
   bool raw = false;
   bool with_stdout = true;
   bool with_stderr = true;
-  std::shared_ptr<const re2::RE2> pattern;   // none: every line
+  std::shared_ptr<const re2::RE2> pattern;  // none: every line
 
   bool chooses_lines() const { return pattern != nullptr || !with_stdout || !with_stderr; }
 };
@@ -43,7 +43,7 @@ struct LogRequest {
 // `json`: the output will be JSON. INVALID_ARGUMENT names the flag and what to do.
 absl::StatusOr<LogRequest> make_log_request(const LogFlags& flags, bool json, WallTime now);
 
-bool contains(const re2::RE2& pattern, std::string_view line);   // a newline at its end does not count
+bool contains(const re2::RE2& pattern, std::string_view line);  // a newline at its end does not count
 
 // "10m" (ago), "2026-11-15T15:04:05Z", "2026-11-15 15:04", "2026-11-15"; without a zone it is UTC.
 absl::StatusOr<WallTime> parse_since(const std::string& text, WallTime now);

@@ -1,5 +1,5 @@
-// A job's output as text for a reader: lines put together from their pieces, chosen, stamped, and cleaned of the earlier
-// states of progress bars where no terminal would draw over them.
+// A job's output as text for a reader: lines put together from their pieces, chosen, stamped, and cleaned of the
+// earlier states of progress bars where no terminal would draw over them.
 #pragma once
 
 #include <functional>
@@ -31,10 +31,10 @@ class LogText {
  private:
   struct Stream {
     bool is_stderr = false;
-    bool last_state_only = false;   // of a line that returns to its beginning
+    bool last_state_only = false;  // of a line that returns to its beginning
     std::string held;
-    WallTime time;                  // of its first byte
-    bool inside_line = false;       // some of it has passed already
+    WallTime time;             // of its first byte
+    bool inside_line = false;  // some of it has passed already
   };
 
   void emit(Stream& stream, bool ends);

@@ -100,7 +100,8 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
 
 int report_parse_error(const CLI::App& root, const std::vector<std::string>& args, const CLI::ParseError& error,
                        const Surroundings& io) {
-  io.err(cat("hodei: error: ", printable_lines(describe(root, error)), "\n  `", path_of(chosen(root)), " --help` says more\n"));
+  io.err(cat("hodei: error: ", printable_lines(describe(root, error)), "\n  `", path_of(chosen(root)),
+             " --help` says more\n"));
   return !args.empty() && args[0] == "run" ? kPlatform : kUsage;
 }
 

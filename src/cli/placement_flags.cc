@@ -28,7 +28,8 @@ absl::Status add_company(const std::vector<std::string>& texts, std::string_view
 void add_placement_flags(CLI::App& command, PlacementFlags& f) {
   command.add_option("--isolation", f.isolation, "at least this strong: process, container or hardware")
       ->type_name("LEVEL");
-  command.add_option("--prefer-provider", f.preferred_provider, "prefer workers of this provider")->type_name("PROVIDER");
+  command.add_option("--prefer-provider", f.preferred_provider, "prefer workers of this provider")
+      ->type_name("PROVIDER");
   repeatable(command, "--near", f.near, "only where a job with such labels runs: 'app=db', 'app In (db,cache)'")
       ->type_name("RULE");
   repeatable(command, "--away", f.away, "only where no job with such labels runs")->type_name("RULE");

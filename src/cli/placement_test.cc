@@ -7,9 +7,32 @@ namespace {
 using testing::HasSubstr;
 
 TEST_F(CliTest, FlagsOfPlacementGoIntoTheJob) {
-  EXPECT_EQ(run({"job", "submit", "--isolation", "container", "--arch", "x86_64", "--gpu", "--pool", "p", "--toleration",
-                 "team=a", "--toleration", "old", "--constraint", "zone In (a,b)", "--near", "app=db", "--away",
-                 "app In (web,cache)", "--prefer-near", "team", "--prefer-away", "!team", "--prefer-provider", "docker", "--",
+  EXPECT_EQ(run({"job",
+                 "submit",
+                 "--isolation",
+                 "container",
+                 "--arch",
+                 "x86_64",
+                 "--gpu",
+                 "--pool",
+                 "p",
+                 "--toleration",
+                 "team=a",
+                 "--toleration",
+                 "old",
+                 "--constraint",
+                 "zone In (a,b)",
+                 "--near",
+                 "app=db",
+                 "--away",
+                 "app In (web,cache)",
+                 "--prefer-near",
+                 "team",
+                 "--prefer-away",
+                 "!team",
+                 "--prefer-provider",
+                 "docker",
+                 "--",
                  "true"}),
             0)
       << err_;
@@ -35,7 +58,8 @@ TEST_F(CliTest, FlagsOfPlacementGoIntoTheJob) {
 
 TEST_F(CliTest, PlacementThatMakesNoSenseIsRefusedWithTheFlagsName) {
   EXPECT_EQ(run({"job", "submit", "--isolation", "contaner", "--", "true"}), 1);
-  EXPECT_THAT(err_, HasSubstr("--isolation: 'contaner' is not one of process, container, hardware; did you mean 'container'?"));
+  EXPECT_THAT(
+      err_, HasSubstr("--isolation: 'contaner' is not one of process, container, hardware; did you mean 'container'?"));
   EXPECT_EQ(run({"job", "submit", "--near", "app Im (db)", "--", "true"}), 1);
   EXPECT_THAT(err_, HasSubstr("--near: "));
   EXPECT_TRUE(server_.jobs.queued.empty());
@@ -65,8 +89,8 @@ TEST_F(CliTest, TaintAsksForTaintsOrForNone) {
 }
 
 TEST_F(CliTest, SchedulerSetSendsOnlyWhatIsGiven) {
-  EXPECT_EQ(run({"scheduler", "set", "--strategy", "round-robin", "--weight", "zone=40", "--weight", "load=0", "--threshold",
-                 "5", "--packing", "pack", "--preemption", "on", "--reserve-after", "90s"}),
+  EXPECT_EQ(run({"scheduler", "set", "--strategy", "round-robin", "--weight", "zone=40", "--weight", "load=0",
+                 "--threshold", "5", "--packing", "pack", "--preemption", "on", "--reserve-after", "90s"}),
             0)
       << err_;
   const v1::ConfigureSchedulerRequest& sent = server_.scheduler.configured.at(0);

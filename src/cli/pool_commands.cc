@@ -96,14 +96,17 @@ absl::StatusOr<std::string> pool_list_text(Session& session) {
 
 absl::StatusOr<std::string> pool_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_pool(name));
-  return session.form() == OutputForm::Name ? name + "\n" : cat("pool ", name, " is removed; its workers finish what they run, then go\n");
+  return session.form() == OutputForm::Name
+             ? name + "\n"
+             : cat("pool ", name, " is removed; its workers finish what they run, then go\n");
 }
 
 void add_pool_set(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("set", "make a pool, or replace it");
   auto flags = std::make_shared<PoolFlags>();
   command->add_option("name", flags->name, "of the pool")->required()->type_name("NAME");
-  command->add_option("--provider", flags->provider, "that makes its workers; without it, any that can")->type_name("PROVIDER");
+  command->add_option("--provider", flags->provider, "that makes its workers; without it, any that can")
+      ->type_name("PROVIDER");
   command->add_option("--image", flags->image, "that its workers are made from")->type_name("IMAGE");
   command->add_option("--min", flags->min, "workers kept even when nobody waits (0)")->type_name("N");
   command->add_option("--max", flags->max, "workers at most; 0: as many as the provider makes (0)")->type_name("N");
@@ -121,7 +124,9 @@ void add_pool_set(CLI::App& group, Session& session) {
   command->add_option("--memory", flags->memory, "of one worker: 512, 2g")->type_name("SIZE");
   command->add_option("--gpus", flags->gpus, "of one worker")->type_name("N");
   repeatable(*command, "--label", flags->labels, "a label of its workers")->type_name("KEY=VALUE");
-  command->callback([&session, flags] { session.action = [&session, flags] { return session.show(pool_set_text(session, *flags)); }; });
+  command->callback([&session, flags] {
+    session.action = [&session, flags] { return session.show(pool_set_text(session, *flags)); };
+  });
 }
 
 }  // namespace
@@ -141,7 +146,9 @@ void add_pool_commands(CLI::App& root, Session& session) {
   remove->alias("delete");
   auto name = std::make_shared<std::string>();
   remove->add_option("name", *name, "of the pool")->required()->type_name("NAME");
-  remove->callback([&session, name] { session.action = [&session, name] { return session.show(pool_remove_text(session, *name)); }; });
+  remove->callback([&session, name] {
+    session.action = [&session, name] { return session.show(pool_remove_text(session, *name)); };
+  });
 }
 
 }  // namespace hodei::cli

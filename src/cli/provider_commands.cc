@@ -33,7 +33,8 @@ absl::StatusOr<int64_t> number(std::string_view flag, const std::string& text, i
 
 absl::StatusOr<double> cost_of(const std::string& text) {
   const absl::StatusOr<double> cost = parse_number(text);
-  if (!cost.ok() || !is_within(*cost, 0, 1e6)) return bad_field("--cost", "'", text, "' is not a number from 0 to 1000000");
+  if (!cost.ok() || !is_within(*cost, 0, 1e6))
+    return bad_field("--cost", "'", text, "' is not a number from 0 to 1000000");
   return cost;
 }
 
@@ -91,7 +92,8 @@ absl::StatusOr<std::string> provider_set_text(Session& session, const ProviderFl
   return told(session, provider, "is changed");
 }
 
-absl::StatusOr<std::string> mode_text(Session& session, const std::string& name, v1::ProviderConfig::Mode mode, std::string_view what) {
+absl::StatusOr<std::string> mode_text(Session& session, const std::string& name, v1::ProviderConfig::Mode mode,
+                                      std::string_view what) {
   v1::UpdateProviderRequest request;
   request.set_name(name);
   request.set_mode(mode);
@@ -122,8 +124,11 @@ int health(Session& session, const std::string& name) {
   const absl::StatusOr<v1::ProviderHealth> health = session.client().provider_health(name);
   if (!health.ok()) return session.fail(health.status());
   const auto data = session.data_text(*health);
-  session.print(data ? *data : session.form() == OutputForm::Name ? name + "\n" : health_text(name, *health, view(session)));
-  const bool is_well = health->state() == v1::ProviderHealth::Healthy || health->state() == v1::ProviderHealth::Degraded;
+  session.print(data                                 ? *data
+                : session.form() == OutputForm::Name ? name + "\n"
+                                                     : health_text(name, *health, view(session)));
+  const bool is_well =
+      health->state() == v1::ProviderHealth::Healthy || health->state() == v1::ProviderHealth::Degraded;
   return is_well ? kOk : kRefused;
 }
 
@@ -134,12 +139,15 @@ absl::StatusOr<std::string> provider_remove_text(Session& session, const std::st
 
 void add_shared_flags(CLI::App& command, ProviderFlags& flags, bool is_change) {
   const std::string removes = is_change ? "; KEY= removes one" : "";
-  repeatable(command, "--option", flags.options, "a word of the provider's own, see docs/providers" + removes)->type_name("KEY=VALUE");
-  repeatable(command, "--label", flags.labels, "a label of every worker that it makes" + removes)->type_name("KEY=VALUE");
+  repeatable(command, "--option", flags.options, "a word of the provider's own, see docs/providers" + removes)
+      ->type_name("KEY=VALUE");
+  repeatable(command, "--label", flags.labels, "a label of every worker that it makes" + removes)
+      ->type_name("KEY=VALUE");
   command.add_option("--max-workers", flags.max_workers, "at once; 0: as many as it can")->type_name("N");
   command.add_option("--preference", flags.preference, "among those that could, the higher goes first")->type_name("N");
   command.add_option("--cost", flags.cost, "of a worker and hour; the lower goes first")->type_name("X");
-  command.add_option("--server-address", flags.server_address, "where its workers find the server")->type_name("HOST:PORT");
+  command.add_option("--server-address", flags.server_address, "where its workers find the server")
+      ->type_name("HOST:PORT");
 }
 
 CLI::App* named_command(CLI::App& group, const char* command, const char* what, std::string& name) {
@@ -151,15 +159,19 @@ CLI::App* named_command(CLI::App& group, const char* command, const char* what, 
 void add_changes(CLI::App& group, Session& session) {
   auto added = std::make_shared<ProviderFlags>();
   CLI::App* add = named_command(group, "add", "add a provider; its options are checked", added->name);
-  add->add_option("--type", added->type, "process, docker, kubernetes, firecracker, custom, ec2, azurevm, cloudrun, lambda")
+  add->add_option("--type", added->type,
+                  "process, docker, kubernetes, firecracker, custom, ec2, azurevm, cloudrun, lambda")
       ->required()
       ->type_name("TYPE");
   add_shared_flags(*add, *added, false);
-  add->callback([&session, added] { session.action = [&session, added] { return session.show(add_text(session, *added)); }; });
+  add->callback(
+      [&session, added] { session.action = [&session, added] { return session.show(add_text(session, *added)); }; });
   auto changed = std::make_shared<ProviderFlags>();
   CLI::App* set = named_command(group, "set", "change a provider; what is not given stays", changed->name);
   add_shared_flags(*set, *changed, true);
-  set->callback([&session, changed] { session.action = [&session, changed] { return session.show(provider_set_text(session, *changed)); }; });
+  set->callback([&session, changed] {
+    session.action = [&session, changed] { return session.show(provider_set_text(session, *changed)); };
+  });
 }
 
 void add_modes(CLI::App& group, Session& session) {
@@ -172,12 +184,15 @@ void add_modes(CLI::App& group, Session& session) {
   static constexpr Mode kModes[] = {
       {"enable", "let it make workers again", v1::ProviderConfig::enabled, "is enabled"},
       {"disable", "no new workers, and idle ones go", v1::ProviderConfig::disabled, "is disabled; its idle workers go"},
-      {"maintenance", "no new workers; those that are there go on", v1::ProviderConfig::maintenance, "is in maintenance; its workers go on"},
+      {"maintenance", "no new workers; those that are there go on", v1::ProviderConfig::maintenance,
+       "is in maintenance; its workers go on"},
   };
   for (const Mode& mode : kModes) {
     auto name = std::make_shared<std::string>();
     named_command(group, mode.command, mode.what, *name)->callback([&session, &mode, name] {
-      session.action = [&session, &mode, name] { return session.show(mode_text(session, *name, mode.mode, mode.told)); };
+      session.action = [&session, &mode, name] {
+        return session.show(mode_text(session, *name, mode.mode, mode.told));
+      };
     });
   }
 }

@@ -26,8 +26,9 @@ v1::Provider docker() {
 }
 
 TEST_F(CliTest, AProviderIsAddedWithItsOptions) {
-  ASSERT_EQ(run({"provider", "add", "d", "--type", "docker", "--option", "host=unix:///x", "--option", "pull=never", "--label", "zone=a",
-                 "--max-workers", "3", "--preference", "-2", "--cost", "0.5", "--server-address", "10.0.0.1:50051"}),
+  ASSERT_EQ(run({"provider", "add", "d", "--type", "docker", "--option", "host=unix:///x", "--option", "pull=never",
+                 "--label", "zone=a", "--max-workers", "3", "--preference", "-2", "--cost", "0.5", "--server-address",
+                 "10.0.0.1:50051"}),
             0)
       << err_;
   const v1::ProviderConfig& config = server_.providers.registered.at(0);
@@ -86,8 +87,11 @@ TEST_F(CliTest, HealthIsAnExitCodeToo) {
 }
 
 TEST_F(CliTest, BadWordsAboutProvidersAreRefusedBeforeTheyAreSent) {
-  for (const std::vector<std::string>& bad :
-       {std::vector<std::string>{"--max-workers", "many"}, {"--cost", "-1"}, {"--cost", "cheap"}, {"--option", "alone"}, {"--label", "=x"}}) {
+  for (const std::vector<std::string>& bad : {std::vector<std::string>{"--max-workers", "many"},
+                                              {"--cost", "-1"},
+                                              {"--cost", "cheap"},
+                                              {"--option", "alone"},
+                                              {"--label", "=x"}}) {
     std::vector<std::string> words = {"provider", "add", "d", "--type", "docker"};
     words.insert(words.end(), bad.begin(), bad.end());
     EXPECT_NE(run(words), 0) << bad[0] << " " << bad[1];
@@ -105,8 +109,9 @@ TEST_F(CliTest, WhatTheServerRefusesIsSaid) {
 }
 
 TEST_F(CliTest, APoolIsSetListedAndRemoved) {
-  ASSERT_EQ(run({"pool", "set", "p", "--provider", "docker", "--image", "debian:12", "--min", "1", "--max", "4", "--spare", "2", "--idle",
-                 "1m30s", "--slots", "2", "--cpu", "0.5", "--memory", "2g", "--label", "zone=a"}),
+  ASSERT_EQ(run({"pool", "set",   "p",   "--provider", "docker", "--image", "debian:12", "--min",
+                 "1",    "--max", "4",   "--spare",    "2",      "--idle",  "1m30s",     "--slots",
+                 "2",    "--cpu", "0.5", "--memory",   "2g",     "--label", "zone=a"}),
             0)
       << err_;
   const v1::Pool& pool = server_.providers.pools.at(0);
@@ -158,7 +163,8 @@ TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
 }
 
 TEST(RunNotes, SayThatAWorkerIsBeingMade) {
-  EXPECT_EQ(waiting_note("j1", "provisioning: provider docker makes worker docker-7"), "waiting: a docker worker is being made");
+  EXPECT_EQ(waiting_note("j1", "provisioning: provider docker makes worker docker-7"),
+            "waiting: a docker worker is being made");
   EXPECT_EQ(waiting_note("j1", "provisioning"), "waiting: a worker is being made");
   EXPECT_THAT(waiting_note("j1", "no worker fits"), HasSubstr("j1 is waiting: no worker fits (`hodei job explain j1`"));
 }

@@ -25,12 +25,13 @@ std::string pairs(const Map& map) {
 }
 
 std::string state_of(const v1::Provider& provider) {
-  return provider.state() == v1::Provider::STATE_UNSPECIFIED ? std::string("-") : v1::Provider::State_Name(provider.state());
+  return provider.state() == v1::Provider::STATE_UNSPECIFIED ? std::string("-")
+                                                             : v1::Provider::State_Name(provider.state());
 }
 
 std::string health_word(const v1::ProviderHealth& health) {
   return health.state() == v1::ProviderHealth::STATE_UNSPECIFIED ? std::string("unknown")
-                                                                  : v1::ProviderHealth::State_Name(health.state());
+                                                                 : v1::ProviderHealth::State_Name(health.state());
 }
 
 Colour health_colour(const v1::ProviderHealth& health) {
@@ -39,7 +40,8 @@ Colour health_colour(const v1::ProviderHealth& health) {
 
 Colour state_colour(const v1::Provider& provider) {
   if (provider.state() == v1::Provider::Active) return Colour::Green;
-  if (provider.state() == v1::Provider::Overloaded || provider.state() == v1::Provider::Maintenance) return Colour::Yellow;
+  if (provider.state() == v1::Provider::Overloaded || provider.state() == v1::Provider::Maintenance)
+    return Colour::Yellow;
   return provider.state() == v1::Provider::Disabled ? Colour::Grey : colour_of_state(state_of(provider));
 }
 
@@ -51,12 +53,14 @@ std::string usage(const v1::Provider& provider) {
 }
 
 std::string startup(const v1::Provider& provider) {
-  return provider.startup_ms() > 0 ? human_duration(std::chrono::milliseconds(provider.startup_ms())) : std::string("-");
+  return provider.startup_ms() > 0 ? human_duration(std::chrono::milliseconds(provider.startup_ms()))
+                                   : std::string("-");
 }
 
 std::string isolation(const v1::Provider& provider) {
-  return provider.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED ? std::string()
-                                                                        : v1::Constraints::Isolation_Name(provider.isolation());
+  return provider.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED
+             ? std::string()
+             : v1::Constraints::Isolation_Name(provider.isolation());
 }
 
 // What is wrong with it just now, if anything.
@@ -86,9 +90,11 @@ std::string jobs_each(const v1::Pool& pool) {
 }  // namespace
 
 std::string provider_table(const v1::ListProvidersResponse& providers, const ViewOptions& options) {
-  std::vector<std::string> headers = {"NAME", "TYPE", "STATE", "HEALTH", "WORKERS", "STARTUP", "MADE", "FAILED", "NOTE"};
+  std::vector<std::string> headers = {"NAME",    "TYPE", "STATE",  "HEALTH", "WORKERS",
+                                      "STARTUP", "MADE", "FAILED", "NOTE"};
   if (options.wide) {
-    for (const char* more : {"ISOLATION", "IMAGES", "PREFERENCE", "COST", "OPTIONS", "LABELS"}) headers.emplace_back(more);
+    for (const char* more : {"ISOLATION", "IMAGES", "PREFERENCE", "COST", "OPTIONS", "LABELS"})
+      headers.emplace_back(more);
   }
   Table table(headers);
   for (const v1::Provider& provider : providers.providers()) {
@@ -127,9 +133,11 @@ std::string provider_page(const v1::Provider& provider, const ViewOptions& optio
   }
   fields.add("Workers", cat(usage(provider), provider.workers_size() > 0 ? ": " : "", joined(provider.workers())));
   fields.add("Made", cat(provider.created(), ", failed ", provider.failed(), ", since the server started"));
-  if (provider.failures_in_a_row() > 0) fields.add("In a row", cat(provider.failures_in_a_row(), " failures"), Colour::Yellow);
+  if (provider.failures_in_a_row() > 0)
+    fields.add("In a row", cat(provider.failures_in_a_row(), " failures"), Colour::Yellow);
   fields.add("Last failure", printable(provider.last_failure()), Colour::Yellow);
-  if (wall_time(provider.not_before()).is_set()) fields.add("Waits until", format_utc(wall_time(provider.not_before())), Colour::Yellow);
+  if (wall_time(provider.not_before()).is_set())
+    fields.add("Waits until", format_utc(wall_time(provider.not_before())), Colour::Yellow);
   fields.add("Start-up", startup(provider));
   fields.add("Isolation", isolation(provider));
   fields.add("Images", provider.supports_images() ? "any" : "none");
@@ -150,13 +158,14 @@ std::string health_text(const std::string& provider, const v1::ProviderHealth& h
 }
 
 std::string pool_table(const v1::ListPoolsResponse& pools, const ViewOptions& options) {
-  std::vector<std::string> headers = {"NAME", "PROVIDER", "WORKERS", "STARTING", "BUSY", "WAITING", "MIN", "MAX", "SPARE", "IDLE"};
+  std::vector<std::string> headers = {"NAME",    "PROVIDER", "WORKERS", "STARTING", "BUSY",
+                                      "WAITING", "MIN",      "MAX",     "SPARE",    "IDLE"};
   if (options.wide) {
     for (const char* more : {"IMAGE", "SLOTS", "JOBS EACH", "NAMESPACE", "SIZE", "LABELS"}) headers.emplace_back(more);
   }
   Table table(headers);
   for (const v1::Pool& pool : pools.pools()) {
-    std::vector<Table::Cell> row = {pool.name(),       pool.provider().empty() ? "any" : pool.provider(),
+    std::vector<Table::Cell> row = {pool.name(),         pool.provider().empty() ? "any" : pool.provider(),
                                     cat(pool.workers()), cat(pool.starting()),
                                     cat(pool.busy()),    cat(pool.waiting_jobs()),
                                     cat(pool.min()),     pool.max() > 0 ? cat(pool.max()) : std::string("-"),

@@ -130,7 +130,8 @@ absl::StatusOr<double> parse_rate(std::string_view text) {
   if (!count) return bad();
   if (rest.empty()) return *count;
   if (rest.substr(0, 1) != "/") return bad();
-  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == rest.substr(1); });
+  const auto unit =
+      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == rest.substr(1); });
   if (unit == std::end(kUnits) || unit->us < kSecond) return bad();
   return *count * static_cast<double>(kSecond) / static_cast<double>(unit->us);
 }

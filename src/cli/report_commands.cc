@@ -14,13 +14,14 @@ void add_report(CLI::App& root, Session& session, const std::string& verb, const
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option(positional, *words, of_positional)->type_name("");
   command->callback([&session, verb, words] {
-    session.needs_settings = false;   // a job may have no home, no file and no server of its own
-    session.takes_program = true;     // words that begin with a dash stand behind `--`
+    session.needs_settings = false;  // a job may have no home, no file and no server of its own
+    session.takes_program = true;    // words that begin with a dash stand behind `--`
     session.action = [&session, verb, words] {
       std::vector<std::string> all = {verb};
       all.insert(all.end(), words->begin(), words->end());
       all.insert(all.end(), session.program.begin(), session.program.end());
-      if (!session.local.report) return session.fail(absl::UnimplementedError("this program was built without a worker"));
+      if (!session.local.report)
+        return session.fail(absl::UnimplementedError("this program was built without a worker"));
       return session.local.report(all);
     };
   });

@@ -11,10 +11,12 @@ namespace {
 
 constexpr Duration kPatience = 2s;
 
-// "provisioning: provider docker makes worker docker-1" → "a docker worker is being made"; empty: it waits for something else.
+// "provisioning: provider docker makes worker docker-1" → "a docker worker is being made"; empty: it waits for
+// something else.
 std::string what_is_made(const std::string& reason) {
   constexpr std::string_view kSign = "provisioning: provider ";
-  if (!reason.starts_with(kSign)) return reason.starts_with("provisioning") ? std::string("a worker is being made") : std::string();
+  if (!reason.starts_with(kSign))
+    return reason.starts_with("provisioning") ? std::string("a worker is being made") : std::string();
   const std::string provider = reason.substr(kSign.size(), reason.find(' ', kSign.size()) - kSign.size());
   return cat("a ", provider, " worker is being made");
 }
@@ -58,7 +60,8 @@ void RunNotes::say_progress(const std::stop_token& stop) {
           request,
           [this](const v1::ExecutionEvent& event) {
             if (event.has_progress()) {
-              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()), printable(event.progress().message())));
+              note_(cat(job_id_, fmt::format(" {:.0f} % ", event.progress().percentage()),
+                        printable(event.progress().message())));
             }
             return !event.final();
           },

@@ -14,7 +14,8 @@
 namespace hodei::cli {
 namespace {
 
-const std::vector<std::string> kStrategies = {"smart", "round-robin", "least-connections", "resource-priority", "affinity"};
+const std::vector<std::string> kStrategies = {"smart", "round-robin", "least-connections", "resource-priority",
+                                              "affinity"};
 const std::vector<std::string> kWeights = {"capacity", "load", "affinity", "zone", "history"};
 
 std::string seconds(int64_t ms) { return ms % 1000 == 0 ? cat(ms / 1000, " s") : cat(ms, " ms"); }
@@ -33,7 +34,8 @@ std::string page(const v1::SchedulerConfig& config, const Session& session) {
   fields.add("  history", cat(config.weight_history()));
   fields.add("Threshold", cat(config.threshold()));
   fields.add("Preemption", config.preemption() ? "on" : "off");
-  fields.add("Reserve after", config.reserve_after_ms() == 0 ? std::string("never") : seconds(config.reserve_after_ms()));
+  fields.add("Reserve after",
+             config.reserve_after_ms() == 0 ? std::string("never") : seconds(config.reserve_after_ms()));
   return cat(paint("Scheduler", Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
 }
 
@@ -136,7 +138,8 @@ void add_scheduler_commands(CLI::App& root, Session& session) {
   auto flags = std::make_shared<Flags>();
   set->add_option("--strategy", flags->strategy, "smart, round-robin, least-connections, resource-priority, affinity")
       ->type_name("STRATEGY");
-  set->add_option("--packing", flags->packing, "spread jobs over workers, or pack them onto few")->type_name("spread|pack");
+  set->add_option("--packing", flags->packing, "spread jobs over workers, or pack them onto few")
+      ->type_name("spread|pack");
   repeatable(*set, "--weight", flags->weights, "of a part of the score: capacity, load, affinity, zone, history")
       ->type_name("PART=WEIGHT");
   set->add_option("--capacity", flags->capacity, "weight of free capacity")->type_name("WEIGHT");

@@ -24,8 +24,9 @@ absl::StatusOr<std::string> value_to_set(const Session& session, const SetFlags&
   if (flags.file == "-" || flags.from_stdin) return read_secret_from_stdin(session.io);
   if (!flags.file.empty()) return read_small_file(flags.file, kLargestSecret);
   if (session.io.read_hidden) return session.io.read_hidden(cat("Value of ", flags.name, ": "));
-  return absl::InvalidArgumentError(cat("value: there is no terminal to ask on; give it with --from-file FILE or --value-stdin, "
-                                        "never on the command line, where everybody can read it"));
+  return absl::InvalidArgumentError(
+      cat("value: there is no terminal to ask on; give it with --from-file FILE or --value-stdin, "
+          "never on the command line, where everybody can read it"));
 }
 
 absl::StatusOr<std::string> secret_set_text(Session& session, const SetFlags& flags) {
@@ -33,7 +34,8 @@ absl::StatusOr<std::string> secret_set_text(Session& session, const SetFlags& fl
   request.set_namespace_(session.name_space());
   request.set_name(flags.name);
   ASSIGN_OR_RETURN(*request.mutable_value(), value_to_set(session, flags));
-  if (request.value().empty()) return bad_field("value", "is empty; `hodei secret rm ", flags.name, "` removes a secret");
+  if (request.value().empty())
+    return bad_field("value", "is empty; `hodei secret rm ", flags.name, "` removes a secret");
   RETURN_IF_ERROR(check_utf8(request));
   ASSIGN_OR_RETURN(const v1::StoredSecret stored, session.client().put_secret(request));
   if (!stored.note().empty()) session.note(cat("note: ", stored.note()));
@@ -114,8 +116,8 @@ absl::StatusOr<std::string> audit_text(Session& session, const AuditFlags& flags
     messages.push_back(&entry);
     numbers += cat(entry.number(), "\n");
     const WallTime at{entry.at().seconds() * 1'000'000};
-    table.add({cat(entry.number()), format_utc(at), entry.action(), printable(entry.subject()), printable(entry.principal()),
-               printable(entry.detail())});
+    table.add({cat(entry.number()), format_utc(at), entry.action(), printable(entry.subject()),
+               printable(entry.principal()), printable(entry.detail())});
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return numbers;
@@ -127,8 +129,10 @@ void add_secret_set(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("set", "store a secret, or change it");
   auto flags = std::make_shared<SetFlags>();
   command->add_option("name", flags->name, "of the secret: letters, digits, _ . -")->required()->type_name("NAME");
-  command->add_option("--from-file", flags->file, "the value is what this file holds, byte for byte")->type_name("FILE");
-  command->add_flag("--value-stdin", flags->from_stdin, "the value comes from standard input, less a line break at its end");
+  command->add_option("--from-file", flags->file, "the value is what this file holds, byte for byte")
+      ->type_name("FILE");
+  command->add_flag("--value-stdin", flags->from_stdin,
+                    "the value comes from standard input, less a line break at its end");
   command->footer("Without a flag the value is asked for on the terminal. A job gets it with `--secret NAME`.");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(secret_set_text(session, *flags)); };
@@ -142,13 +146,15 @@ void add_audit(CLI::App& root, Session& session) {
   command->alias("ls");
   auto flags = std::make_shared<AuditFlags>();
   command->add_option("--since", flags->since, "not older than this: 1h, 7d")->type_name("TIME");
-  command->add_option("--action", flags->action, "secret.set, secret.delivered, secret.deleted, secret.failed, worker.refused")
+  command
+      ->add_option("--action", flags->action,
+                   "secret.set, secret.delivered, secret.deleted, secret.failed, worker.refused")
       ->type_name("ACTION");
-  command->add_option("--subject", flags->subject, "what it was done to: a secret, an execution, a worker")->type_name("NAME");
+  command->add_option("--subject", flags->subject, "what it was done to: a secret, an execution, a worker")
+      ->type_name("NAME");
   command->add_option("--limit", flags->limit, "at most so many (100)")->type_name("N");
-  command->callback([&session, flags] {
-    session.action = [&session, flags] { return session.show(audit_text(session, *flags)); };
-  });
+  command->callback(
+      [&session, flags] { session.action = [&session, flags] { return session.show(audit_text(session, *flags)); }; });
 }
 
 }  // namespace

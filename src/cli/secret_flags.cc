@@ -42,11 +42,13 @@ absl::Status set_secrets(const SecretFlags& flags, const Surroundings& io, v1::J
   for (const std::string& text : flags.from) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      return bad_field("--secret-from", "'", text, "' is not NAME=FILE; write --secret-from token=token.txt, or token=- for "
+      return bad_field("--secret-from", "'", text,
+                       "' is not NAME=FILE; write --secret-from token=token.txt, or token=- for "
                        "standard input");
     }
     const std::string file = text.substr(equals + 1);
-    ASSIGN_OR_RETURN(std::string value, file == "-" ? read_secret_from_stdin(io) : read_small_file(file, kLargestSecret));
+    ASSIGN_OR_RETURN(std::string value,
+                     file == "-" ? read_secret_from_stdin(io) : read_small_file(file, kLargestSecret));
     if (value.empty()) return bad_field("--secret-from", file, " is empty");
     named_secret(spec, text.substr(0, equals)).set_value(std::move(value));
   }

@@ -19,8 +19,8 @@ namespace hodei::cli {
 inline constexpr size_t kLargestSecret = 64 << 10;
 
 struct SecretFlags {
-  std::vector<std::string> names;    // in the server's store
-  std::vector<std::string> from;     // NAME=FILE
+  std::vector<std::string> names;  // in the server's store
+  std::vector<std::string> from;   // NAME=FILE
   bool files = false;
 };
 

@@ -10,8 +10,8 @@ using testing::Not;
 TEST_F(CliTest, SecretsOfAJobAreNamesOrValuesFromFiles) {
   stdin_ = "from stdin\n";
   const std::string file = temp_file("secret", "from file\n");
-  ASSERT_EQ(run({"job", "submit", "--secret", "stored", "--secret-from", "a=" + file, "--secret-from", "b=-", "--secret-files",
-                 "--", "true"}),
+  ASSERT_EQ(run({"job", "submit", "--secret", "stored", "--secret-from", "a=" + file, "--secret-from", "b=-",
+                 "--secret-files", "--", "true"}),
             0)
       << err_;
   const v1::JobSpec& spec = server_.jobs.queued.at(0).spec();
@@ -35,7 +35,9 @@ TEST_F(CliTest, ASecretIsSetFromStdinAFileOrTheTerminal) {
   ASSERT_EQ(run({"secret", "set", "token", "--value-stdin"}), 0) << err_;
   ASSERT_EQ(run({"secret", "set", "token", "--from-file", temp_file("value", "v4lue\n")}), 0) << err_;
   EXPECT_NE(run({"secret", "set", "token"}), 0) << "there is no terminal";
-  io_.read_hidden = [](std::string_view prompt) { return absl::StatusOr<std::string>(std::string(prompt.substr(0, 5))); };
+  io_.read_hidden = [](std::string_view prompt) {
+    return absl::StatusOr<std::string>(std::string(prompt.substr(0, 5)));
+  };
   ASSERT_EQ(run({"secret", "set", "token", "-n", "team"}), 0) << err_;
   EXPECT_THAT(err_, HasSubstr("too short"));
   ASSERT_EQ(server_.admin.put.size(), 3u);

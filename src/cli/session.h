@@ -50,8 +50,8 @@ struct Session {
   bool colours() const;
   std::string name_space() const { return settings.text("namespace"); }
 
-  // What they write holds no control characters but line breaks, tabs and our colours, whoever wrote it. Only a job's own
-  // output and the content of artifacts go to `io` directly.
+  // What they write holds no control characters but line breaks, tabs and our colours, whoever wrote it. Only a job's
+  // own output and the content of artifacts go to `io` directly.
   void print(std::string_view text) const;
   void note(std::string_view text) const;      // "hodei: …" on stderr
   int fail(const absl::Status& status) const;  // prints the error; gives the exit code

@@ -38,8 +38,8 @@ absl::Status check_cores(const std::string& v) { return parse_cores(v).status();
 absl::Status check_lease(const std::string& v) {
   ASSIGN_OR_RETURN(const Duration lease, parse_duration(v));
   if (lease >= kShortestLease && lease <= kLongestLease) return absl::OkStatus();
-  return absl::InvalidArgumentError(cat("'", v, "' is not from ", exact_duration(kShortestLease), " to ",
-                                        exact_duration(kLongestLease)));
+  return absl::InvalidArgumentError(
+      cat("'", v, "' is not from ", exact_duration(kShortestLease), " to ", exact_duration(kLongestLease)));
 }
 absl::Status check_endpoint(const std::string& v) {
   if (v.empty() || v.starts_with("http://") || v.starts_with("https://")) return absl::OkStatus();
@@ -122,8 +122,8 @@ constexpr Setting kSettings[] = {
      "the OpenTelemetry collector that gets the spans of jobs, such as http://localhost:4318; empty: none"},
     {"queue_memory", "--queue-memory", "HODEI_QUEUE_MEMORY", "", "0", kServer, check_bytes,
      "how much memory unfinished jobs may take; further ones are refused (0: half of the machine's, at most 8 GiB)"},
-    {"artifact_retention_age", "--artifact-retention-age", "HODEI_ARTIFACT_RETENTION_AGE", "", "7d", kServer, check_duration,
-     "how long artifacts in the server's store are kept, at most"},
+    {"artifact_retention_age", "--artifact-retention-age", "HODEI_ARTIFACT_RETENTION_AGE", "", "7d", kServer,
+     check_duration, "how long artifacts in the server's store are kept, at most"},
     {"artifact_store_size", "--artifact-store-size", "HODEI_ARTIFACT_STORE_SIZE", "", "10GiB", kServer, check_bytes,
      "how much the server's store of artifacts may hold, all together"},
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
@@ -150,7 +150,8 @@ constexpr Setting kSettings[] = {
     {"stop_grace", "--stop-grace", "HODEI_STOP_GRACE", "", "30s", kAgent, check_stop_grace,
      "how long what runs may go on when this worker is stopped; then it is ended and will run again; 0: not at all"},
     {"leave_after", "--leave-after", "HODEI_LEAVE_AFTER", "", "0", kAgent, check_duration,
-     "end when nothing runs and no server has answered for this long, or when the state folder is gone; 0: never, but 1h for "
+     "end when nothing runs and no server has answered for this long, or when the state folder is gone; 0: never, but "
+     "1h for "
      "the worker of `dev`"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "key=value labels of this worker", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,

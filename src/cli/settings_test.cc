@@ -111,7 +111,8 @@ TEST_F(SettingsTest, PostgresIsRefusedUntilItIsThere) {
 TEST_F(SettingsTest, MakeTheOptionsOfServerAndAgent) {
   env_ = {{"HODEI_DATA_DIR", "/d"}, {"GRPC_PORT", "7001"}, {"HODEI_TOKEN", "t"}};
   flags_ = {{"labels", {"zone=a"}}, {"taints", {"gpu:NoExecute"}}, {"slots", {"4"}}};
-  const Settings settings = resolve("log_retention_age: 2d\npool: p\nlease: 1m\njob_processes: 100\ncgroups: v1\n").value();
+  const Settings settings =
+      resolve("log_retention_age: 2d\npool: p\nlease: 1m\njob_processes: 100\ncgroups: v1\n").value();
   const DevOptions dev = dev_options(settings, surroundings_).value();
   EXPECT_EQ(dev.server.data_dir, "/d");
   EXPECT_EQ(dev.server.listen, (Address{"127.0.0.1", 7001}));

@@ -154,10 +154,12 @@ absl::StatusOr<std::string> remove_limit_text(Session& session, const std::strin
   request.set_key(key);
   RETURN_IF_ERROR(check_utf8(request));
   RETURN_IF_ERROR(session.client().remove_limit(request));
-  return session.form() == OutputForm::Name ? key + "\n" : cat("key ", printable(key), " has the limit that its jobs say\n");
+  return session.form() == OutputForm::Name ? key + "\n"
+                                            : cat("key ", printable(key), " has the limit that its jobs say\n");
 }
 
-void add_share_list(CLI::App& group, Session& session, const char* what, absl::StatusOr<std::string> (*text)(Session&)) {
+void add_share_list(CLI::App& group, Session& session, const char* what,
+                    absl::StatusOr<std::string> (*text)(Session&)) {
   CLI::App* command = group.add_subcommand("list", what);
   command->alias("ls");
   auto watch = std::make_shared<bool>(false);
@@ -177,7 +179,8 @@ void add_tenant(CLI::App& root, Session& session) {
   set->add_option("--weight", flags->weight, "its share of what all want at once, 0.001 to 1000 (1)")->type_name("N");
   set->add_option("--max-running", flags->max_running, "executions at once; 0: no quota")->type_name("N");
   set->add_option("--max-cpu", flags->max_cpu, "cores of what runs; 0: no quota")->type_name("CORES");
-  set->add_option("--max-memory", flags->max_memory, "memory of what runs, in MB or with a unit; 0: no quota")->type_name("SIZE");
+  set->add_option("--max-memory", flags->max_memory, "memory of what runs, in MB or with a unit; 0: no quota")
+      ->type_name("SIZE");
   set->add_option("--max-pending", flags->max_pending, "waiting jobs, more are refused; 0: no quota")->type_name("N");
   set->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(set_tenant_text(session, *flags)); };
@@ -188,7 +191,8 @@ void add_limit(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("limit", "limits of concurrency keys");
   group->require_subcommand(1);
   add_share_list(*group, session, "keys in use or set, with what they hold and what waits", limits_text);
-  CLI::App* set = group->add_subcommand("set", "set a key's limit or rate, over what jobs say; what is not given stays");
+  CLI::App* set =
+      group->add_subcommand("set", "set a key's limit or rate, over what jobs say; what is not given stays");
   auto flags = std::make_shared<LimitSetFlags>();
   set->add_option("key", flags->key, "of the jobs")->required()->type_name("KEY");
   set->add_option("--limit", flags->limit, "jobs at once; 0: no limit")->type_name("N");
@@ -201,9 +205,8 @@ void add_limit(CLI::App& root, Session& session) {
   remove->alias("delete");
   auto key = std::make_shared<std::string>();
   remove->add_option("key", *key, "whose limit was set")->required()->type_name("KEY");
-  remove->callback([&session, key] {
-    session.action = [&session, key] { return session.show(remove_limit_text(session, *key)); };
-  });
+  remove->callback(
+      [&session, key] { session.action = [&session, key] { return session.show(remove_limit_text(session, *key)); }; });
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ TEST_F(CliTest, TenantsAreListedWithWhatTheyHaveOfTheirQuotas) {
 
 TEST_F(CliTest, ATenantIsSetByWhatIsGivenAndNothingElse) {
   server_.scheduler.tenants = {tenant()};
-  ASSERT_EQ(run({"tenant", "set", "team-a", "--weight", "2.5", "--max-cpu", "1.5", "--max-memory", "2g", "--max-pending", "0"}), 0)
+  ASSERT_EQ(run({"tenant", "set", "team-a", "--weight", "2.5", "--max-cpu", "1.5", "--max-memory", "2g",
+                 "--max-pending", "0"}),
+            0)
       << err_;
   const v1::SetTenantRequest& asked = server_.scheduler.tenants_set.at(0);
   EXPECT_EQ(asked.namespace_(), "team-a");

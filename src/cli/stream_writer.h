@@ -24,7 +24,7 @@ class StreamWriter {
     if (!(is_stderr_ ? io_.err(waiting_) : io_.out(waiting_))) closed_ = true;
     waiting_.clear();
   }
-  bool closed() const { return closed_; }   // nobody reads any more
+  bool closed() const { return closed_; }  // nobody reads any more
 
  private:
   static constexpr size_t kMostWaiting = 64 << 10;

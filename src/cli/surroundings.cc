@@ -55,7 +55,7 @@ absl::StatusOr<std::string> ask_hidden(std::string_view prompt) {
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
   write_all(STDERR_FILENO, prompt);
   std::string line(kLargestInput, '\0');
-  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());   // a terminal gives one line
+  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());  // a terminal gives one line
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
   write_all(STDERR_FILENO, "\n");
   line.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));

@@ -142,7 +142,8 @@ void add_template_commands(CLI::App& root, Session& session) {
   list->callback([&session, watch] {
     session.action = [&session, watch] { return session.show(*watch, [&] { return template_list_text(session); }); };
   });
-  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", template_remove_text)->alias("delete");
+  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", template_remove_text)
+      ->alias("delete");
   add_template_run(*group, session);
 }
 

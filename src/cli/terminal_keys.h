@@ -7,7 +7,8 @@
 
 namespace hodei::cli {
 
-// While it lives, keys come at once and are not shown, Ctrl-C included. On something that is no terminal it does nothing.
+// While it lives, keys come at once and are not shown, Ctrl-C included. On something that is no terminal it does
+// nothing.
 class TerminalKeys {
  public:
   TerminalKeys();

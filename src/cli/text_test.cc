@@ -83,8 +83,10 @@ TEST(LabelRules, ReadTheLongAndTheShortForms) {
 }
 
 TEST(LabelRules, RefuseWhatCannotHold) {
-  EXPECT_THAT(std::string(parse_label_rule(std::string(201, 'k')).status().message()), HasSubstr("more than 200 characters"));
-  EXPECT_THAT(std::string(parse_label_rule("k=" + std::string(501, 'v')).status().message()), HasSubstr("more than 500"));
+  EXPECT_THAT(std::string(parse_label_rule(std::string(201, 'k')).status().message()),
+              HasSubstr("more than 200 characters"));
+  EXPECT_THAT(std::string(parse_label_rule("k=" + std::string(501, 'v')).status().message()),
+              HasSubstr("more than 500"));
   EXPECT_THAT(rule_text("zone Inn (a)"), HasSubstr("did you mean 'In'?"));
   EXPECT_THAT(rule_text("zone In"), HasSubstr("names no values"));
   EXPECT_THAT(rule_text("zone In (a"), HasSubstr("not closed"));

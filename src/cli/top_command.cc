@@ -23,7 +23,8 @@ constexpr const char* kHomeAndClear = "\x1b[H\x1b[2J";
 // The newest samples, fed by a thread that follows the stream.
 class LiveSamples {
  public:
-  explicit LiveSamples(Client& client) : thread_([this, &client](const std::stop_token& stop) { follow(client, stop); }) {}
+  explicit LiveSamples(Client& client)
+      : thread_([this, &client](const std::stop_token& stop) { follow(client, stop); }) {}
 
   void add_to(TopData& data) {
     const std::lock_guard lock(mutex_);
@@ -37,7 +38,10 @@ class LiveSamples {
     request.set_jobs(true);
     while (!stop.stop_requested()) {
       // An error is the page's to show: it asks the same server.
-      client.stream_metrics(request, [this](const v1::MetricSample& sample) { return take(sample); }, stop).IgnoreError();
+      client
+          .stream_metrics(
+              request, [this](const v1::MetricSample& sample) { return take(sample); }, stop)
+          .IgnoreError();
       std::unique_lock lock(mutex_);
       ended_.wait_for(lock, stop, kComeBack, [] { return false; });
     }
@@ -54,7 +58,7 @@ class LiveSamples {
   std::mutex mutex_;
   std::condition_variable_any ended_;
   std::map<std::string, v1::MetricSample> of_workers_, of_jobs_;
-  std::jthread thread_;   // last: it uses the rest
+  std::jthread thread_;  // last: it uses the rest
 };
 
 absl::StatusOr<TopData> fetch(Session& session) {

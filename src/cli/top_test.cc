@@ -30,7 +30,8 @@ TopData some_data() {
 
 TEST(TopPage, ShowsWorkersAndJobs) {
   const std::string page = top_page(some_data(), {});
-  for (const char* word : {"1 of 2 workers available", "3 of 8 slots", "12 pending", "w1", "Busy", "25 %", "j7", "Running"}) {
+  for (const char* word :
+       {"1 of 2 workers available", "3 of 8 slots", "12 pending", "w1", "Busy", "25 %", "j7", "Running"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
 }

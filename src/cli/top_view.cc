@@ -8,11 +8,14 @@
 namespace hodei::cli {
 namespace {
 
-std::string rate(double bytes_per_second) { return cat(human_bytes(bounded_whole(bytes_per_second, 0, INT64_MAX)), "/s"); }
+std::string rate(double bytes_per_second) {
+  return cat(human_bytes(bounded_whole(bytes_per_second, 0, INT64_MAX)), "/s");
+}
 
 std::string head_line(const v1::QueueStatus& queue) {
-  return cat(queue.workers_available(), " of ", queue.workers(), " workers available, ", queue.slots() - queue.slots_free(), " of ",
-             queue.slots(), " slots in use, ", queue.running(), " running, ", queue.scheduled(), " scheduled, ", queue.pending(), " pending");
+  return cat(queue.workers_available(), " of ", queue.workers(), " workers available, ",
+             queue.slots() - queue.slots_free(), " of ", queue.slots(), " slots in use, ", queue.running(),
+             " running, ", queue.scheduled(), " scheduled, ", queue.pending(), " pending");
 }
 
 Table worker_rows(const TopData& data) {
@@ -32,8 +35,8 @@ Table worker_rows(const TopData& data) {
                                     human_bytes(memory)};
     if (live) {
       const v1::MetricSample& s = found->second;
-      for (const double each : {s.network_rx_bytes_per_second(), s.network_tx_bytes_per_second(), s.disk_read_bytes_per_second(),
-                                s.disk_write_bytes_per_second()}) {
+      for (const double each : {s.network_rx_bytes_per_second(), s.network_tx_bytes_per_second(),
+                                s.disk_read_bytes_per_second(), s.disk_write_bytes_per_second()}) {
         row.emplace_back(rate(each));
       }
     } else {

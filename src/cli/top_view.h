@@ -15,9 +15,9 @@ namespace hodei::cli {
 struct TopData {
   v1::QueueStatus queue;
   v1::ListWorkersResponse workers;
-  v1::ListJobsResponse jobs;                             // Running and Scheduled
-  std::map<std::string, v1::MetricSample> of_workers;    // the newest, by worker
-  std::map<std::string, v1::MetricSample> of_jobs;       // by short id
+  v1::ListJobsResponse jobs;                           // Running and Scheduled
+  std::map<std::string, v1::MetricSample> of_workers;  // the newest, by worker
+  std::map<std::string, v1::MetricSample> of_jobs;     // by short id
 };
 
 std::string top_page(const TopData& data, const ViewOptions& options);

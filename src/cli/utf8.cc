@@ -19,8 +19,9 @@ absl::Status check(const Message& message, const std::string& path);
 absl::Status check_field(const Message& message, const FieldDescriptor& field, int index, const std::string& path) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-    return check(index < 0 ? reflection.GetMessage(message, &field) : reflection.GetRepeatedMessage(message, &field, index),
-                 path);
+    return check(
+        index < 0 ? reflection.GetMessage(message, &field) : reflection.GetRepeatedMessage(message, &field, index),
+        path);
   }
   if (field.type() != FieldDescriptor::TYPE_STRING) return absl::OkStatus();
   const std::string text =

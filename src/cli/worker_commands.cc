@@ -77,7 +77,8 @@ struct TaintFlags {
 
 absl::StatusOr<v1::TaintWorkerRequest> taint_request(const TaintFlags& flags) {
   if (flags.taints.empty() == !flags.clear) {
-    return bad_field("taint", "give the taints that the worker shall have, like gpu=only:NoSchedule, or --clear for none");
+    return bad_field("taint",
+                     "give the taints that the worker shall have, like gpu=only:NoSchedule, or --clear for none");
   }
   v1::TaintWorkerRequest request;
   for (const std::string& typed : flags.taints) {
@@ -125,7 +126,9 @@ void add_worker_list(CLI::App& group, Session& session) {
   command->add_flag("--all", *all, "terminated ones too");
   command->add_flag("--watch", *watch, "show it again and again");
   command->callback([&session, all, watch] {
-    session.action = [&session, all, watch] { return session.show(*watch, [&] { return worker_list_text(session, *all); }); };
+    session.action = [&session, all, watch] {
+      return session.show(*watch, [&] { return worker_list_text(session, *all); });
+    };
   });
 }
 
@@ -136,7 +139,9 @@ void add_worker_get(CLI::App& group, Session& session) {
   command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
   command->add_flag("--watch", *watch, "show it again and again");
   command->callback([&session, id, watch] {
-    session.action = [&session, id, watch] { return session.show(*watch, [&] { return worker_get_text(session, *id); }); };
+    session.action = [&session, id, watch] {
+      return session.show(*watch, [&] { return worker_get_text(session, *id); });
+    };
   });
 }
 
@@ -165,7 +170,7 @@ absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest
   ASSIGN_OR_RETURN(const v1::GetWorkerLogsResponse answer, session.client().worker_logs(request));
   if (const auto data = session.data_text(answer)) return *data;
   const bool whole = answer.text().empty() || answer.text().back() == '\n';
-  return printable_lines(answer.text()) + (whole ? "" : "\n");   // other programs wrote it
+  return printable_lines(answer.text()) + (whole ? "" : "\n");  // other programs wrote it
 }
 
 void add_logs(CLI::App& group, Session& session) {
@@ -190,13 +195,13 @@ void add_taint(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("taint", "keep jobs away from a worker that do not tolerate it");
   auto flags = std::make_shared<TaintFlags>();
   command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
-  command->add_option("taint", flags->taints,
-                      "all that it shall have: NoSchedule, PreferNoSchedule, or NoExecute, which also puts back what runs")
+  command
+      ->add_option("taint", flags->taints,
+                   "all that it shall have: NoSchedule, PreferNoSchedule, or NoExecute, which also puts back what runs")
       ->type_name("KEY[=VALUE][:EFFECT]...");
   command->add_flag("--clear", flags->clear, "it shall have none");
-  command->callback([&session, flags] {
-    session.action = [&session, flags] { return session.show(taint_text(session, *flags)); };
-  });
+  command->callback(
+      [&session, flags] { session.action = [&session, flags] { return session.show(taint_text(session, *flags)); }; });
 }
 
 void add_unregister(CLI::App& group, Session& session) {

@@ -51,25 +51,26 @@ std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(
 }  // namespace
 
 std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
-  std::vector<std::string> headers = {"ID", "NAME", "STATE", "PROVIDER", "POOL", "SLOTS", "LOAD", "DONE", "FAILED", "SEEN", "LABELS"};
+  std::vector<std::string> headers = {"ID",   "NAME", "STATE",  "PROVIDER", "POOL",  "SLOTS",
+                                      "LOAD", "DONE", "FAILED", "SEEN",     "LABELS"};
   if (options.wide) {
-    for (const char* more : {"HOST", "CPU", "MEMORY", "IMAGE", "VERSION", "CAPABILITIES"})
-      headers.emplace_back(more);
+    for (const char* more : {"HOST", "CPU", "MEMORY", "IMAGE", "VERSION", "CAPABILITIES"}) headers.emplace_back(more);
   }
   Table table(headers);
   for (const v1::Worker& worker : workers.workers()) {
     const v1::WorkerInfo& info = worker.info();
-    std::vector<Table::Cell> row = {info.id(),
-                                    dash_if_empty(info.name()),
-                                    {condition(worker), condition_colour(worker)},
-                                    dash_if_empty(info.provider()),
-                                    dash_if_empty(worker.pool()),
-                                    usage(worker),
-                                    fmt::format("{:.0f} %", worker.cpu_load() * 100),
-                                    cat(worker.succeeded()),
-                                    cat(worker.failed()),
-                                    wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
-                                    dash_if_empty(labels(info))};
+    std::vector<Table::Cell> row = {
+        info.id(),
+        dash_if_empty(info.name()),
+        {condition(worker), condition_colour(worker)},
+        dash_if_empty(info.provider()),
+        dash_if_empty(worker.pool()),
+        usage(worker),
+        fmt::format("{:.0f} %", worker.cpu_load() * 100),
+        cat(worker.succeeded()),
+        cat(worker.failed()),
+        wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
+        dash_if_empty(labels(info))};
     if (options.wide) {
       row.emplace_back(dash_if_empty(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));
@@ -105,7 +106,8 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Capabilities", comma_list(info.capabilities()));
   fields.add("Host", cat(info.hostname(), info.ip().empty() ? "" : " ", info.ip()));
   fields.add("System", cat(info.os(), " ", info.architecture()));
-  fields.add("Provider", cat(info.provider(), worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));
+  fields.add("Provider", cat(info.provider(),
+                             worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));
   fields.add("Pool", worker.pool());
   fields.add("Made for", worker.made_for());
   fields.add("Serves",
@@ -113,9 +115,11 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Jobs", worker.one_job() ? "one, then it goes" : "");
   fields.add("Image", info.image());
   fields.add("Version", info.version());
-  if (wall_time(worker.registered_at()).is_set()) fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
+  if (wall_time(worker.registered_at()).is_set())
+    fields.add("Registered", cat(age(worker.registered_at(), options.now), " ago"));
   if (wall_time(worker.last_seen_at()).is_set()) {
-    fields.add("Seen", cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
+    fields.add("Seen",
+               cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
   }
   return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
 }

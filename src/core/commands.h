@@ -20,20 +20,28 @@ namespace hodei::core {
 // ---- Jobs
 
 struct NewJob {
-  JobHead head;                            // from head_of(); id, times and state are the engine's to set
-  std::shared_ptr<SpecRow> spec;           // job number filled in by the engine
-  std::optional<Hash128> idempotency;      // over namespace and key
-  int64_t key_limit = 0;                   // of its concurrency key; 0: keep what the key has
+  JobHead head;                        // from head_of(); id, times and state are the engine's to set
+  std::shared_ptr<SpecRow> spec;       // job number filled in by the engine
+  std::optional<Hash128> idempotency;  // over namespace and key
+  int64_t key_limit = 0;               // of its concurrency key; 0: keep what the key has
 
   // What the store said about the idempotency key before this command was made, for when the engine does not remember
   // all keys: the job that has it, and which jobs (all with lower numbers) were committed when it was asked.
   std::optional<JobId> key_owner = {};
-  JobId key_asked_before{};                // 0: it was not asked
+  JobId key_asked_before{};  // 0: it was not asked
 };
 
-struct Submit { std::vector<NewJob> jobs; };          // all or none
-struct Cancel { JobId job{}; std::string reason; };
-struct Assign { JobId job{}; WorkerId worker; };
+struct Submit {
+  std::vector<NewJob> jobs;
+};  // all or none
+struct Cancel {
+  JobId job{};
+  std::string reason;
+};
+struct Assign {
+  JobId job{};
+  WorkerId worker;
+};
 // Finished ones, with all that is stored of them. Whoever asks has seen that they have ended; one that is live after
 // all is left alone, and named in the answer.
 struct ForgetJobs {
@@ -49,19 +57,41 @@ struct ForgetJobs {
 // How many one command may name: their rows are deleted in one commit, for which everybody waits.
 inline constexpr size_t kMaxForgottenAtOnce = 500;
 
-struct PutJobTemplate { TemplateRow row; };           // revision and time are the engine's to set
-struct DropJobTemplate { std::string ns; std::string name; };
+struct PutJobTemplate {
+  TemplateRow row;
+};  // revision and time are the engine's to set
+struct DropJobTemplate {
+  std::string ns;
+  std::string name;
+};
 
 // ---- Secrets and the audit trail. The principal is who asked, and from where.
 
-struct PutStoredSecret { SecretRow row; std::string principal; std::string detail; };   // revision and time are the engine's
-struct DropStoredSecret { std::string ns; std::string name; std::string principal; };
-struct RecordAudit { AuditRow row; };                 // number and time are the engine's to set
+struct PutStoredSecret {
+  SecretRow row;
+  std::string principal;
+  std::string detail;
+};  // revision and time are the engine's
+struct DropStoredSecret {
+  std::string ns;
+  std::string name;
+  std::string principal;
+};
+struct RecordAudit {
+  AuditRow row;
+};  // number and time are the engine's to set
 
 // ---- Reports about executions, from a stream or a unary call
 
-struct StartedReport { ExecutionId execution; WallTime at; };
-struct ProgressReport { ExecutionId execution; double percentage = 0; std::string message; };
+struct StartedReport {
+  ExecutionId execution;
+  WallTime at;
+};
+struct ProgressReport {
+  ExecutionId execution;
+  double percentage = 0;
+  std::string message;
+};
 
 // Interrupted: its worker was stopped, and has ended it or never started it.
 enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost, Interrupted };
@@ -74,15 +104,15 @@ struct ResultReport {
   std::string failure;
   std::string message;
   std::string output;
-  WallTime started;                        // not set: it never started
+  WallTime started;  // not set: it never started
   WallTime ended;
-  std::optional<int64_t> log_bytes;        // nothing: the worker did not say
+  std::optional<int64_t> log_bytes;  // nothing: the worker did not say
   RunFacts facts;
 };
 
 struct Report {
   WorkerId worker;
-  uint64_t stream = 0;                     // 0: a unary call
+  uint64_t stream = 0;  // 0: a unary call
   std::vector<StartedReport> started;
   std::vector<ProgressReport> progress;
   std::vector<ResultReport> results;
@@ -90,47 +120,69 @@ struct Report {
 
 // ---- Workers
 
-struct MakeOtp { Hash128 token; WorkerId worker; };
+struct MakeOtp {
+  Hash128 token;
+  WorkerId worker;
+};
 
 struct RegisterWorker {
-  std::optional<Hash128> otp;              // or
-  std::optional<Hash128> session;          // an earlier session
-  Hash128 new_session;                     // in force when an otp was given
+  std::optional<Hash128> otp;      // or
+  std::optional<Hash128> session;  // an earlier session
+  Hash128 new_session;             // in force when an otp was given
   WorkerInfo info;
   std::string incarnation;
-  std::string lineage;                     // see Incarnation; empty: none is named
+  std::string lineage;  // see Incarnation; empty: none is named
   uint64_t generation = 0;
 };
 
-struct HeldExecution { ExecutionId execution; bool started = false; bool ended = false; };
+struct HeldExecution {
+  ExecutionId execution;
+  bool started = false;
+  bool ended = false;
+};
 
 struct OpenStream {
   Hash128 session;
   std::string incarnation;
-  uint64_t stream = 0;                     // a number the caller never uses twice
+  uint64_t stream = 0;  // a number the caller never uses twice
   std::vector<HeldExecution> held;
   std::string lineage;
   uint64_t generation = 0;
-  bool stopping = false;                   // it was told to stop; see WorkerStops
+  bool stopping = false;  // it was told to stop; see WorkerStops
 };
 
-struct CloseStream { WorkerId worker; uint64_t stream = 0; };
+struct CloseStream {
+  WorkerId worker;
+  uint64_t stream = 0;
+};
 
 struct Heartbeat {
   WorkerId worker;
-  uint64_t stream = 0;                     // 0: a unary call
+  uint64_t stream = 0;  // 0: a unary call
   int64_t sent_us = 0;
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;               // already: it needs no answer
+  bool acknowledged = false;  // already: it needs no answer
 };
 
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
-struct WorkerStops { WorkerId worker; uint64_t stream = 0; };
-struct DrainWorker { WorkerId worker; std::string reason; };
-struct TaintWorker { WorkerId worker; std::vector<Taint> taints; };   // all of them
-struct UnregisterWorker { WorkerId worker; std::string reason; };
+struct WorkerStops {
+  WorkerId worker;
+  uint64_t stream = 0;
+};
+struct DrainWorker {
+  WorkerId worker;
+  std::string reason;
+};
+struct TaintWorker {
+  WorkerId worker;
+  std::vector<Taint> taints;
+};  // all of them
+struct UnregisterWorker {
+  WorkerId worker;
+  std::string reason;
+};
 
 // ---- Tenants and keys. What is not given stays as it is.
 
@@ -146,16 +198,27 @@ struct SetLimit {
   std::optional<double> rate;
   std::optional<int64_t> burst;
 };
-struct DropLimit { std::string ns, key; };
+struct DropLimit {
+  std::string ns, key;
+};
 
 // ---- Providers, pools, and what becomes of the workers that they make
 
-struct PutProvider { ProviderRow row; bool is_new = false; };   // is_new: refuse a name that is there
-struct DropProvider { std::string name; };
-struct PutPool { PoolRow row; };
-struct DropPool { std::string name; };
+struct PutProvider {
+  ProviderRow row;
+  bool is_new = false;
+};  // is_new: refuse a name that is there
+struct DropProvider {
+  std::string name;
+};
+struct PutPool {
+  PoolRow row;
+};
+struct DropPool {
+  std::string name;
+};
 
-struct ProviderSeen {                      // a check of its health
+struct ProviderSeen {  // a check of its health
   std::string name;
   ProviderFacts facts;
   HealthState health = HealthState::Unknown;
@@ -165,14 +228,28 @@ struct ProviderSeen {                      // a check of its health
 // Why a worker did not come to be. Shape: this provider will not make such a one. Room: not now. Trouble: its own.
 enum class MakingFailure : uint8_t { Shape = 1, Room, Trouble };
 
-struct WorkerMade { WorkerId worker; std::string handle; };              // the provider took it on
-struct WorkerRuns { WorkerId worker; };                                  // registration is due from now on
-struct WorkerFailed { WorkerId worker; MakingFailure kind{}; std::string reason; };   // or it ended by itself
-struct WorkerDestroyed { WorkerId worker; };                             // nothing of it is left
+struct WorkerMade {
+  WorkerId worker;
+  std::string handle;
+};  // the provider took it on
+struct WorkerRuns {
+  WorkerId worker;
+};  // registration is due from now on
+struct WorkerFailed {
+  WorkerId worker;
+  MakingFailure kind{};
+  std::string reason;
+};  // or it ended by itself
+struct WorkerDestroyed {
+  WorkerId worker;
+};  // nothing of it is left
 
 // What a provider has of this installation. What nobody knows of is destroyed.
 struct Inventory {
-  struct One { WorkerId worker; std::string handle; };
+  struct One {
+    WorkerId worker;
+    std::string handle;
+  };
   std::string provider;
   std::vector<One> workers;
 };
@@ -187,58 +264,94 @@ struct ConfigureScheduler {
   std::optional<Duration> reserve_after;
 };
 
-struct Tick {};                            // look at what is due
-struct Stall { Duration length{0}; };      // the loop was held up: nobody's silence counts for that long
+struct Tick {};  // look at what is due
+struct Stall {
+  Duration length{0};
+};  // the loop was held up: nobody's silence counts for that long
 
 // ---- Questions about memory
 
-struct ExplainJob { JobId job{}; };
+struct ExplainJob {
+  JobId job{};
+};
 struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};
 };  // where would such a job go now
 struct DescribeQueue {};
-struct DescribeWorkers { std::string prefix; bool exact = false; };   // empty: all
-struct FindSession { Hash128 session; };   // whose it is
+struct DescribeWorkers {
+  std::string prefix;
+  bool exact = false;
+};  // empty: all
+struct FindSession {
+  Hash128 session;
+};  // whose it is
 struct DescribeSystem {};
-struct DescribeProviders { std::string name; };         // empty: all
+struct DescribeProviders {
+  std::string name;
+};  // empty: all
 struct DescribePools {};
-struct DescribeTenants { std::string ns; };             // empty: all
-struct DescribeLimits { std::string ns, key; };         // empty: all
+struct DescribeTenants {
+  std::string ns;
+};  // empty: all
+struct DescribeLimits {
+  std::string ns, key;
+};  // empty: all
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
                               DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
 
-using Command = std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret,
-                             DropStoredSecret, RecordAudit, Report, MakeOtp, RegisterWorker,
-                             OpenStream, CloseStream, WorkerStops, Heartbeat, DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider,
-                             PutPool, DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory,
-                             SetTenant, SetLimit, DropLimit, ConfigureScheduler, Tick,
-                             Stall, Question>;
+using Command =
+    std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,
+                 RecordAudit, Report, MakeOtp, RegisterWorker, OpenStream, CloseStream, WorkerStops, Heartbeat,
+                 DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool, DropPool, ProviderSeen,
+                 WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit, DropLimit,
+                 ConfigureScheduler, Tick, Stall, Question>;
 
 // ---- Answers
 
 struct Done {};
 struct Submitted {
-  struct One { JobId job{}; bool existing = false; };
+  struct One {
+    JobId job{};
+    bool existing = false;
+  };
   std::vector<One> jobs;
 };
-struct CancelTaken { JobState state{}; };
-struct Assigned { ExecutionId execution; };
+struct CancelTaken {
+  JobState state{};
+};
+struct Assigned {
+  ExecutionId execution;
+};
 struct Forgotten {
   std::vector<JobId> live;
 };  // these are not: they have not ended
-struct TemplatePut { TemplateRow row; };
-struct SecretPut { int64_t revision = 0; WallTime updated; };
-struct Registered { WorkerId worker; };
+struct TemplatePut {
+  TemplateRow row;
+};
+struct SecretPut {
+  int64_t revision = 0;
+  WallTime updated;
+};
+struct Registered {
+  WorkerId worker;
+};
 // `given`: of what it says that it holds, what it was given; about others of its past, the store knows.
 struct StreamOpened {
   WorkerId worker;
   std::vector<ExecutionId> given;
 };
-struct Reported { std::vector<bool> accepted; };       // started, then progress, then results
-struct OtpMade { WorkerId worker; WallTime expires; };
-struct Drained { uint32_t executions_left = 0; };
+struct Reported {
+  std::vector<bool> accepted;
+};  // started, then progress, then results
+struct OtpMade {
+  WorkerId worker;
+  WallTime expires;
+};
+struct Drained {
+  uint32_t executions_left = 0;
+};
 
 // Of a waiting job: who could make a worker for it.
 struct ProviderCandidate {
@@ -252,16 +365,16 @@ struct ProviderCandidate {
 struct Explanation {
   JobId job{};
   JobState state{};
-  std::optional<Decision> decision;                    // of the newest execution
+  std::optional<Decision> decision;  // of the newest execution
   uint32_t execution = 0;
   WallTime at;
-  std::vector<Candidate> candidates;                   // of a waiting job
+  std::vector<Candidate> candidates;  // of a waiting job
   std::vector<RuleCount> rejected;
   std::string waiting_for;
-  std::string unblock;                                 // what would get it placed, in words
+  std::string unblock;  // what would get it placed, in words
   int64_t jobs_ahead = 0;
   std::vector<ProviderCandidate> providers;
-  std::string provisioning;                            // in words: the worker that is being made for it
+  std::string provisioning;  // in words: the worker that is being made for it
 };
 
 struct QueueReport {
@@ -277,7 +390,7 @@ struct WorkerView {
   bool connected = false;
   bool unhealthy = false;
   bool stopped = false;
-  WallTime paused_until;                               // not set: it is not
+  WallTime paused_until;  // not set: it is not
   std::vector<ExecutionId> executions;
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
@@ -286,43 +399,53 @@ struct WorkerView {
   int64_t failed = 0;
   WallTime last_seen;
 };
-struct WorkerViews { std::vector<WorkerView> workers; };
+struct WorkerViews {
+  std::vector<WorkerView> workers;
+};
 
 struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
-  std::array<int64_t, kWorkerStates + 1> by_state{};   // workers, by the number of their state
+  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, by the number of their state
 };
 
 struct ProviderView {
   LiveProvider provider;
   ProviderState state{};
-  std::vector<WorkerId> workers;                       // not Terminated
+  std::vector<WorkerId> workers;  // not Terminated
 };
-struct ProviderViews { std::vector<ProviderView> providers; };
+struct ProviderViews {
+  std::vector<ProviderView> providers;
+};
 
 struct PoolView {
   PoolRow row;
   uint32_t workers = 0, starting = 0, busy = 0;
-  int64_t waiting = 0;                                 // jobs
+  int64_t waiting = 0;  // jobs
 };
-struct PoolViews { std::vector<PoolView> pools; };
+struct PoolViews {
+  std::vector<PoolView> pools;
+};
 
 struct TenantView {
   TenantRow row;
   int64_t running = 0, pending = 0;
-  Amounts used;                                        // by what runs
+  Amounts used;  // by what runs
 };
-struct TenantViews { std::vector<TenantView> tenants; };
+struct TenantViews {
+  std::vector<TenantView> tenants;
+};
 
 struct LimitView {
   std::string ns, key;
-  int64_t limit = 0;                                   // in force; 0: none
+  int64_t limit = 0;  // in force; 0: none
   double rate = 0;
   int64_t burst = 0;
   int64_t held = 0, waiting = 0;
-  bool is_set = false;                                 // by a person
+  bool is_set = false;  // by a person
 };
-struct LimitViews { std::vector<LimitView> limits; };
+struct LimitViews {
+  std::vector<LimitView> limits;
+};
 
 using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered,
                            StreamOpened, Reported, OtpMade, Drained, SchedulerConfig, Explanation, QueueReport,

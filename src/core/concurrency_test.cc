@@ -183,7 +183,7 @@ TEST(ConcurrencyKey, GoesToAnotherWaitingJobWhenTheOneThatHadItsTurnIsCancelled)
   bench.worker("w1").joins(1);
   const auto jobs = submit(bench, 3, a_job().key("db", 1));
   const JobId urgent = bench.submit(a_job().priority(Priority::Critical));
-  bench.worker("w1").takes(jobs[0]).finishes(jobs[0]);   // the key is free, but the slot goes to the urgent one
+  bench.worker("w1").takes(jobs[0]).finishes(jobs[0]);  // the key is free, but the slot goes to the urgent one
   bench.cancel(jobs[1]);
   bench.worker("w1").takes(urgent).finishes(urgent);
   EXPECT_EQ(bench.state(jobs[2]), JobState::Scheduled);

@@ -31,9 +31,10 @@ absl::Status Engine::check_shapes(const Submit& c) const {
   if (roster.judgement_bytes() < config_.max_judgement_bytes) return absl::OkStatus();
   const auto is_new = [&](const NewJob& job) { return !roster.knows(*job.head.shape); };
   if (std::none_of(c.jobs.begin(), c.jobs.end(), is_new)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(cat("constraints: ", roster.shapes(), " different sets of resources and rules wait for ",
-                                          roster.kinds(), " kinds of workers, which is the limit; use sets that other jobs "
-                                          "have, for example with rounded resources, or try again when some have ended"));
+  return absl::ResourceExhaustedError(
+      cat("constraints: ", roster.shapes(), " different sets of resources and rules wait for ", roster.kinds(),
+          " kinds of workers, which is the limit; use sets that other jobs "
+          "have, for example with rounded resources, or try again when some have ended"));
 }
 
 // A key that the engine has forgotten may belong to a job all the same. The store was asked before the command came in;
@@ -42,8 +43,10 @@ absl::Status Engine::check_keys(const Submit& c) const {
   const JobId forgotten = state_.idempotency().forgotten();
   if (forgotten == JobId{}) return absl::OkStatus();
   for (const NewJob& job : c.jobs) {
-    if (!job.idempotency || job.key_owner || job.key_asked_before > forgotten || state_.idempotent(*job.idempotency)) continue;
-    return absl::UnavailableError("idempotency_key: too many keys came in at once to be sure that this one is new; try again");
+    if (!job.idempotency || job.key_owner || job.key_asked_before > forgotten || state_.idempotent(*job.idempotency))
+      continue;
+    return absl::UnavailableError(
+        "idempotency_key: too many keys came in at once to be sure that this one is new; try again");
   }
   return absl::OkStatus();
 }
@@ -127,8 +130,8 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
                                              " and cannot become Scheduled; only a Pending job is assigned"));
   }
   if (live->where == LiveJob::Where::Delayed) {
-    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " waits out its back-off until ",
-                                             format_utc(head.not_before)));
+    return absl::FailedPreconditionError(
+        cat("job ", short_id(c.job), " waits out its back-off until ", format_utc(head.not_before)));
   }
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
@@ -143,7 +146,8 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kNamespaceRule, ")"));
   }
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker->record->info)) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
+    return absl::FailedPreconditionError(
+        cat("worker ", c.worker.str(), " ", no->reason, " (rule ", no->rule->name, ")"));
   }
   if (const std::optional<std::string> no = rejects_company(*head.shape, *worker)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kCompanyRule, ")"));
@@ -188,7 +192,8 @@ Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
 Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
   const State::StoredFacts* before = state_.job_template(c.row.ns, c.row.name);
   if (before == nullptr && state_.template_count() >= config_.max_templates) {
-    return absl::ResourceExhaustedError(cat("there are ", config_.max_templates, " templates, which is the limit; remove one with `hodei template rm`"));
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_templates,
+                                            " templates, which is the limit; remove one with `hodei template rm`"));
   }
   TemplateRow row = c.row;
   row.revision = before == nullptr ? 1 : before->revision + 1;

@@ -38,7 +38,8 @@ Engine::Answer Engine::on(const SetLimit& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(rule));
   if (fresh && !c.limit && rule.rate == 0) return bad_field("limit", "give a limit, a rate or both");
   if (fresh && state_.keys().set_by_people().size() >= kMaxKeyRules) {
-    return absl::ResourceExhaustedError(cat("limits are set for ", kMaxKeyRules, " keys, which is the limit; remove one with `hodei limit rm`"));
+    return absl::ResourceExhaustedError(
+        cat("limits are set for ", kMaxKeyRules, " keys, which is the limit; remove one with `hodei limit rm`"));
   }
   if (fresh || encode(rule) != before) {
     write(PutSetting{{SettingKind::KeyRate, setting_name(c.ns, c.key), encode(rule)}}, turn);
@@ -52,8 +53,8 @@ Engine::Answer Engine::on(const SetLimit& c, Now now, Turn& turn) {
 Engine::Answer Engine::on(const DropLimit& c, Now now, Turn& turn) {
   const KeyState* known = state_.keys().find(c.ns, c.key);
   if (known == nullptr || known->setting == nullptr) {
-    return absl::NotFoundError(cat("nobody set a limit for key '", c.key, "' in namespace '", c.ns,
-                                   "'; see `hodei limit list`"));
+    return absl::NotFoundError(
+        cat("nobody set a limit for key '", c.key, "' in namespace '", c.ns, "'; see `hodei limit list`"));
   }
   if (known->setting->wakes.is_set()) key_timers_.erase({known->setting->wakes, {c.ns, c.key}});
   write(DeleteSetting{SettingKind::KeyRate, setting_name(c.ns, c.key)}, turn);
@@ -66,7 +67,9 @@ Engine::Answer Engine::answer(const DescribeLimits& q, Now) {
   for (const auto& [name, key] : state_.keys().all()) {
     if (is_named(q, name)) out.limits.push_back(view_of(name, key));
   }
-  const auto by_name = [](const LimitView& a, const LimitView& b) { return std::tie(a.ns, a.key) < std::tie(b.ns, b.key); };
+  const auto by_name = [](const LimitView& a, const LimitView& b) {
+    return std::tie(a.ns, a.key) < std::tie(b.ns, b.key);
+  };
   if (out.limits.size() > kMaxListedKeys) {
     const auto matters_more = [&](const LimitView& a, const LimitView& b) {
       if (a.is_set != b.is_set) return a.is_set;
@@ -87,8 +90,8 @@ std::string Engine::held_by_key(const JobHead& head, Now now) {
   if (!key_is_full(head, now)) return "";
   const KeyState& key = state_.keys().at(head.ns.str(), head.concurrency_key);
   if (key.full()) {
-    return cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.cap(), "; ",
-               key.jobs - key.held, " jobs wait for it; unblocked by the end of one of its jobs, or by `hodei limit set ",
+    return cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.cap(), "; ", key.jobs - key.held,
+               " jobs wait for it; unblocked by the end of one of its jobs, or by `hodei limit set ",
                head.concurrency_key, " --limit N`");
   }
   const Duration wait = key.setting->bucket.next(now.mono) - now.mono;

@@ -102,8 +102,10 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
     LiveProvider& provider = known->second;
     const Duration took = now.mono - attempt->second.asked;
     const bool first = provider.startup == Duration(0);
-    provider.startup = first ? took : Duration(static_cast<int64_t>((1 - kNewest) * static_cast<double>(provider.startup.count()) +
-                                                                    kNewest * static_cast<double>(took.count())));
+    provider.startup =
+        first ? took
+              : Duration(static_cast<int64_t>((1 - kNewest) * static_cast<double>(provider.startup.count()) +
+                                              kNewest * static_cast<double>(took.count())));
     ++provider.created;
     provider.failures_in_a_row = 0;
     provider.not_before = MonoTime{0};
@@ -149,7 +151,8 @@ void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& 
     const bool other_provider = kind != MakingFailure::Room;
     if (other_provider && attempt != making_.attempts.end() && !attempt->second.shape.empty() &&
         making_.refusals.size() < kMaxRefusals) {
-      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, kind == MakingFailure::Shape, reason};
+      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, kind == MakingFailure::Shape,
+                                                             reason};
     }
   }
   if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);

@@ -17,7 +17,8 @@ Engine::Answer Engine::on(const PutProvider& c, Now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.row));
   const auto known = state_.providers().find(c.row.name);
   if (c.is_new && known != state_.providers().end()) {
-    return absl::AlreadyExistsError(cat("name: a provider '", c.row.name, "' is there already; change it with `hodei provider "
+    return absl::AlreadyExistsError(cat("name: a provider '", c.row.name,
+                                        "' is there already; change it with `hodei provider "
                                         "set`, or choose another name"));
   }
   if (!c.is_new && known == state_.providers().end()) return no_provider(c.row.name);
@@ -45,7 +46,8 @@ Engine::Answer Engine::on(const DropProvider& c, Now, Turn& turn) {
   }
   for (const auto& [name, pool] : state_.pools()) {
     if (pool.provider != c.name) continue;
-    return absl::FailedPreconditionError(cat("pool '", name, "' uses provider '", c.name, "'; remove or change the pool first"));
+    return absl::FailedPreconditionError(
+        cat("pool '", name, "' uses provider '", c.name, "'; remove or change the pool first"));
   }
   write(DeleteSetting{SettingKind::Provider, c.name}, turn);
   turn.effects.push_back(ProvidersChanged{});

@@ -9,7 +9,7 @@
 namespace hodei::core {
 namespace {
 
-constexpr double kHistoryDecay = 0.9;   // weight of the past against one more execution
+constexpr double kHistoryDecay = 0.9;  // weight of the past against one more execution
 constexpr size_t kMaxMessage = 4096;
 
 std::string clipped(const std::string& text) { return std::string(clip(text, kMaxMessage)); }
@@ -136,7 +136,8 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
                          : r.outcome == Outcome::Cancelled ? JobEvent::Cancel
                                                            : JobEvent::Fail;
   std::string reason = e.reason;
-  if (event == JobEvent::Cancel && !draft.past.cancel_reason.empty()) reason = cat("cancelled on request: ", draft.past.cancel_reason);
+  if (event == JobEvent::Cancel && !draft.past.cancel_reason.empty())
+    reason = cat("cancelled on request: ", draft.past.cancel_reason);
   draft.move(event, now.wall, reason);
   draft.execution().state = draft.head.state;
   draft.head.timeout_requested = false;
@@ -210,8 +211,9 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     return_to_queue(draft, now);
   } else if (ran && !may_retry(head)) {
     draft.past.failure = "worker_lost";
-    const std::string again = head.allow_retry ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
-                                               : "retry is not allowed";
+    const std::string again = head.allow_retry
+                                  ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
+                                  : "retry is not allowed";
     draft.move(JobEvent::Fail, now.wall, cat(why, "; ", again));
   } else if (!ran) {
     refused = true;

@@ -17,7 +17,8 @@ Engine::Answer Engine::on(const PutStoredSecret& c, Now now, Turn& turn) {
                                             " secrets, which is the limit; remove one with `hodei secret rm`"));
   }
   if (before == nullptr && state_.secret_count() >= config_.max_all_secrets) {
-    return absl::ResourceExhaustedError(cat("there are ", config_.max_all_secrets, " secrets in all namespaces, which is the "
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_all_secrets,
+                                            " secrets in all namespaces, which is the "
                                             "limit; remove one with `hodei secret rm`"));
   }
   SecretRow row = c.row;
@@ -36,7 +37,8 @@ Engine::Answer Engine::on(const PutStoredSecret& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const DropStoredSecret& c, Now now, Turn& turn) {
   if (state_.secret(c.ns, c.name) == nullptr) {
-    return absl::NotFoundError(cat("there is no secret '", c.name, "' in namespace '", c.ns, "'; see `hodei secret list`"));
+    return absl::NotFoundError(
+        cat("there is no secret '", c.name, "' in namespace '", c.ns, "'; see `hodei secret list`"));
   }
   record({.ns = c.ns, .principal = c.principal, .action = "secret.deleted", .subject = c.name}, now, turn);
   write(DeleteSecret{c.ns, c.name}, turn);

@@ -11,7 +11,8 @@ namespace {
 std::string cores(int64_t milli) { return cat(static_cast<double>(milli) / 1000); }
 
 std::string raise(const Tenant& tenant, std::string_view flag) {
-  return cat("unblocked by the end of one of its executions, or by `hodei tenant set ", tenant.ns.str(), " ", flag, " N`");
+  return cat("unblocked by the end of one of its executions, or by `hodei tenant set ", tenant.ns.str(), " ", flag,
+             " N`");
 }
 
 std::string too_much(const Tenant& tenant, std::string_view quota, std::string_view flag, const std::string& most,
@@ -42,7 +43,9 @@ Engine::Answer Engine::on(const SetTenant& c, Now now, Turn& turn) {
   if (bytes != encode(before)) {
     const bool fresh = encode(before) == encode(usual);
     if (fresh && state_.setting_count(SettingKind::Tenant) >= kMaxTenantRows) {
-      return absl::ResourceExhaustedError(cat("there are settings for ", kMaxTenantRows, " tenants, which is the limit; take one back with `hodei tenant set NAME --weight 1` and quotas of 0"));
+      return absl::ResourceExhaustedError(
+          cat("there are settings for ", kMaxTenantRows,
+              " tenants, which is the limit; take one back with `hodei tenant set NAME --weight 1` and quotas of 0"));
     }
     if (bytes == encode(usual)) {
       write(DeleteSetting{SettingKind::Tenant, c.ns}, turn);
@@ -75,10 +78,10 @@ absl::Status Engine::check_pending(const Submit& c) const {
     if (job.idempotency && (job.key_owner || state_.idempotent(*job.idempotency))) continue;
     const int64_t waiting = view_of(*tenant, state_).pending;
     if (waiting + ++fresh[tenant->ns.str()] <= tenant->row.max_pending) continue;
-    return absl::ResourceExhaustedError(
-        cat("tenant '", tenant->ns.str(), "' has ", waiting, " waiting jobs, and its quota max_pending is ",
-            tenant->row.max_pending, "; try again when some have started, or raise it: hodei tenant set ",
-            tenant->ns.str(), " --max-pending N"));
+    return absl::ResourceExhaustedError(cat("tenant '", tenant->ns.str(), "' has ", waiting,
+                                            " waiting jobs, and its quota max_pending is ", tenant->row.max_pending,
+                                            "; try again when some have started, or raise it: hodei tenant set ",
+                                            tenant->ns.str(), " --max-pending N"));
   }
   return absl::OkStatus();
 }
@@ -92,7 +95,7 @@ void Engine::wake_tenant(const Namespace& ns, Now now, Turn& turn) {
     const JobId first = lane->first();
     place_lane(lane, now, turn);
     const LiveJob* live = state_.job(first);
-    if (live->where == LiveJob::Where::InLane) return;   // it fits, and is kept from it all the same
+    if (live->where == LiveJob::Where::InLane) return;  // it fits, and is kept from it all the same
   }
 }
 

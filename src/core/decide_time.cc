@@ -98,8 +98,9 @@ void Engine::sweep_workers(Now now, Turn& turn) {
       state_.roster().refresh(worker);
     }
     for (const ExecutionId& execution : executions) {
-      lose(execution, cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s"),
-           now, turn);
+      lose(execution,
+           cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s"), now,
+           turn);
     }
   }
   for (LiveWorker* worker : forgotten) write(DeleteWorker{worker->id()}, turn);

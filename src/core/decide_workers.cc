@@ -42,8 +42,10 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
   const LiveWorker* worker = state_.worker(c.worker);
   const bool is_coming = worker != nullptr && worker->record->info.made && worker->state == WorkerState::Creating;
   if (!is_coming && state_.otps().size() >= config_.max_otps) {
-    return absl::ResourceExhaustedError(cat("there are ", config_.max_otps, " unused tokens, which is the limit; use them, or "
-                                            "wait until they expire (", config_.otp_life.count() / 60'000'000, " minutes)"));
+    return absl::ResourceExhaustedError(cat("there are ", config_.max_otps,
+                                            " unused tokens, which is the limit; use them, or "
+                                            "wait until they expire (",
+                                            config_.otp_life.count() / 60'000'000, " minutes)"));
   }
   const Duration life = is_coming ? config_.making_limit + config_.registration_limit : config_.otp_life;
   const WallTime expires = steady_wall(now) + std::max(life, config_.otp_life);
@@ -104,19 +106,22 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     }
     if (known == nullptr && state_.workers().size() >= config_.max_workers) forget_one_terminated(turn);
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
-      return absl::ResourceExhaustedError(cat("there are ", config_.max_workers, " workers, which is the limit; remove those "
+      return absl::ResourceExhaustedError(cat("there are ", config_.max_workers,
+                                              " workers, which is the limit; remove those "
                                               "that are gone with `hodei worker unregister`"));
     }
     if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
       return absl::ResourceExhaustedError(cat("workers take ", state_.worker_bytes() >> 20, " MiB of memory, and ",
-                                              config_.max_worker_bytes >> 20, " MiB is the limit; give them fewer labels, "
+                                              config_.max_worker_bytes >> 20,
+                                              " MiB is the limit; give them fewer labels, "
                                               "taints and capabilities"));
     }
     // Submissions stop at half of this: there is room for as many kinds again.
     if (known == nullptr && state_.roster().judgement_bytes(1) > 2 * config_.max_judgement_bytes &&
         !state_.roster().knows_kind_of(record->info)) {
-      return absl::ResourceExhaustedError(cat("info.labels: there are ", state_.roster().kinds(), " kinds of workers and ",
-                                              state_.roster().shapes(), " different sets of resources and rules that wait, "
+      return absl::ResourceExhaustedError(cat("info.labels: there are ", state_.roster().kinds(),
+                                              " kinds of workers and ", state_.roster().shapes(),
+                                              " different sets of resources and rules that wait, "
                                               "which is the limit; give workers of one kind the same labels"));
     }
     if (good) write(DeleteOtp{*c.otp}, turn);
@@ -163,10 +168,9 @@ absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnatio
                                       "--worker-id and --state-dir; to replace the other, stop it first"));
   }
   const Duration left = std::max(Duration(0), config_.lost_after - (now.mono - worker.last_seen));
-  return absl::UnavailableError(cat(other, " may still run ", executions, " where it was started before",
-                                    host.empty() ? "" : cat(" (", host, ")"),
-                                    "; this one is let in when their lease has ended, in ",
-                                    (left.count() + 999'999) / 1'000'000, " s"));
+  return absl::UnavailableError(cat(
+      other, " may still run ", executions, " where it was started before", host.empty() ? "" : cat(" (", host, ")"),
+      "; this one is let in when their lease has ended, in ", (left.count() + 999'999) / 1'000'000, " s"));
 }
 
 // Workers that left are still listed for a while; they do not keep others out.
@@ -282,7 +286,7 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
     return absl::AbortedError("this stream has been replaced by a newer one");
   }
-  worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);   // workers are sorted by it, and a NaN has no place in an order
+  worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);  // workers are sorted by it, and a NaN has no place in an order
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
   const double before = worker->rank;
@@ -311,8 +315,8 @@ Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
     return Drained{0};
   }
   if (!next(worker->state, WorkerEvent::Drain)) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
-                                             " and cannot become Draining"));
+    return absl::FailedPreconditionError(
+        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot become Draining"));
   }
   set_worker_state(*worker, WorkerEvent::Drain, turn);
   if (worker->connected) {
@@ -341,7 +345,8 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   }
   if (!worker->executions.empty()) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is away and may still run ",
-                                             worker->executions.size(), " executions; they are given up when its lease "
+                                             worker->executions.size(),
+                                             " executions; they are given up when its lease "
                                              "has ended, then it can be unregistered"));
   }
   if (worker->connected) {

@@ -86,7 +86,8 @@ uint64_t State::digest() const {
   const SchedulerConfig& s = scheduler_;
   out.u64(static_cast<uint64_t>(s.strategy)).u64(static_cast<uint64_t>(s.packing)).u64(s.preemption);
   out.i64(s.reserve_after.count());
-  for (double v : {s.capacity, s.load, s.affinity, s.zone, s.history, s.threshold}) out.i64(bounded_whole(v * 1000, 0, INT64_MAX));
+  for (double v : {s.capacity, s.load, s.affinity, s.zone, s.history, s.threshold})
+    out.i64(bounded_whole(v * 1000, 0, INT64_MAX));
   add(out);
   return sum;
 }

@@ -19,28 +19,28 @@ class Draft;
 
 // Defaults are those of SPEC 2.2.
 struct EngineConfig {
-  Duration unhealthy_after = 30s;      // of silence: no new work
-  Duration lost_after = 45s;           // of silence: its executions are given up
+  Duration unhealthy_after = 30s;  // of silence: no new work
+  Duration lost_after = 45s;       // of silence: its executions are given up
   Duration otp_life = std::chrono::minutes(5);
   Duration idempotency_life = std::chrono::hours(24);
-  Duration idempotency_grace = std::chrono::minutes(10);   // after a start, when the wall clock may be wrong
-  Duration forget_worker_after = std::chrono::hours(24);   // of silence, with nothing to do
-  Duration forget_stopped_after = std::chrono::hours(30 * 24);   // of one that said that it stops
+  Duration idempotency_grace = std::chrono::minutes(10);        // after a start, when the wall clock may be wrong
+  Duration forget_worker_after = std::chrono::hours(24);        // of silence, with nothing to do
+  Duration forget_stopped_after = std::chrono::hours(30 * 24);  // of one that said that it stops
   Duration sweep = 1s;
   size_t max_live_jobs = 10'000'000;
-  size_t max_job_bytes = size_t{8} << 30;                  // that live jobs take in memory
-  size_t max_judgement_bytes = size_t{1} << 30;            // kinds of workers times shapes of waiting jobs
+  size_t max_job_bytes = size_t{8} << 30;        // that live jobs take in memory
+  size_t max_judgement_bytes = size_t{1} << 30;  // kinds of workers times shapes of waiting jobs
   size_t max_workers = 100'000;
-  size_t max_worker_bytes = size_t{1} << 30;               // likewise
+  size_t max_worker_bytes = size_t{1} << 30;  // likewise
   size_t max_templates = 10'000;
-  size_t max_secrets = 1'000;          // of one namespace
+  size_t max_secrets = 1'000;  // of one namespace
   size_t max_all_secrets = 100'000;
-  size_t max_otps = 20'000;            // that are neither used nor expired
+  size_t max_otps = 20'000;  // that are neither used nor expired
   MemoryLimits memory;
-  Duration registration_limit = 60s;   // of a made worker, from when it runs
-  Duration making_limit = std::chrono::minutes(11);        // until it runs: an image may have to be fetched
-  Duration leaving_limit = 30s;        // for a worker that was told to go and still has output to send
-  Duration idle_limit = 10s;           // of a made worker without work; a pool may say otherwise
+  Duration registration_limit = 60s;                 // of a made worker, from when it runs
+  Duration making_limit = std::chrono::minutes(11);  // until it runs: an image may have to be fetched
+  Duration leaving_limit = 30s;                      // for a worker that was told to go and still has output to send
+  Duration idle_limit = 10s;                         // of a made worker without work; a pool may say otherwise
   Duration audit_life = std::chrono::hours(365 * 24);
 };
 
@@ -53,8 +53,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Loading: every stored write in the store's order, then once the time from which silence counts. `steady` is the time by
-  // which stored things grow old; without it, the wall clock's.
+  // Loading: every stored write in the store's order, then once the time from which silence counts. `steady` is the
+  // time by which stored things grow old; without it, the wall clock's.
   void restore(const Write& write) { state_.fold(write); }
   void restored(Now now, std::optional<WallTime> steady = std::nullopt);
 
@@ -104,14 +104,14 @@ class Engine {
 
   // put_back.cc
   Answer on(const TaintWorker& c, Now now, Turn& turn);
-  static bool is_ending(const JobHead& job);                      // its execution's end was asked for
+  static bool is_ending(const JobHead& job);  // its execution's end was asked for
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void return_to_queue(Draft& draft, Now now);
   void end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn);
   void evict(LiveWorker& worker, Turn& turn);
 
   // make_room.cc
-  void settle(Now now, Turn& turn);                               // what a decision may have set free
+  void settle(Now now, Turn& turn);  // what a decision may have set free
   void check_reservations(Now now, bool thoroughly);
   void sweep_waiting(Now now, Turn& turn);
   bool may_make_room_for(const Lane& lane, Now now);
@@ -160,14 +160,14 @@ class Engine {
   absl::Status check_pending(const Submit& c) const;
   // One of its executions has ended, or its quotas were raised: what it waits with may fit on any worker.
   void wake_tenant(const Namespace& ns, Now now, Turn& turn);
-  std::string held_by_quota(const Lane& lane) const;             // in words; empty: it is not
+  std::string held_by_quota(const Lane& lane) const;  // in words; empty: it is not
 
   // decide_limits.cc
   Answer on(const SetLimit& c, Now now, Turn& turn);
   Answer on(const DropLimit& c, Now now, Turn& turn);
   Answer answer(const DescribeLimits& q, Now now);
   bool key_is_full(const JobHead& head, Now now);
-  std::string held_by_key(const JobHead& head, Now now);         // in words; empty: it is not
+  std::string held_by_key(const JobHead& head, Now now);  // in words; empty: it is not
   void park(JobId job, Now now);
   void count_start(const JobHead& head, Lane* lane, Now now);
   // Jobs for which their key has room again go back to their lanes; they still have to be placed.
@@ -181,7 +181,7 @@ class Engine {
   Answer on(const WorkerFailed& c, Now now, Turn& turn);
   Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
   Answer on(const Inventory& c, Now now, Turn& turn);
-  void has_come(LiveWorker& worker, Now now, Turn& turn);                 // it registered and opened its stream
+  void has_come(LiveWorker& worker, Now now, Turn& turn);  // it registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
   void forget_gone(Turn& turn);
@@ -212,7 +212,7 @@ class Engine {
   void sweep_pools(Now now, Turn& turn);
   bool pool_can_spare(const LiveWorker& worker) const;
   void retire_if_used(LiveWorker& worker, Now now, Turn& turn);
-  void left(LiveWorker& worker, Now now, Turn& turn);                     // its record says Terminating from now on
+  void left(LiveWorker& worker, Now now, Turn& turn);  // its record says Terminating from now on
 
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);
@@ -223,9 +223,9 @@ class Engine {
 
   // place.cc
   Answer on(const ConfigureScheduler& c, Now now, Turn& turn);
-  void place_job(JobId job, Now now, Turn& turn);                // a job that has just come to wait
-  void place_lane(Lane* lane, Now now, Turn& turn);              // the first jobs of a lane; it may be gone afterwards
-  void fill(LiveWorker& worker, Now now, Turn& turn);            // a worker that has room
+  void place_job(JobId job, Now now, Turn& turn);      // a job that has just come to wait
+  void place_lane(Lane* lane, Now now, Turn& turn);    // the first jobs of a lane; it may be gone afterwards
+  void fill(LiveWorker& worker, Now now, Turn& turn);  // a worker that has room
   void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
@@ -264,8 +264,8 @@ class Engine {
   std::set<std::pair<MonoTime, WorkerId>> pauses_;
   Making making_;
   Reservations reservations_;
-  LaneKey starving_from_;                // where the next look at waiting lanes begins
-  std::vector<WorkerId> touched_;        // by this decision: something that waits may fit there now
+  LaneKey starving_from_;          // where the next look at waiting lanes begins
+  std::vector<WorkerId> touched_;  // by this decision: something that waits may fit there now
   bool preempt_due_ = false;
   // When the buckets of keys with waiting jobs have filled again. Entries of keys that changed meanwhile are harmless.
   std::set<std::pair<MonoTime, ConcurrencyKeys::Name>> key_timers_;

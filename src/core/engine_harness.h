@@ -58,19 +58,19 @@ class Hand {
   Hand(Bench& bench, std::string id) : bench_(bench), id_(std::move(id)) {}
 
   Hand& joins(uint32_t slots = 1) { return joins(a_worker().slots(slots)); }
-  Hand& joins(WorkerOrder order);                                     // token, registration, stream
-  Hand& returns(std::vector<HeldExecution> held = {});                // a new stream with this hello
-  Hand& restarts(std::vector<HeldExecution> held = {});               // another supervisor, on the same state folder
-  absl::Status appears(const Incarnation& who);                       // opens a stream with its session, holding nothing
-  Hand& stops();                                                      // it was told to, and says so
-  Hand& closes();                                                     // its stream ends
+  Hand& joins(WorkerOrder order);                        // token, registration, stream
+  Hand& returns(std::vector<HeldExecution> held = {});   // a new stream with this hello
+  Hand& restarts(std::vector<HeldExecution> held = {});  // another supervisor, on the same state folder
+  absl::Status appears(const Incarnation& who);          // opens a stream with its session, holding nothing
+  Hand& stops();                                         // it was told to, and says so
+  Hand& closes();                                        // its stream ends
   Hand& starts(JobId job);
-  Hand& takes(JobId job);                                             // it was sent the job, and starts it
+  Hand& takes(JobId job);  // it was sent the job, and starts it
   Hand& finishes(JobId job, Outcome outcome = Outcome::Succeeded);
   Hand& fails(JobId job) { return finishes(job, Outcome::Failed); }
-  Hand& goes_silent();                                                // no heartbeats any more
+  Hand& goes_silent();  // no heartbeats any more
   Hand& beats(double cpu_load = 0);
-  absl::StatusOr<Reply> reports(Report report);                       // on its stream
+  absl::StatusOr<Reply> reports(Report report);  // on its stream
 
   WorkerId id() const { return WorkerId(id_); }
   uint64_t stream() const;
@@ -131,7 +131,7 @@ class Bench {
 
   Now now{{1'800'000'000'000'000}, {1'000'000'000}};
   StoredRows rows;
-  Turn last;                                    // what the newest decision wanted
+  Turn last;  // what the newest decision wanted
   std::vector<Effect> effects;
   bool checks = true;
 

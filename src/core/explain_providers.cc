@@ -30,12 +30,13 @@ void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId jo
     }
     out.providers.push_back(std::move(candidate));
   }
-  for (ProviderCandidate& candidate : out.providers) candidate.chosen = best != nullptr && candidate.name == best->row.name;
+  for (ProviderCandidate& candidate : out.providers)
+    candidate.chosen = best != nullptr && candidate.name == best->row.name;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
     if (worker == state_.workers().end() || worker->second->record->info.made->for_job != number(job)) continue;
-    out.provisioning = cat("worker ", id.str(), " is being made by provider ", worker->second->record->info.made->provider, " (",
-                           name(worker->second->state), ")");
+    out.provisioning = cat("worker ", id.str(), " is being made by provider ",
+                           worker->second->record->info.made->provider, " (", name(worker->second->state), ")");
   }
 }
 

@@ -18,11 +18,13 @@ std::vector<JobId> submit(Bench& bench, int n, const JobOrder& order) {
 }
 
 size_t active(const Bench& bench, const std::vector<JobId>& jobs) {
-  return static_cast<size_t>(std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return is_active(bench.state(j)); }));
+  return static_cast<size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return is_active(bench.state(j)); }));
 }
 
 size_t begun(const Bench& bench, const std::vector<JobId>& jobs) {
-  return static_cast<size_t>(std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return bench.job(j).executions > 0; }));
+  return static_cast<size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return bench.job(j).executions > 0; }));
 }
 
 std::vector<LimitView> limits(Bench& bench) { return bench.ask<LimitViews>(Question{DescribeLimits{}}).limits; }

@@ -87,7 +87,7 @@ void Engine::sweep_waiting(Now now, Turn&) {
     if (reservations_.full(false) || looks == kMaxLooksAtOnce) return;
     if (reservations_.count(lane->key()) > 0 || !may_make_room_for(*lane, now)) continue;
     ++looks;
-    if (!reserve(*lane, now)) lane->watched_since = now.mono;   // others get a look before it does again
+    if (!reserve(*lane, now)) lane->watched_since = now.mono;  // others get a look before it does again
   }
 }
 
@@ -160,11 +160,12 @@ bool Engine::preempt(const Lane& lane, Now now, Turn& turn) {
   });
   if (best == nullptr) return false;
   reservations_.add(*best, {lane.key(), best->id(), now.mono, true});
-  std::vector<JobId> chosen;   // a job that is put back is a new head
+  std::vector<JobId> chosen;  // a job that is put back is a new head
   for (const JobHead* job : mildest) chosen.push_back(job->id);
   for (const JobId id : chosen) {
     put_back(*state_.job(id)->head, Requeue::Preempted,
-             cat("preempted on worker ", best->id().str(), " by job ", short_id(lane.first()), " of a higher class"), turn);
+             cat("preempted on worker ", best->id().str(), " by job ", short_id(lane.first()), " of a higher class"),
+             turn);
   }
   return true;
 }

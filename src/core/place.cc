@@ -73,7 +73,7 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
       park(id, now);
       continue;
     }
-    if (!state_.roster().admits(*lane)) return want(*lane);   // a worker is made when its quota lets it start
+    if (!state_.roster().admits(*lane)) return want(*lane);  // a worker is made when its quota lets it start
     Choice choice;
     // Those that had it before and did not start it come last.
     if (const Past* past = state_.job(id)->head->past.get(); past != nullptr && !past->refused_by.empty()) {
@@ -82,9 +82,9 @@ void Engine::place_lane(Lane* lane, Now now, Turn& turn) {
     if (choice.worker == nullptr) choice = state_.roster().best(*lane);
     if (choice.worker == nullptr) {
       preempt(*lane, now, turn);
-      return want(*lane);   // a worker on which room is being made counts as one
+      return want(*lane);  // a worker on which room is being made counts as one
     }
-    const bool last = lane->jobs.size() == 1 && lane->parked == 0;   // the lane goes with it
+    const bool last = lane->jobs.size() == 1 && lane->parked == 0;  // the lane goes with it
     state_.roster().served(lane);
     assign(id, *choice.worker, std::move(choice.decision), now, turn);
     if (last) return;
@@ -126,7 +126,7 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
   const auto weight = [](const std::optional<double>& wanted, const char* field, double& into) -> absl::Status {
     if (!wanted) return absl::OkStatus();
     RETURN_IF_ERROR(check_within(field, *wanted, 0, kMaxScoreWeight));
-    into = bounded(*wanted, 0, kMaxScoreWeight, 0);   // without a negative zero
+    into = bounded(*wanted, 0, kMaxScoreWeight, 0);  // without a negative zero
     return absl::OkStatus();
   };
   if (c.strategy) {
@@ -136,7 +136,8 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
     config.strategy = *c.strategy;
   }
   if (c.packing) {
-    if (*c.packing != Packing::Spread && *c.packing != Packing::Pack) return bad_field("packing", "must be spread or pack");
+    if (*c.packing != Packing::Spread && *c.packing != Packing::Pack)
+      return bad_field("packing", "must be spread or pack");
     config.packing = *c.packing;
   }
   if (c.preemption) config.preemption = *c.preemption;

@@ -34,7 +34,8 @@ TEST(Preemption, RequeuesTheLowerJobWithoutCountingAnAttempt) {
   EXPECT_EQ(ended(bench), std::vector<JobId>{poor});
   EXPECT_EQ(bench.state(poor), JobState::Running) << "until its worker says that it is dead";
   EXPECT_EQ(bench.state(rich), JobState::Pending);
-  EXPECT_EQ(bench.explain(rich).waiting_for, "room is being made on worker a: executions of lower classes are put back");
+  EXPECT_EQ(bench.explain(rich).waiting_for,
+            "room is being made on worker a: executions of lower classes are put back");
   bench.worker("a").finishes(poor, Outcome::Cancelled);
   EXPECT_EQ(bench.where(rich), "a");
   EXPECT_EQ(bench.state(poor), JobState::Pending);
@@ -78,7 +79,8 @@ TEST(Preemption, EndsAsFewAsItCan) {
   bench.worker("a").joins(a_worker().slots(8).cores(4));
   bench.worker("b").joins(a_worker().slots(8).cores(4));
   std::vector<JobId> small;
-  for (int i = 0; i < 4; ++i) small.push_back(bench.submit(low().cores(1).wants({"big", LabelOperator::DoesNotExist, {}})));
+  for (int i = 0; i < 4; ++i)
+    small.push_back(bench.submit(low().cores(1).wants({"big", LabelOperator::DoesNotExist, {}})));
   // Whichever worker holds two and two, the other jobs fill up the rest.
   const JobId big_one = bench.submit(low().cores(2));
   const JobId big_two = bench.submit(low().cores(2));

@@ -123,8 +123,8 @@ uint32_t Engine::pool_workers(const std::string& pool) const {
   return count;
 }
 
-// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit, and
-// not those for which others are put back.
+// Jobs of a lane that could start if there were workers: no more than its tenant may have, nor than their keys admit,
+// and not those for which others are put back.
 int64_t Engine::startable(const Lane& lane, Now now) const {
   const Tenant& tenant = *lane.tenant;
   const int64_t most = tenant.has_quota() ? tenant.room(lane.shape->shape->needs) : INT64_MAX;
@@ -188,7 +188,7 @@ LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
   const PoolRow* pool = pool_of(shape);
   if (pool != nullptr && pool->max > 0 && pool_workers(pool->name) >= pool->max) return nullptr;
   LiveProvider* best = nullptr;
-  LiveProvider* again = nullptr;   // it failed for such a job, and is asked again when nobody else can
+  LiveProvider* again = nullptr;  // it failed for such a job, and is asked again when nobody else can
   for (auto& [name, provider] : state_.providers()) {
     if (against(shape, provider, pool) || not_now(provider, starting(name), now.mono)) continue;
     const auto refusal = making_.refusals.find({name, shape.encoded});
@@ -246,7 +246,7 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   turn.effects.push_back(CreateWorker{record});
   if (job == JobId{}) return;
   Draft draft(*state_.job(job)->head);
-  draft.head.not_before = {};   // its back-off is over, or it would not be in a lane
+  draft.head.not_before = {};  // its back-off is over, or it would not be in a lane
   draft.past.reason = cat("provisioning: provider ", provider.row.name, " makes worker ", record->info.id.str());
   write(PutJob{draft.finish()}, turn);
 }

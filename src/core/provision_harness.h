@@ -41,7 +41,8 @@ inline std::vector<WorkerRecordPtr> asked(const Bench& bench) {
   std::vector<WorkerRecordPtr> out;
   for (const CreateWorker& wish : bench.told<CreateWorker>()) {
     const auto stored = bench.rows.workers.find(wish.record->info.id);
-    if (stored != bench.rows.workers.end() && stored->second->state == WorkerState::Creating) out.push_back(stored->second);
+    if (stored != bench.rows.workers.end() && stored->second->state == WorkerState::Creating)
+      out.push_back(stored->second);
   }
   return out;
 }

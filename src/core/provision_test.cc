@@ -27,7 +27,7 @@ TEST(Provision, MakesNothingWhereAStandingWorkerWillHaveRoom) {
   bench.advance(5s);
   EXPECT_TRUE(asked(bench).empty());
   bench.worker("w1").takes(running).goes_silent();
-  bench.advance(40s);   // unhealthy: nobody knows when it will have room
+  bench.advance(40s);  // unhealthy: nobody knows when it will have room
   EXPECT_EQ(asked(bench).size(), 1u);
 }
 

@@ -70,7 +70,8 @@ Engine::Answer Engine::on(const TaintWorker& c, Now now, Turn& turn) {
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
     return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered; see `hodei worker list`"));
   }
-  if (c.taints.size() > kMaxTaints) return bad_field("taints", "at most ", kMaxTaints, " taints, not ", c.taints.size());
+  if (c.taints.size() > kMaxTaints)
+    return bad_field("taints", "at most ", kMaxTaints, " taints, not ", c.taints.size());
   for (const Taint& taint : c.taints) {
     if (taint.key.empty()) return bad_field("taints.key", "must not be empty; write key=value:NoSchedule");
   }

@@ -50,7 +50,8 @@ std::string Engine::making_room_for(const LaneKey& lane, Now now) const {
     if (r.lane != lane) continue;
     const size_t running = state_.workers().at(r.worker)->executions.size();
     const int64_t seconds = (now.mono - r.since).count() / 1'000'000;
-    if (r.preempting) return cat("room is being made on worker ", r.worker.str(), ": executions of lower classes are put back");
+    if (r.preempting)
+      return cat("room is being made on worker ", r.worker.str(), ": executions of lower classes are put back");
     return cat("worker ", r.worker.str(), " is kept free for it since ", seconds, " s; ", running,
                running == 1 ? " execution still runs there" : " executions still run there");
   }
@@ -144,10 +145,11 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
     if (id.str().starts_with(q.prefix)) out.workers.push_back(view_of(*worker, now));
   }
   if (!q.exact) return out;
-  if (out.workers.empty()) return absl::NotFoundError(cat("worker '", q.prefix, "' is not registered; see `hodei worker list`"));
+  if (out.workers.empty())
+    return absl::NotFoundError(cat("worker '", q.prefix, "' is not registered; see `hodei worker list`"));
   if (out.workers.size() > 1) {
-    return absl::InvalidArgumentError(cat("worker_id: '", q.prefix, "' is the start of ", out.workers.size(),
-                                          " workers' ids; give more of it"));
+    return absl::InvalidArgumentError(
+        cat("worker_id: '", q.prefix, "' is the start of ", out.workers.size(), " workers' ids; give more of it"));
   }
   return out;
 }

@@ -252,10 +252,13 @@ TEST(Scheduler, WeighsThePartsAsConfigured) {
 TEST(Scheduler, RefusesSettingsThatMakeNoSenseAndNamesThem) {
   Bench bench;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::pair<ConfigureScheduler, const char*> cases[] = {
-      {{.capacity = -1}, "weight_capacity"}, {{.load = 1001}, "weight_load"},   {{.affinity = nan}, "weight_affinity"},
-      {{.zone = -0.5}, "weight_zone"},       {{.history = 1e9}, "weight_history"}, {{.threshold = -1}, "threshold"},
-      {{.strategy = static_cast<Strategy>(6)}, "strategy"}};
+  const std::pair<ConfigureScheduler, const char*> cases[] = {{{.capacity = -1}, "weight_capacity"},
+                                                              {{.load = 1001}, "weight_load"},
+                                                              {{.affinity = nan}, "weight_affinity"},
+                                                              {{.zone = -0.5}, "weight_zone"},
+                                                              {{.history = 1e9}, "weight_history"},
+                                                              {{.threshold = -1}, "threshold"},
+                                                              {{.strategy = static_cast<Strategy>(6)}, "strategy"}};
   for (const auto& [command, field] : cases) {
     const absl::Status status = bench.refused(command);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << field;

@@ -7,7 +7,8 @@ namespace {
 void quota(Bench& bench, SetTenant command) { bench.ask<TenantViews>(command); }
 
 size_t active(const Bench& bench, const std::vector<JobId>& jobs) {
-  return static_cast<size_t>(std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return is_active(bench.state(j)); }));
+  return static_cast<size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [&](JobId j) { return is_active(bench.state(j)); }));
 }
 
 std::vector<JobId> submit(Bench& bench, int n, const JobOrder& order) {
@@ -54,7 +55,7 @@ TEST(Quota, WakesTheTenantWhenOneOfItsExecutionsEnds) {
   bench.worker("w2").joins(a_worker().slots(4).label("pool", "gpu"));
   const JobId elsewhere = bench.submit(a_job().in("a").pool("gpu").priority(Priority::High));
   bench.worker("w1").takes(jobs[0]);
-  const JobId other = bench.submit(a_job().in("b").priority(Priority::Critical));   // takes w2 or waits for w1
+  const JobId other = bench.submit(a_job().in("b").priority(Priority::Critical));  // takes w2 or waits for w1
   bench.worker("w1").finishes(jobs[0]);
   EXPECT_EQ(active(bench, {jobs[1], jobs[2], elsewhere}), 1u);
   EXPECT_TRUE(is_active(bench.state(other)));

@@ -46,7 +46,9 @@ class Chaos {
     Submit command;
     for (uint64_t n = below(3) + 1; n > 0; --n) {
       JobOrder order = a_job().in(cat("ns", below(3))).attempts(static_cast<int>(below(3)) + 1);
-      order.memory(static_cast<int64_t>(below(3) * 500)).cores(static_cast<double>(below(3))).priority(static_cast<Priority>(below(4) + 1));
+      order.memory(static_cast<int64_t>(below(3) * 500))
+          .cores(static_cast<double>(below(3)))
+          .priority(static_cast<Priority>(below(4) + 1));
       if (below(3) == 0) order.key(cat("key", below(3)), static_cast<int64_t>(below(4)));
       if (below(6) == 0) order.pool(below(2) == 0 ? "gpu" : "nowhere");
       if (below(6) == 0) order.timeout(std::chrono::seconds(below(60) + 1));
@@ -60,7 +62,8 @@ class Chaos {
       ASSERT_TRUE(absl::IsResourceExhausted(made.status())) << made.status();
       return;
     }
-    for (const Submitted::One& one : std::get<Submitted>(*made).jobs) number_of_jobs_ = std::max(number_of_jobs_, number(one.job));
+    for (const Submitted::One& one : std::get<Submitted>(*made).jobs)
+      number_of_jobs_ = std::max(number_of_jobs_, number(one.job));
   }
 
   void join() {
@@ -130,9 +133,13 @@ class Chaos {
   void set_share_or_limit() {
     const std::string ns = cat("ns", below(3));
     const std::string key = cat("key", below(3));
-    const auto some = [this](uint64_t most) { return std::optional<int64_t>(below(3) == 0 ? 0 : static_cast<int64_t>(below(most) + 1)); };
+    const auto some = [this](uint64_t most) {
+      return std::optional<int64_t>(below(3) == 0 ? 0 : static_cast<int64_t>(below(most) + 1));
+    };
     switch (below(6)) {
-      case 0: bench_.ask<TenantViews>(SetTenant{ns, 0.1 * static_cast<double>(below(50) + 1), some(2), {}, {}, {}}); break;
+      case 0:
+        bench_.ask<TenantViews>(SetTenant{ns, 0.1 * static_cast<double>(below(50) + 1), some(2), {}, {}, {}});
+        break;
       case 1: bench_.ask<TenantViews>(SetTenant{ns, {}, {}, some(3000), some(2000), {}}); break;
       case 2: bench_.ask<TenantViews>(SetTenant{ns, {}, {}, {}, {}, some(10)}); break;
       case 3: bench_.decide(SetLimit{ns, key, some(4), {}, {}}).IgnoreError(); break;

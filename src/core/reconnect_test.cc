@@ -231,7 +231,8 @@ TEST(Fence, HoldsForUnaryCallsToo) {
   bench.worker("w1").joins().takes(job);
   const ExecutionId wrong{job, 9};
   EXPECT_FALSE(accepted(bench.decide(Report{WorkerId("w1"), 0, {}, {}, {success_of(wrong, bench.now.wall)}})));
-  EXPECT_TRUE(accepted(bench.decide(Report{WorkerId("w1"), 0, {}, {}, {success_of(bench.current(job), bench.now.wall)}})));
+  EXPECT_TRUE(
+      accepted(bench.decide(Report{WorkerId("w1"), 0, {}, {}, {success_of(bench.current(job), bench.now.wall)}})));
   EXPECT_TRUE(bench.told<AckResult>().empty()) << "there is no stream to acknowledge on";
 }
 
@@ -250,7 +251,8 @@ TEST(Report, OfProgressIsKeptInBounds) {
   Bench bench;
   const JobId job = bench.submit(a_job());
   bench.worker("w1").joins().takes(job);
-  const std::pair<double, double> cases[] = {{50, 50}, {-3, 0}, {250, 100}, {std::numeric_limits<double>::quiet_NaN(), 0}};
+  const std::pair<double, double> cases[] = {
+      {50, 50}, {-3, 0}, {250, 100}, {std::numeric_limits<double>::quiet_NaN(), 0}};
   for (const auto& [said, kept] : cases) {
     EXPECT_TRUE(accepted(bench.worker("w1").reports({.progress = {{bench.current(job), said, "half"}}})));
     EXPECT_DOUBLE_EQ(bench.job(job).past->progress, kept) << said;

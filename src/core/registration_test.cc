@@ -48,7 +48,8 @@ TEST(Token, IsRefusedWithOneTextWhateverIsWrongWithIt) {
   make_token(bench, "others", "w2");
   bench.ask<Registered>(with_token("used", "w1"));
   std::set<std::string> texts;
-  for (const RegisterWorker& c : {with_token("wrong", "w1"), with_token("used", "w1", "i2"), with_token("others", "w1")}) {
+  for (const RegisterWorker& c :
+       {with_token("wrong", "w1"), with_token("used", "w1", "i2"), with_token("others", "w1")}) {
     const absl::Status status = bench.refused(c);
     EXPECT_TRUE(absl::IsUnauthenticated(status));
     texts.insert(std::string(status.message()));
@@ -197,7 +198,7 @@ TEST(Worker, KeepsItsExecutionsWhenItRegistersAnew) {
   bench.worker("w1").joins(2).takes(job);
   make_token(bench, "t", "w1");
   RegisterWorker anew = with_token("t", "w1", "i2");
-  anew.lineage = "folder-of-w1";   // a later start on the same state folder
+  anew.lineage = "folder-of-w1";  // a later start on the same state folder
   anew.generation = 100;
   anew.info.slots = 2;
   bench.ask<Registered>(anew);

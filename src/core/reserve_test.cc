@@ -53,8 +53,8 @@ TEST(Reservation, StartsALargeJobWithinABoundedWaitUnderAFloodOfSmallOnes) {
     const JobId large = bench.submit(a_job().cores(8));
     flood.pass(30s);
     EXPECT_EQ(bench.state(large), JobState::Pending) << "without a reservation there is never room";
-    // Its worker takes nothing new from then on: the wait is that for the jobs which run there, each ends within a minute
-    // or so.
+    // Its worker takes nothing new from then on: the wait is that for the jobs which run there, each ends within a
+    // minute or so.
     for (int i = 0; i < 90 && bench.state(large) == JobState::Pending; ++i) flood.pass(1s);
     EXPECT_EQ(bench.state(large), JobState::Scheduled);
   }

@@ -30,7 +30,8 @@ TEST(Retry, ShowsFailureAndRetryInTheHistoryButOnlyPendingToTheWorld) {
   Bench bench;
   const JobId job = bench.submit(a_job().attempts(2));
   bench.worker("w1").joins().takes(job).fails(job);
-  EXPECT_EQ(states_of(bench, job), (std::vector{JobState::Scheduled, JobState::Running, JobState::Failed, JobState::Pending}));
+  EXPECT_EQ(states_of(bench, job),
+            (std::vector{JobState::Scheduled, JobState::Running, JobState::Failed, JobState::Pending}));
   for (const Write& write : bench.last.writes) EXPECT_FALSE(std::holds_alternative<FinishJob>(write));
   const std::vector<JobMoved> moves = bench.told<JobMoved>();
   EXPECT_EQ(moves.back().job->state, JobState::Pending);
@@ -179,7 +180,8 @@ TEST(LostExecution, IsNotRunAgainWhereRetryIsNotAllowed) {
   const JobId job = bench.submit(a_job().attempts(3).without_retry());
   bench.worker("w1").joins().takes(job).finishes(job, Outcome::Lost);
   EXPECT_EQ(bench.state(job), JobState::Failed);
-  EXPECT_NE(bench.history(job).back().reason.find("retry is not allowed"), std::string::npos) << bench.history(job).back().reason;
+  EXPECT_NE(bench.history(job).back().reason.find("retry is not allowed"), std::string::npos)
+      << bench.history(job).back().reason;
 }
 
 TEST(LostExecution, IsWhatAnEndByTheWorkerItselfCounts) {

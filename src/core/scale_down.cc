@@ -54,7 +54,9 @@ void Engine::sweep_idle(Now now, Turn& turn) {
     const auto pool = state_.pools().find(made->pool);
     const auto provider = state_.providers().find(made->provider);
     const bool unwanted = provider == state_.providers().end() || provider->second.row.mode == ProviderMode::Disabled;
-    const Duration limit = unwanted ? Duration(0) : pool == state_.pools().end() ? config_.idle_limit : pool->second.idle;
+    const Duration limit = unwanted                       ? Duration(0)
+                           : pool == state_.pools().end() ? config_.idle_limit
+                                                          : pool->second.idle;
     if (now.mono - since->second >= limit) unneeded.push_back(worker.get());
   }
   for (LiveWorker* worker : unneeded) {

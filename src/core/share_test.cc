@@ -140,14 +140,16 @@ class Contest {
     shapes_ = 1 + below(5);
     const uint64_t workers = 1 + below(4);
     for (uint64_t w = 0; w < workers; ++w) {
-      bench_.worker(cat("w", w)).joins(a_worker().slots(static_cast<uint32_t>(1 + below(8))).memory(static_cast<int64_t>(2000 + below(4000))));
+      bench_.worker(cat("w", w))
+          .joins(
+              a_worker().slots(static_cast<uint32_t>(1 + below(8))).memory(static_cast<int64_t>(2000 + below(4000))));
     }
   }
 
   void run(int placements) {
     refill();
     collect();
-    std::fill(placed_.begin(), placed_.end(), 0);   // the idle workers went to whoever came first
+    std::fill(placed_.begin(), placed_.end(), 0);  // the idle workers went to whoever came first
     while (total() < placements) {
       ASSERT_FALSE(running_.empty());
       const auto first = running_.begin();

@@ -156,7 +156,7 @@ void State::count_waiting(const JobHead& head, int64_t sign) {
 void State::queue(JobId id) {
   LiveJob& live = jobs_.at(id);
   Lane* lane = roster_.lane(live.head->priority, live.head->ns, live.head->shape);
-  ++lane->parked;   // keeps the lane while the job changes places
+  ++lane->parked;  // keeps the lane while the job changes places
   leave_queue(live);
   --lane->parked;
   live.lane = lane;

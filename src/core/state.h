@@ -21,14 +21,14 @@ namespace hodei::core {
 struct LiveJob {
   enum class Where : uint8_t { WithWorker, InLane, Parked, Delayed };
   JobPtr head;
-  Lane* lane = nullptr;                  // while InLane or Parked
+  Lane* lane = nullptr;  // while InLane or Parked
   Where where = Where::WithWorker;
-  size_t bytes = 0;                      // its own part of the footprint
+  size_t bytes = 0;  // its own part of the footprint
 };
 
 // How much may be in memory. What is stored already is loaded in any case.
 struct MemoryLimits {
-  size_t idempotency_keys = 1'000'000;   // newest first; the others are in the store alone
+  size_t idempotency_keys = 1'000'000;  // newest first; the others are in the store alone
 };
 
 class State {
@@ -90,7 +90,7 @@ class State {
  private:
   void put(const JobPtr& job);
   void leave_queue(LiveJob& live);
-  void detach(LiveJob& live);            // undo what the old head meant to workers, keys and queue
+  void detach(LiveJob& live);  // undo what the old head meant to workers, keys and queue
   void attach(LiveJob& live);
   void count_waiting(const JobHead& head, int64_t sign);
   void forget_key_job(const JobHead& head);
@@ -113,7 +113,7 @@ class State {
   std::map<std::pair<std::string, std::string>, StoredFacts> templates_;
   std::map<std::pair<std::string, std::string>, StoredFacts> secrets_;
   uint64_t next_audit_ = 1;
-  std::map<std::pair<SettingKind, std::string>, uint64_t> settings_;   // hashes of their bytes
+  std::map<std::pair<SettingKind, std::string>, uint64_t> settings_;  // hashes of their bytes
   std::map<std::string, LiveProvider, std::less<>> providers_;
   std::map<std::string, PoolRow, std::less<>> pools_;
   std::map<Hash128, OtpRow> otps_;

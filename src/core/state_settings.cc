@@ -17,7 +17,8 @@ void State::put_setting(const SettingRow& row) {
 
 size_t State::setting_count(SettingKind kind) const {
   const auto first = settings_.lower_bound({kind, ""});
-  return static_cast<size_t>(std::count_if(first, settings_.end(), [&](const auto& s) { return s.first.first == kind; }));
+  return static_cast<size_t>(
+      std::count_if(first, settings_.end(), [&](const auto& s) { return s.first.first == kind; }));
 }
 
 void State::delete_setting(SettingKind kind, const std::string& name) {
@@ -27,7 +28,7 @@ void State::delete_setting(SettingKind kind, const std::string& name) {
     case SettingKind::Pool: pools_.erase(name); break;
     case SettingKind::Tenant: roster_.set_tenant(TenantRow{.ns = name}); break;
     case SettingKind::KeyRate: {
-      const size_t slash = name.find('/');   // namespaces have none
+      const size_t slash = name.find('/');  // namespaces have none
       keys_.unset(name.substr(0, slash), name.substr(slash + 1));
       break;
     }

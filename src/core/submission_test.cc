@@ -237,7 +237,8 @@ TEST(WorkerQuestion, FindsByIdOrByItsStartIfThatIsUnique) {
   bench.worker("alpine").joins();
   bench.worker("alp").joins();
   EXPECT_EQ(bench.ask<WorkerViews>(Question{DescribeWorkers{"", false}}).workers.size(), 3u);
-  EXPECT_EQ(bench.ask<WorkerViews>(Question{DescribeWorkers{"alpi", true}}).workers.at(0).record->info.id, WorkerId("alpine"));
+  EXPECT_EQ(bench.ask<WorkerViews>(Question{DescribeWorkers{"alpi", true}}).workers.at(0).record->info.id,
+            WorkerId("alpine"));
   EXPECT_EQ(bench.ask<WorkerViews>(Question{DescribeWorkers{"alp", true}}).workers.size(), 1u) << "an exact id wins";
   EXPECT_TRUE(absl::IsInvalidArgument(bench.refused(Question{DescribeWorkers{"al", true}})));
   EXPECT_TRUE(absl::IsNotFound(bench.refused(Question{DescribeWorkers{"beta", true}})));

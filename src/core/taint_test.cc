@@ -29,7 +29,8 @@ TEST(TaintWorker, StaysWhenTheWorkerRegistersAgain) {
   Bench bench;
   bench.worker("a").joins(1);
   taint(bench, "a", {kNoMore});
-  bench.ask<Registered>(RegisterWorker{{}, bench.sessions["a"], {}, bench.rows.workers.at(WorkerId("a"))->info, "incarnation 1"});
+  bench.ask<Registered>(
+      RegisterWorker{{}, bench.sessions["a"], {}, bench.rows.workers.at(WorkerId("a"))->info, "incarnation 1"});
   WorkerInfo own = bench.rows.workers.at(WorkerId("a"))->info;
   own.taints.clear();
   own.taints_set = false;
@@ -117,7 +118,8 @@ TEST(TaintWorker, RefusesWhatIsNoTaintAndWhoIsNotThere) {
   bench.worker("a").joins(1);
   EXPECT_TRUE(absl::IsNotFound(bench.refused(TaintWorker{WorkerId("x"), {kOut}})));
   EXPECT_TRUE(absl::IsInvalidArgument(bench.refused(TaintWorker{WorkerId("a"), {{"", "v", TaintEffect::NoExecute}}})));
-  EXPECT_TRUE(absl::IsInvalidArgument(bench.refused(TaintWorker{WorkerId("a"), {{"k", "v", static_cast<TaintEffect>(9)}}})));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(bench.refused(TaintWorker{WorkerId("a"), {{"k", "v", static_cast<TaintEffect>(9)}}})));
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ class Watch {
     starts.at.push_back(now);
     for (size_t i = 0; i < starts.at.size(); ++i) {
       const double window = static_cast<double>((now - starts.at[i]).count()) / 1e6;
-      EXPECT_LE(static_cast<double>(starts.at.size() - i), starts.rule.rate * window + static_cast<double>(starts.rule.burst) + 1e-3)
+      EXPECT_LE(static_cast<double>(starts.at.size() - i),
+                starts.rule.rate * window + static_cast<double>(starts.rule.burst) + 1e-3)
           << live->head->concurrency_key << " is over its rate in " << window << " s";
     }
   }
@@ -76,7 +77,7 @@ class Watch {
     std::deque<MonoTime> at;
   };
   std::map<std::string, std::pair<int64_t, Amounts>> tenants_;
-  std::map<std::string, Starts> keys_;                    // by the name of their setting
+  std::map<std::string, Starts> keys_;  // by the name of their setting
 };
 
 }  // namespace hodei::core

@@ -20,8 +20,8 @@ struct SpecRow {
   Labels labels;
   std::string correlation_id;
   std::string template_name;
-  JobId retry_of{};              // 0: none
-  std::string bytes;             // a serialized JobSpec
+  JobId retry_of{};   // 0: none
+  std::string bytes;  // a serialized JobSpec
 };
 
 struct TemplateRow {
@@ -29,7 +29,7 @@ struct TemplateRow {
   std::string name;
   int64_t revision = 0;
   WallTime updated;
-  std::string bytes;             // a serialized Template
+  std::string bytes;  // a serialized Template
 
   bool operator==(const TemplateRow&) const = default;
 };
@@ -47,7 +47,7 @@ struct SecretRow {
 
 // What was done, by whom, to what. Written once, never changed.
 struct AuditRow {
-  uint64_t number = 0;           // grows; never used twice
+  uint64_t number = 0;  // grows; never used twice
   WallTime at;
   std::string ns;
   std::string principal;
@@ -72,7 +72,7 @@ struct SettingRow {
 // A one-time token, known only by its hash.
 struct OtpRow {
   Hash128 token;
-  WorkerId worker;               // empty: whoever brings it
+  WorkerId worker;  // empty: whoever brings it
   WallTime expires;
 
   bool operator==(const OtpRow&) const = default;
@@ -85,14 +85,20 @@ struct KeyLimitRow {
 };
 
 struct IdempotencyRow {
-  Hash128 key;                   // over namespace and key
+  Hash128 key;  // over namespace and key
   JobId job{};
   WallTime expires;
 };
 
-struct PutSpec { std::shared_ptr<const SpecRow> spec; };
-struct PutJob { JobPtr job; };            // a live job: inserted or replaced
-struct FinishJob { JobPtr job; };         // leaves the hot table for the finished one
+struct PutSpec {
+  std::shared_ptr<const SpecRow> spec;
+};
+struct PutJob {
+  JobPtr job;
+};  // a live job: inserted or replaced
+struct FinishJob {
+  JobPtr job;
+};  // leaves the hot table for the finished one
 // Onto the shelf: an execution that another one follows. Written once.
 struct PutExecution {
   JobId job{};
@@ -105,24 +111,64 @@ struct DropExecutions {
 struct EraseJob {
   JobId job{};
 };  // a finished one, with its spec and its executions; one that is not there is no error
-struct PutWorker { WorkerRecordPtr worker; };
-struct DeleteWorker { WorkerId worker; };
-struct PutOtp { OtpRow otp; };
-struct DeleteOtp { Hash128 token; };
-struct PutTemplate { TemplateRow row; };
-struct DeleteTemplate { std::string ns; std::string name; };
-struct PutKeyLimit { KeyLimitRow row; };
-struct DeleteKeyLimit { std::string ns; std::string key; };
-struct PutIdempotency { IdempotencyRow row; };
-struct ExpireIdempotency { WallTime before; };
-struct PutScheduler { SchedulerConfig config; };
-struct PutNextJob { uint64_t next = 1; };
-struct PutSetting { SettingRow row; };
-struct DeleteSetting { SettingKind kind{}; std::string name; };
-struct PutSecret { SecretRow row; };
-struct DeleteSecret { std::string ns; std::string name; };
-struct PutAudit { AuditRow row; };
-struct ExpireAudit { WallTime before; };  // the newest entry stays, whatever its age: it holds the number
+struct PutWorker {
+  WorkerRecordPtr worker;
+};
+struct DeleteWorker {
+  WorkerId worker;
+};
+struct PutOtp {
+  OtpRow otp;
+};
+struct DeleteOtp {
+  Hash128 token;
+};
+struct PutTemplate {
+  TemplateRow row;
+};
+struct DeleteTemplate {
+  std::string ns;
+  std::string name;
+};
+struct PutKeyLimit {
+  KeyLimitRow row;
+};
+struct DeleteKeyLimit {
+  std::string ns;
+  std::string key;
+};
+struct PutIdempotency {
+  IdempotencyRow row;
+};
+struct ExpireIdempotency {
+  WallTime before;
+};
+struct PutScheduler {
+  SchedulerConfig config;
+};
+struct PutNextJob {
+  uint64_t next = 1;
+};
+struct PutSetting {
+  SettingRow row;
+};
+struct DeleteSetting {
+  SettingKind kind{};
+  std::string name;
+};
+struct PutSecret {
+  SecretRow row;
+};
+struct DeleteSecret {
+  std::string ns;
+  std::string name;
+};
+struct PutAudit {
+  AuditRow row;
+};
+struct ExpireAudit {
+  WallTime before;
+};  // the newest entry stays, whatever its age: it holds the number
 
 using Write =
     std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate, DeleteTemplate,

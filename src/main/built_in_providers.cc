@@ -38,7 +38,8 @@ bool in_path(const std::string& program) {
 }
 
 bool has_microvms() {
-  return is_there(env_or("HODEI_FC_KERNEL_PATH", "/var/lib/hodei/vmlinux")) && (in_path("firecracker") || in_path("qemu-system-x86_64"));
+  return is_there(env_or("HODEI_FC_KERNEL_PATH", "/var/lib/hodei/vmlinux")) &&
+         (in_path("firecracker") || in_path("qemu-system-x86_64"));
 }
 
 }  // namespace

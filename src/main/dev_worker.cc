@@ -22,12 +22,14 @@ extern char** environ;
 namespace hodei {
 namespace {
 
-constexpr Duration kEndLimit = 10s;    // for jobs that were told to end
+constexpr Duration kEndLimit = 10s;  // for jobs that were told to end
 constexpr Duration kKillLimit = 5s;
 
 // Arguments that give the worker the same settings as the command line gave us.
-std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::string& server, const std::string& state_dir) {
-  std::vector<std::string> args = {"hodei", "agent", "--server", server, "--state-dir", state_dir, "--worker-id", kDevWorkerId};
+std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::string& server,
+                                   const std::string& state_dir) {
+  std::vector<std::string> args = {"hodei",       "agent",   "--server",    server,
+                                   "--state-dir", state_dir, "--worker-id", kDevWorkerId};
   const auto add = [&](const char* flag, const std::string& value) {
     args.emplace_back(flag);
     args.push_back(value);
@@ -47,14 +49,15 @@ std::vector<std::string> arguments(const cli::AgentOptions& agent, const std::st
   return args;
 }
 
-// The token goes through the environment of the one process that needs it, never through its arguments. The key that seals
-// secrets is the server's alone: jobs can read the environment of the worker that runs them.
+// The token goes through the environment of the one process that needs it, never through its arguments. The key that
+// seals secrets is the server's alone: jobs can read the environment of the worker that runs them.
 std::vector<std::string> environment(const std::string& token) {
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view pair = *entry;
     const std::string_view name = pair.substr(0, pair.find('='));
-    const bool is_for_workers = name.starts_with("HODEI_") && name != "HODEI_TOKEN" && name != "HODEI_SECRET_KEY" && name != "HODEI_DATABASE_URL";
+    const bool is_for_workers = name.starts_with("HODEI_") && name != "HODEI_TOKEN" && name != "HODEI_SECRET_KEY" &&
+                                name != "HODEI_DATABASE_URL";
     if (is_for_workers || !is_own_setting(name)) out.emplace_back(pair);
   }
   out.push_back("HODEI_TOKEN=" + token);
@@ -71,7 +74,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 DevWorker::DevWorker(const cli::DevOptions& options, std::string server, MakeToken make_token)
-    : options_(options), server_(std::move(server)), state_dir_(options.server.data_dir + "/worker"), make_token_(std::move(make_token)) {}
+    : options_(options),
+      server_(std::move(server)),
+      state_dir_(options.server.data_dir + "/worker"),
+      make_token_(std::move(make_token)) {}
 
 bool DevWorker::running() const {
   const int fd = ::open((state_dir_ + "/lock").c_str(), O_RDWR | O_CLOEXEC);
@@ -112,7 +118,7 @@ absl::Status DevWorker::keep() {
     if (serves_us()) return absl::OkStatus();
     end_now();  // left by a server on another address
   }
-  if (child_ != 0) return absl::OkStatus();   // on its way up
+  if (child_ != 0) return absl::OkStatus();  // on its way up
   return spawn();
 }
 
@@ -131,7 +137,8 @@ absl::Status DevWorker::spawn() {
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);   // it outlives us: with our sockets it would keep our ports in use
+  posix_spawn_file_actions_addclosefrom_np(&files,
+                                           3);  // it outlives us: with our sockets it would keep our ports in use
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
   // A session of its own: Ctrl-C in the terminal is for us, and we pass it on in good order.
@@ -143,7 +150,7 @@ absl::Status DevWorker::spawn() {
   sigfillset(&all);
   posix_spawnattr_setsigdefault(&how, &all);
   pid_t pid = 0;
-  const CoreLimitRestored as_it_was;   // for its jobs
+  const CoreLimitRestored as_it_was;  // for its jobs
   const int failed = posix_spawn(&pid, "/proc/self/exe", &files, &how, pointers(args).data(), pointers(env).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&how);

@@ -25,14 +25,14 @@ class DevWorker {
   // SIGTERM: it drains, with its grace time. A second one ends what it runs, a third one kills it.
   void tell_to_stop();
   bool is_gone();
-  void end_now();                     // without a grace time; waits until it is gone
+  void end_now();  // without a grace time; waits until it is gone
 
-  int64_t supervisor_pid() const;     // 0: none
+  int64_t supervisor_pid() const;  // 0: none
   int64_t agent_pid() const;
 
  private:
-  bool running() const;               // somebody holds the lock of the state folder
-  bool serves_us() const;             // it was started for this address
+  bool running() const;    // somebody holds the lock of the state folder
+  bool serves_us() const;  // it was started for this address
   absl::Status spawn();
   void reap();
   bool wait_until_gone(Duration limit);

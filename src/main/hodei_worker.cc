@@ -17,7 +17,8 @@ namespace {
 // The C library would load modules that /etc/nsswitch.conf names, from a machine that may have another C library. Files
 // and DNS are built in.
 void use_built_in_lookups() {
-  for (const char* files_only : {"passwd", "group", "services", "protocols"}) __nss_configure_lookup(files_only, "files");
+  for (const char* files_only : {"passwd", "group", "services", "protocols"})
+    __nss_configure_lookup(files_only, "files");
   __nss_configure_lookup("hosts", "files dns");
 }
 

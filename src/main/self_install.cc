@@ -15,7 +15,7 @@
 namespace hodei {
 namespace {
 
-constexpr mode_t kMode = 0755;        // whoever runs in the other container
+constexpr mode_t kMode = 0755;  // whoever runs in the other container
 
 absl::Status failure(std::string_view what, const std::string& path) {
   return absl::UnavailableError(cat("install: cannot ", what, " ", path, ": ", std::strerror(errno)));

@@ -51,7 +51,8 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   if (in.log_retention_bytes > 0) out.log_retention.max_bytes = in.log_retention_bytes;
   out.engine.audit_life = in.audit_retention_age;
   out.job_retention = {in.job_retention_age, in.job_retention_count};
-  out.engine.max_job_bytes = in.queue_memory > 0 ? static_cast<size_t>(in.queue_memory) : usual_queue_memory(out.engine);
+  out.engine.max_job_bytes =
+      in.queue_memory > 0 ? static_cast<size_t>(in.queue_memory) : usual_queue_memory(out.engine);
   out.secret_key = in.secret_key;
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;
@@ -75,7 +76,7 @@ absl::StatusOr<std::string> make_token(server::Server& server, const std::string
 struct Running {
   std::unique_ptr<server::Server> server;
   std::unique_ptr<api::GrpcHost> host;
-  std::unique_ptr<api::HttpHost> http;     // null: off
+  std::unique_ptr<api::HttpHost> http;  // null: off
 };
 
 // A port that nobody asked for may be in use by anything: then the server does without.
@@ -84,7 +85,8 @@ absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOption
   api::Router router;
   api::add_observability(router, server);
   auto host = api::HttpHost::open(options.http_listen->host, options.http_listen->port, std::move(router));
-  if (host.ok()) say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
+  if (host.ok())
+    say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
   if (host.ok() || options.http_was_chosen) return host;
   say(cat("warning: ", std::string(host.status().message()), "; going on without HTTP"));
   return nullptr;
@@ -96,20 +98,25 @@ std::string address_for_workers(const cli::ServerOptions& options, int port) {
   return server::reachable(to_string(cli::Address{options.listen.host, port}));
 }
 
-absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev, std::function<api::LocalWorker()> local_worker) {
+absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
+                             std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
   set_journal_level(level);
   Running out;
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   RETURN_IF_ERROR(out.server->start());
   ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
-  const auto open_door = [host = out.host.get()](const std::string& address) { return host->open_worker_door(address); };
-  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()), built_in_providers(options, is_dev), open_door));
+  const auto open_door = [host = out.host.get()](const std::string& address) {
+    return host->open_worker_door(address);
+  };
+  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()),
+                                              built_in_providers(options, is_dev), open_door));
   ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
   if (!cli::is_loopback(options.listen)) {
-    say(cat("warning: listening on ", to_string(options.listen),
-            ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
-            "are not part of this version"));
+    say(cat(
+        "warning: listening on ", to_string(options.listen),
+        ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
+        "are not part of this version"));
   }
   return out;
 }

@@ -23,43 +23,43 @@ enum class Isolation : uint8_t { Process = 1, Container, Hardware };
 
 // Whose workers these are. Two servers with different data folders on one engine or cluster never touch each other's.
 struct Installation {
-  std::string id;                  // stays the same as long as the data folder does
-  std::string folder;              // where providers may keep files of their own, one folder below it each
-  std::string worker_binary;       // the static worker; empty: not found beside this program
+  std::string id;             // stays the same as long as the data folder does
+  std::string folder;         // where providers may keep files of their own, one folder below it each
+  std::string worker_binary;  // the static worker; empty: not found beside this program
 };
 
 // How a provider was configured. Options are its own words; an option that it does not know is refused.
 struct ProviderConfig {
-  std::string name;                // unique in the installation
-  std::string type;                // process, docker, kubernetes, firecracker, custom, ec2, …
+  std::string name;  // unique in the installation
+  std::string type;  // process, docker, kubernetes, firecracker, custom, ec2, …
   Words options;
 };
 
 // What it can make. 0 and empty lists mean: no limit that it knows of.
 struct Capabilities {
-  int64_t max_cpu_milli = 0;       // of one worker
+  int64_t max_cpu_milli = 0;  // of one worker
   int64_t max_memory_mb = 0;
   bool gpu = false;
-  bool images = false;             // any image of a job can be used
-  std::vector<std::string> architectures;   // as `uname -m` prints them
-  uint32_t max_workers = 0;        // at once
+  bool images = false;                     // any image of a job can be used
+  std::vector<std::string> architectures;  // as `uname -m` prints them
+  uint32_t max_workers = 0;                // at once
   Isolation isolation = Isolation::Process;
 };
 
 struct WorkerSpec {
-  std::string worker_id;           // [a-z0-9-], fit for a host or file name, unique in the installation
+  std::string worker_id;  // [a-z0-9-], fit for a host or file name, unique in the installation
   std::string pool;
-  std::string image;               // empty: the provider's own default
-  std::string server_address;      // where the worker finds the server: host:port, several comma-separated
-  std::string token;               // its one-time token; never in arguments, labels or logs
-  int64_t cpu_milli = 0;           // 0: whatever there is
+  std::string image;           // empty: the provider's own default
+  std::string server_address;  // where the worker finds the server: host:port, several comma-separated
+  std::string token;           // its one-time token; never in arguments, labels or logs
+  int64_t cpu_milli = 0;       // 0: whatever there is
   int64_t memory_mb = 0;
   int64_t storage_mb = 0;
   int64_t gpus = 0;
   std::string architecture;
   uint32_t slots = 1;
-  Words labels;                    // of the worker, for placement
-  Words environment;               // further words for the worker's environment
+  Words labels;       // of the worker, for placement
+  Words environment;  // further words for the worker's environment
 };
 
 // What stands for a made worker. `id` is the provider's own (a container's, a pod's, a process's), empty when it never
@@ -72,16 +72,16 @@ struct WorkerHandle {
 };
 
 enum class WorkerPhase : uint8_t {
-  Starting = 1,                    // an image is pulled, a node is looked for, a kernel boots
-  Running,                         // its worker process runs; registration is due
-  Ended,                           // it stopped by itself; what is left of it can be destroyed
-  Gone,                            // nothing of it is left, or it never was
+  Starting = 1,  // an image is pulled, a node is looked for, a kernel boots
+  Running,       // its worker process runs; registration is due
+  Ended,         // it stopped by itself; what is left of it can be destroyed
+  Gone,          // nothing of it is left, or it never was
 };
 
 struct WorkerStatus {
   WorkerPhase phase = WorkerPhase::Gone;
-  std::string reason;              // in words, when there is something to say: an image that cannot be pulled, OOM
-  bool hopeless = false;           // Starting, but it will never run: no such image, over a quota
+  std::string reason;     // in words, when there is something to say: an image that cannot be pulled, OOM
+  bool hopeless = false;  // Starting, but it will never run: no such image, over a quota
 };
 
 struct OwnedWorker {
@@ -131,8 +131,9 @@ class Provider {
   // Before one was measured.
   virtual Duration estimated_startup_time() const = 0;
 
-  // Calls back, from a thread of the provider's own, whenever a worker's status may have changed: the caller asks for it
-  // then. What cannot watch does nothing, and is asked from time to time. `unwatch` returns when no call is under way.
+  // Calls back, from a thread of the provider's own, whenever a worker's status may have changed: the caller asks for
+  // it then. What cannot watch does nothing, and is asked from time to time. `unwatch` returns when no call is under
+  // way.
   using Changed = std::function<void(const std::string& worker_id)>;
   virtual void watch(Changed changed) { (void)changed; }
   virtual void unwatch() {}
@@ -140,6 +141,6 @@ class Provider {
 
 // Limits that the caller sets around calls, so that providers agree on them.
 inline constexpr Duration kCallTimeout = 30s;
-inline constexpr Duration kImageTimeout = std::chrono::minutes(10);   // a create that must fetch an image first
+inline constexpr Duration kImageTimeout = std::chrono::minutes(10);  // a create that must fetch an image first
 
 }  // namespace hodei::providers

@@ -17,7 +17,8 @@ void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
     if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);
-    if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && maker_ != nullptr) tell_maker(*put->worker);
+    if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && maker_ != nullptr)
+      tell_maker(*put->worker);
   }
   Messages messages;
   for (const core::Effect& effect : turn.effects) add(effect, messages);
@@ -29,7 +30,7 @@ void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
 }
 
 void Carrier::tell_maker(const core::WorkerRecord& worker) {
-  const bool has_come = worker.session != Hash128{};   // nobody but a worker that registers has one
+  const bool has_come = worker.session != Hash128{};  // nobody but a worker that registers has one
   if (has_come && worker.info.made) maker_->registered(worker.info.id);
 }
 
@@ -84,8 +85,8 @@ void Carrier::tell_output(const core::JobHead& job) {
   if (newest.log_bytes) logs_.execution_ended({job.id, newest.number}, *newest.log_bytes);
 }
 
-// One line for each step of a job, with the trace that it belongs to. Reads from the disk at worst, and only for whoever
-// wants to see everything.
+// One line for each step of a job, with the trace that it belongs to. Reads from the disk at worst, and only for
+// whoever wants to see everything.
 void Carrier::tell_journal(const core::JobHead& job, size_t first) {
   std::shared_ptr<const core::SpecRow> spec = specs_.find(job.id);
   if (spec == nullptr) {
@@ -94,7 +95,8 @@ void Carrier::tell_journal(const core::JobHead& job, size_t first) {
   }
   const std::string trace = spec == nullptr ? "unknown" : trace_text(trace_of(job.id, spec->bytes).trace);
   const std::string about = cat("job=", short_id(job.id), " trace=", trace);
-  if (first == 0) journal(Level::Debug, "server", about, " state=", core::name(core::JobState::Pending), " reason=submitted");
+  if (first == 0)
+    journal(Level::Debug, "server", about, " state=", core::name(core::JobState::Pending), " reason=submitted");
   const size_t count = core::transition_count(job);
   for (size_t i = std::max<size_t>(first, 1); i < count; ++i) {
     const core::Transition* t = core::find_transition(job, i);
@@ -122,7 +124,8 @@ void Carrier::fill_specs(Messages& messages) {
       if (run.spec == nullptr) run.spec = found[run.execution.job];
     }
     // An order that cannot be sent: the stream starts over, and the hello gives the executions back.
-    const bool broken = std::any_of(message.run.begin(), message.run.end(), [](const auto& run) { return run.spec == nullptr; });
+    const bool broken =
+        std::any_of(message.run.begin(), message.run.end(), [](const auto& run) { return run.spec == nullptr; });
     if (!broken) continue;
     message.run.clear();
     links_.close(stream, "the server could not read a job's specification");

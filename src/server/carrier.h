@@ -27,7 +27,7 @@ class WorkerMaker {
   virtual ~WorkerMaker() = default;
   virtual void create(const core::CreateWorker& wish) = 0;
   virtual void destroy(const core::DestroyWorker& wish) = 0;
-  virtual void providers_changed() = 0;   // or forgotten: each is to be looked at, and told of, again
+  virtual void providers_changed() = 0;  // or forgotten: each is to be looked at, and told of, again
   virtual void registered(const WorkerId& worker) { (void)worker; }
 };
 
@@ -48,7 +48,7 @@ class Carrier final : public Outlet {
   }
 
  private:
-  using Messages = std::map<uint64_t, ToWorker>;       // by stream
+  using Messages = std::map<uint64_t, ToWorker>;  // by stream
   void add(const core::Effect& effect, Messages& messages);
   void tell_maker(const core::WorkerRecord& worker);
   void tell_output(const core::JobHead& job);

@@ -144,7 +144,8 @@ TEST_F(CarrierTest, TellsTheLogsWhatHasEndedAndWhatIsLost) {
 TEST_F(CarrierTest, ClosesADroppedStreamAndSpeaksToNoneThatIsGone) {
   links_.remove(other_stream_);
   core::Turn turn;
-  turn.effects = {core::DropStream{WorkerId("w1"), stream_, "silent"}, core::AckResult{WorkerId("w2"), other_stream_, {}}};
+  turn.effects = {core::DropStream{WorkerId("w1"), stream_, "silent"},
+                  core::AckResult{WorkerId("w2"), other_stream_, {}}};
   carry(std::move(turn));
   EXPECT_EQ(link_->closed, "silent");
   EXPECT_TRUE(other_->messages.empty());

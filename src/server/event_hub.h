@@ -13,8 +13,8 @@ namespace hodei::server {
 
 struct JobEvent {
   core::JobPtr job;
-  size_t first_transition = 0;     // new ones from here on; 0 counts the submission
-  bool progress = false;           // only its progress changed
+  size_t first_transition = 0;  // new ones from here on; 0 counts the submission
+  bool progress = false;        // only its progress changed
 };
 
 class EventHub {
@@ -23,16 +23,16 @@ class EventHub {
 
   uint64_t watch_job(JobId job, Watcher watcher);
   uint64_t watch_all(Watcher watcher);
-  void unwatch(uint64_t id);       // no call comes after it has returned
+  void unwatch(uint64_t id);  // no call comes after it has returned
 
   void publish(JobEvent event);
 
  private:
   struct Entry {
-    JobId job{};                   // 0: all
+    JobId job{};  // 0: all
     Watcher watcher;
   };
-  std::mutex mutex_;               // held while watchers are called, so that unwatch is final
+  std::mutex mutex_;  // held while watchers are called, so that unwatch is final
   uint64_t next_ = 1;
   std::map<uint64_t, Entry> entries_;
   std::multimap<JobId, uint64_t> by_job_;

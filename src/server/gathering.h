@@ -1,6 +1,6 @@
-// Whether the loop waits for company before it turns. A turn commits, and a commit of one command costs nearly as much as
-// one of fifty; so when turns bring many commands each, they come a little apart. A lone command, or a few clients that
-// wait for their answers, never wait here.
+// Whether the loop waits for company before it turns. A turn commits, and a commit of one command costs nearly as much
+// as one of fifty; so when turns bring many commands each, they come a little apart. A lone command, or a few clients
+// that wait for their answers, never wait here.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace hodei::server {
 
 class Gathering {
  public:
-  static constexpr Duration kApart = 800us;   // from the beginning of a turn to that of the next
-  static constexpr double kMany = 8;          // commands in a turn, on average
+  static constexpr Duration kApart = 800us;  // from the beginning of a turn to that of the next
+  static constexpr double kMany = 8;         // commands in a turn, on average
 
   // How long the next turn should wait.
   Duration wait(MonoTime now) const {
@@ -25,7 +25,7 @@ class Gathering {
   }
 
  private:
-  static constexpr double kTurns = 8;         // that the average looks back
+  static constexpr double kTurns = 8;  // that the average looks back
   MonoTime last_{0};
   double average_ = 0;
 };

@@ -1,10 +1,11 @@
-// The path of heartbeats through the server: from a worker's stream to its acknowledgement, on the thread that read it. No
-// commit, load or long turn of the loop can hold it up. The loop collects what has come at the beginning of every turn.
+// The path of heartbeats through the server: from a worker's stream to its acknowledgement, on the thread that read it.
+// No commit, load or long turn of the loop can hold it up. The loop collects what has come at the beginning of every
+// turn.
 //
-// Why it is safe to acknowledge before the loop has seen the heartbeat: the loop gives a worker's executions to others when
-// it has collected nothing for one and a half leases, and it collects before it decides that. Whatever is acknowledged here
-// extends executions that are alive, so an acknowledged heartbeat came at most one lease before; it cannot be missing from
-// half a lease later on.
+// Why it is safe to acknowledge before the loop has seen the heartbeat: the loop gives a worker's executions to others
+// when it has collected nothing for one and a half leases, and it collects before it decides that. Whatever is
+// acknowledged here extends executions that are alive, so an acknowledged heartbeat came at most one lease before; it
+// cannot be missing from half a lease later on.
 #pragma once
 
 #include <mutex>
@@ -34,12 +35,12 @@ class Heartbeats {
   // One entry per open stream, so its size is bounded by the number of streams.
   struct Stream {
     core::Heartbeat newest;
-    bool is_new = false;          // in `waiting_`
+    bool is_new = false;  // in `waiting_`
   };
   std::mutex mutex_;
   absl::flat_hash_map<uint64_t, Stream> streams_;
   std::vector<uint64_t> waiting_;
-  std::vector<core::Heartbeat> left_;          // of streams that were closed since the last collect()
+  std::vector<core::Heartbeat> left_;  // of streams that were closed since the last collect()
   bool closed_ = false;
 };
 

@@ -137,7 +137,7 @@ TEST_F(HeartbeatsAndLoop, AStreamThatATurnDropsIsNotAcknowledgedDuringItsCommit)
   store_.in_commit = [&] { acknowledged_in_commit = beats_.take(beat_of(1)); };
   std::vector<Waiting> waiting;
   waiting.push_back({core::OpenStream{hash128("s"), "i", 2, {}}, {}});
-  waiting.push_back({core::Submit{{job_order()}}, {}});   // so that there is something to commit
+  waiting.push_back({core::Submit{{job_order()}}, {}});  // so that there is something to commit
   core_.turn(std::move(waiting));
   EXPECT_FALSE(acknowledged_in_commit);
 }

@@ -23,7 +23,8 @@ size_t bytes_of(const core::Command& command) {
   const auto* submit = std::get_if<core::Submit>(&command);
   if (submit == nullptr) return 0;
   size_t bytes = 0;
-  for (const core::NewJob& job : submit->jobs) bytes += sizeof(job) + (job.spec == nullptr ? 0 : job.spec->bytes.size());
+  for (const core::NewJob& job : submit->jobs)
+    bytes += sizeof(job) + (job.spec == nullptr ? 0 : job.spec->bytes.size());
   return bytes;
 }
 

@@ -17,11 +17,11 @@ namespace hodei::server {
 struct LoopHealth {
   bool loaded = false;
   bool deposed = false;
-  absl::Status trouble;              // OK: the last commit worked
+  absl::Status trouble;  // OK: the last commit worked
   uint64_t commits = 0;
-  uint64_t commands = 0;             // decided, or refused for want of a store
+  uint64_t commands = 0;  // decided, or refused for want of a store
   store::Epoch epoch{};
-  Duration slowest_turn{0};          // of the last minute or so
+  Duration slowest_turn{0};  // of the last minute or so
 };
 
 class Loop {
@@ -30,15 +30,15 @@ class Loop {
   static constexpr size_t kMaxWaiting = 100'000;
   // The same for the memory of their jobs.
   static constexpr size_t kMaxWaitingBytes = size_t{512} << 20;
-  // Work taken into one batch: a command is one unit, and a batch of jobs has one for each job. What finds no room is the
-  // next batch; one command is never split, because its jobs are accepted all or none.
+  // Work taken into one batch: a command is one unit, and a batch of jobs has one for each job. What finds no room is
+  // the next batch; one command is never split, because its jobs are accepted all or none.
   static constexpr size_t kMaxPerTurn = 4'096;
 
   Loop(LoopCore& core, const Clock& clock) : core_(core), clock_(clock) {}
   ~Loop() { stop(); }
 
   void start();
-  void stop();                       // answers what still waits with UNAVAILABLE
+  void stop();  // answers what still waits with UNAVAILABLE
 
   // From any thread. `reply` is called on the loop's thread and must not block.
   void post(core::Command command, ReplyTo reply);
@@ -50,11 +50,11 @@ class Loop {
 
  private:
   void run();
-  void note_health(size_t commands, Duration turn);   // with the mutex held
+  void note_health(size_t commands, Duration turn);  // with the mutex held
   void add(core::Command command, ReplyTo reply, bool is_bounded);
-  absl::Status check_room(size_t bytes) const;        // with the mutex held
-  std::vector<Waiting> take();                        // with the mutex held
-  void put_back(std::vector<Waiting> left);           // with the mutex held
+  absl::Status check_room(size_t bytes) const;  // with the mutex held
+  std::vector<Waiting> take();                  // with the mutex held
+  void put_back(std::vector<Waiting> left);     // with the mutex held
 
   LoopCore& core_;
   const Clock& clock_;
@@ -66,7 +66,7 @@ class Loop {
   LoopHealth health_;
   KeyHorizon key_horizon_;
   MonoTime forget_slowest_at_{0};
-  Gathering gathering_;              // the loop's thread alone uses it
+  Gathering gathering_;  // the loop's thread alone uses it
   std::thread thread_;
 };
 

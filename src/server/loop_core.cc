@@ -12,7 +12,8 @@ constexpr Duration kStall = 1s;
 constexpr Duration kReloadEvery = 250ms;
 
 absl::Status away(const absl::Status& why) {
-  return absl::UnavailableError(cat("the store is not available (", std::string(why.message()), "); try again in a moment"));
+  return absl::UnavailableError(
+      cat("the store is not available (", std::string(why.message()), "); try again in a moment"));
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ absl::Status LoopCore::take_over() {
   auto fresh = std::make_unique<core::Engine>(config_);
   RETURN_IF_ERROR(store_.load([&](const core::Write& write) { fresh->restore(write); }));
   batch_ = static_cast<uint64_t>(last);
-  fresh->restored(clock_.now(), retention_clock_ == nullptr ? std::nullopt : std::optional(retention_clock_->now().wall));
+  fresh->restored(clock_.now(),
+                  retention_clock_ == nullptr ? std::nullopt : std::optional(retention_clock_->now().wall));
   engine_ = std::move(fresh);
   trouble_ = absl::OkStatus();
   last_turn_ = Duration(0);
@@ -112,7 +114,7 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   }
   const Now after = clock_.now();
   last_turn_ = after.mono - now.mono;
-  expected_ = std::max(engine_->next_wakeup(), after.mono);   // a long turn is counted by its length alone
+  expected_ = std::max(engine_->next_wakeup(), after.mono);  // a long turn is counted by its length alone
   return left;
 }
 

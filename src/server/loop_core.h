@@ -19,7 +19,7 @@ using ReplyTo = std::function<void(absl::StatusOr<core::Reply>)>;
 
 struct Waiting {
   core::Command command;
-  ReplyTo reply;                 // may be empty
+  ReplyTo reply;  // may be empty
 };
 
 // Where decisions leave the loop. Called on the loop's thread; must not block.
@@ -29,8 +29,8 @@ class Outlet {
   virtual void heartbeats(const std::vector<core::AckHeartbeat>& acks) = 0;
   // The batch is durable: its writes (for caches) and its effects, in order.
   virtual void carry_out(const core::Turn& turn, store::Epoch epoch) = 0;
-  // Memory was dropped and has been loaded again: every open stream must start over with a hello. While the store is away
-  // streams stay open, and heartbeats are acknowledged on their own path.
+  // Memory was dropped and has been loaded again: every open stream must start over with a hello. While the store is
+  // away streams stay open, and heartbeats are acknowledged on their own path.
   virtual void forget_streams(const std::string& why) = 0;
 };
 
@@ -60,7 +60,7 @@ class LoopCore {
   MonoTime next_wakeup() const;
 
   bool ready() const { return engine_ != nullptr; }
-  bool deposed() const { return deposed_; }              // another server has the store: end
+  bool deposed() const { return deposed_; }  // another server has the store: end
   const absl::Status& trouble() const { return trouble_; }
   const core::Engine* engine() const { return engine_.get(); }
   store::Epoch epoch() const { return epoch_; }
@@ -70,8 +70,8 @@ class LoopCore {
   void note_stall(Now now, core::Turn& turn);
   bool recover(Now now);
   void collect_heartbeats(Now now, core::Turn& turn);
-  std::vector<Waiting> decide(std::vector<Waiting>& commands, std::vector<absl::StatusOr<core::Reply>>& replies, Now now,
-                              core::Turn& turn);
+  std::vector<Waiting> decide(std::vector<Waiting>& commands, std::vector<absl::StatusOr<core::Reply>>& replies,
+                              Now now, core::Turn& turn);
   void revoke_streams(const core::Turn& turn);
   void commit_failed(const absl::Status& why, std::vector<Waiting>& commands);
 
@@ -87,7 +87,7 @@ class LoopCore {
   uint64_t commits_ = 0;
   bool deposed_ = false;
   absl::Status trouble_;
-  MonoTime expected_ = kNever;       // when the next turn was due
+  MonoTime expected_ = kNever;  // when the next turn was due
   Duration last_turn_{0};
   MonoTime retry_load_at_{0};
   std::atomic<bool> time_stands_ = false;

@@ -58,7 +58,7 @@ class RememberingOutlet final : public Outlet {
     durable_at_heartbeat = store_.durable;
   }
   void carry_out(const core::Turn& turn, store::Epoch) override {
-    if (!turn.effects.empty() && effects.empty()) durable_at_effects = store_.durable;   // when the first ones left
+    if (!turn.effects.empty() && effects.empty()) durable_at_effects = store_.durable;  // when the first ones left
     for (const core::Effect& effect : turn.effects) effects.push_back(effect);
   }
   void forget_streams(const std::string&) override { ++forgotten; }

@@ -123,7 +123,7 @@ TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
   loop.post(core::Submit{{job_order()}}, {});
   gated.entered.wait();
   std::atomic<int> answered = 0;
-  std::vector<uint64_t> batch_at;   // the loop's thread only, then this one
+  std::vector<uint64_t> batch_at;  // the loop's thread only, then this one
   for (int i = 0; i < 6; ++i) {
     core::Submit batch;
     for (size_t n = 0; n < Loop::kMaxPerTurn / 2; ++n) batch.jobs.push_back(job_order());
@@ -150,9 +150,11 @@ TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
   core::NewJob large = job_order();
   large.spec->bytes.resize(1 << 20);
   core::Submit batch;
-  batch.jobs.assign(Loop::kMaxWaitingBytes >> 21, large);   // all with the same bytes: half of the limit
+  batch.jobs.assign(Loop::kMaxWaitingBytes >> 21, large);  // all with the same bytes: half of the limit
   int refused = 0;
-  const ReplyTo count = [&](const absl::StatusOr<core::Reply>& reply) { refused += absl::IsResourceExhausted(reply.status()); };
+  const ReplyTo count = [&](const absl::StatusOr<core::Reply>& reply) {
+    refused += absl::IsResourceExhausted(reply.status());
+  };
   loop.post_bounded(batch, count);
   EXPECT_EQ(refused, 0);
   loop.post_bounded(batch, count);

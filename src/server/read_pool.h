@@ -30,8 +30,8 @@ class ReadPool {
 
   // From any thread; never blocks. RESOURCE_EXHAUSTED: too many wait, and `work` will not be called.
   absl::Status post(std::function<void()> work);
-  // For streams, of which each has one piece of work under way at most: their number is the limit. Nothing is done once the
-  // pool has stopped: the doors are closed before it.
+  // For streams, of which each has one piece of work under way at most: their number is the limit. Nothing is done once
+  // the pool has stopped: the doors are closed before it.
   void post_always(std::function<void()> work);
 
  private:

@@ -10,8 +10,8 @@
 namespace hodei::server {
 namespace {
 
-constexpr int kFastest = 2;   // as a multiple of the boot-time clock
-constexpr int kSlowest = 2;   // as a fraction of it
+constexpr int kFastest = 2;  // as a multiple of the boot-time clock
+constexpr int kSlowest = 2;  // as a fraction of it
 
 // When the data folder was last written to, by the wall clock of then.
 std::optional<WallTime> last_written(const std::string& folder) {
@@ -46,7 +46,7 @@ RetentionClock::Reading RetentionClock::resume() const {
   Reading saved;
   std::string boot;
   if (file >> saved.time.us >> saved.at.us >> boot) {
-    if (boot == boot_ && saved.at <= now.mono) return saved;   // the machine's clock has measured what passed meanwhile
+    if (boot == boot_ && saved.at <= now.mono) return saved;  // the machine's clock has measured what passed meanwhile
     return {within_gap(saved.time, now.wall), now.mono};
   }
   // A new folder, or one of a version that had no such clock.

@@ -1,9 +1,9 @@
 // The clock by which stored things grow old: output of jobs, artifacts, metrics, tokens, keys, the audit trail.
 //
 // It follows the wall clock, but only as fast as time really passes: between half and twice the speed of the boot-time
-// clock, never backwards. So a wall clock that is two years ahead for a while, or at a start of the server, deletes nothing,
-// and one that was wrong and is set right is caught up with. How far it is survives a restart; of a time without the server
-// in which the machine was restarted too, at most a day counts at once.
+// clock, never backwards. So a wall clock that is two years ahead for a while, or at a start of the server, deletes
+// nothing, and one that was wrong and is set right is caught up with. How far it is survives a restart; of a time
+// without the server in which the machine was restarted too, at most a day counts at once.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class RetentionClock final : public Clock {
 
  private:
   struct Reading {
-    WallTime time;     // of retention
-    MonoTime at;       // when it was that
+    WallTime time;  // of retention
+    MonoTime at;    // when it was that
   };
   std::string path() const { return folder_ + "/retention_clock"; }
   Reading resume() const;

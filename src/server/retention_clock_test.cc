@@ -82,8 +82,8 @@ TEST_F(RetentionClockTest, AfterARestartOfTheMachineAtMostADayCountsAtOnce) {
 TEST_F(RetentionClockTest, AFolderOfAnOlderVersionIsAsOldAsItsNewestFile) {
   std::ofstream(folder_ + "/hodei.db") << "x";
   const auto modified = std::filesystem::last_write_time(folder_ + "/hodei.db");
-  const auto written = std::chrono::duration_cast<Duration>(
-      std::chrono::file_clock::to_sys(modified).time_since_epoch());
+  const auto written =
+      std::chrono::duration_cast<Duration>(std::chrono::file_clock::to_sys(modified).time_since_epoch());
   clock_.time.wall = WallTime{written.count()} + kTwoYears;
   EXPECT_LE(open().now().wall, WallTime{written.count() + 1'000'000} + RetentionClock::kMaxGap);
 }

@@ -62,11 +62,14 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(lookups_, store::SqliteReader::open(sqlite));
   ASSIGN_OR_RETURN(loop_reader_, store::SqliteReader::open(sqlite, 1));
   ASSIGN_OR_RETURN(background_, store::SqliteReader::open(sqlite));
-  ASSIGN_OR_RETURN(const SecretKey key, find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
+  ASSIGN_OR_RETURN(
+      const SecretKey key,
+      find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
   vault_ = std::make_unique<Vault>(key);
   tell_of_foreign_secrets();
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
-  ASSIGN_OR_RETURN(artifacts_, ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
+  ASSIGN_OR_RETURN(artifacts_,
+                   ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
@@ -121,7 +124,8 @@ absl::Status Server::start_providers(const std::string& server_address, const st
                                      OpenDoor open_door) {
   for (const core::ProviderRow& row : built_in) {
     std::promise<absl::Status> stored;
-    loop_->post(core::PutProvider{row, true}, [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
+    loop_->post(core::PutProvider{row, true},
+                [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
     const absl::Status done = stored.get_future().get();
     if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
   }
@@ -133,11 +137,14 @@ absl::Status Server::start_providers(const std::string& server_address, const st
 void Server::tell_of_foreign_secrets() {
   const auto rows = reader_->secrets("");
   if (!rows.ok()) return;
-  const auto foreign = std::count_if(rows->begin(), rows->end(), [this](const auto& row) { return !vault_->is_mine(row.sealed); });
+  const auto foreign =
+      std::count_if(rows->begin(), rows->end(), [this](const auto& row) { return !vault_->is_mine(row.sealed); });
   if (foreign == 0) return;
-  journal(Level::Error, "server", foreign, " of ", rows->size(), " stored secrets were sealed with another key: jobs that need "
-          "them will fail with secret_error. Start the server with that key (secret_key_file or HODEI_SECRET_KEY), or set "
-          "the secrets again");
+  journal(
+      Level::Error, "server", foreign, " of ", rows->size(),
+      " stored secrets were sealed with another key: jobs that need "
+      "them will fail with secret_error. Start the server with that key (secret_key_file or HODEI_SECRET_KEY), or set "
+      "the secrets again");
 }
 
 Server::~Server() { stop(); }

@@ -35,15 +35,15 @@ struct ServerOptions {
   std::string data_dir;
   store::LogRetention log_retention;
   JobRetention job_retention;
-  std::string secret_key;             // see KeySource
+  std::string secret_key;  // see KeySource
   std::string secret_key_file;
   Duration metrics_retention = std::chrono::hours(24 * 7);
-  std::string otlp_endpoint;              // http(s)://host:port of a collector; empty: spans go nowhere
+  std::string otlp_endpoint;  // http(s)://host:port of a collector; empty: spans go nowhere
   ArtifactLimits artifacts;
   core::EngineConfig engine;
-  std::string worker_binary;          // the static worker, for providers; empty: none found
-  // Room on the disk that is kept so that what runs can still be recorded: with less, submissions are refused, and output
-  // of jobs and artifacts wait.
+  std::string worker_binary;  // the static worker, for providers; empty: none found
+  // Room on the disk that is kept so that what runs can still be recorded: with less, submissions are refused, and
+  // output of jobs and artifacts wait.
   uint64_t disk_reserve = uint64_t{64} << 20;
 };
 
@@ -56,7 +56,8 @@ class Server final : private LogEnds {
   // The first step of a stop, before the doors are closed: nobody's silence counts any more, and every long call ends.
   void begin_stop();
   void stop();
-  // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are there.
+  // Once the doors are open: providers make workers that come in through them. `built_in` are stored unless they are
+  // there.
   absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
                                OpenDoor open_door);
 
@@ -102,7 +103,9 @@ class Server final : private LogEnds {
   void sweep_artifacts();
 
   void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
-  void execution_ended(ExecutionId execution, int64_t log_bytes) override { hub_->execution_ended(execution, log_bytes); }
+  void execution_ended(ExecutionId execution, int64_t log_bytes) override {
+    hub_->execution_ended(execution, log_bytes);
+  }
   void execution_lost(ExecutionId execution) override { hub_->execution_lost(execution); }
   int64_t durable_offset(ExecutionId execution) override { return log_store_->extent(execution).next_offset; }
 
@@ -130,14 +133,14 @@ class Server final : private LogEnds {
   ServerMetrics metrics_;
   std::unique_ptr<store::SqliteMetricsStore> samples_;
   std::unique_ptr<MetricsRecorder> recorder_;
-  std::unique_ptr<SpanExporter> exporter_;            // null: no endpoint
-  std::unique_ptr<Provisioner> provisioner_;          // outlives the loop
+  std::unique_ptr<SpanExporter> exporter_;    // null: no endpoint
+  std::unique_ptr<Provisioner> provisioner_;  // outlives the loop
   std::unique_ptr<MeasuredStore> measured_store_;
   std::unique_ptr<MeasuredOutlet> measured_outlet_;
   std::unique_ptr<LoopCore> core_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<JobSweeper> sweeper_;
-  MonoTime next_sweep_{0};                   // tick's own
+  MonoTime next_sweep_{0};  // tick's own
   std::atomic<bool> disk_low_ = false;
   std::atomic<uint64_t> disk_free_ = 0;
   std::atomic<bool> stopping_ = false;

@@ -7,7 +7,8 @@ namespace {
 constexpr size_t kOverhead = 160;
 
 size_t cost(const core::SpecRow& spec) {
-  return sizeof(spec) + kOverhead + spec.bytes.size() + spec.name.size() + spec.correlation_id.size() + 64 * spec.labels.size();
+  return sizeof(spec) + kOverhead + spec.bytes.size() + spec.name.size() + spec.correlation_id.size() +
+         64 * spec.labels.size();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class SpecCache {
  private:
   using Order = std::list<std::shared_ptr<const core::SpecRow>>;
 
-  Order order_;                                        // oldest first
+  Order order_;  // oldest first
   absl::flat_hash_map<JobId, Order::iterator> index_;
   size_t bytes_ = 0;
 };

@@ -5,7 +5,8 @@
 namespace hodei::server {
 
 std::string_view name(SystemState state) {
-  constexpr std::string_view kNames[] = {"Unknown", "Initializing", "Ready", "Running", "Degraded", "Critical", "Shutdown"};
+  constexpr std::string_view kNames[] = {"Unknown",  "Initializing", "Ready",   "Running",
+                                         "Degraded", "Critical",     "Shutdown"};
   return kNames[static_cast<size_t>(state)];
 }
 
@@ -20,7 +21,8 @@ SystemAssessment assess(const SystemFacts& facts) {
     return {SystemState::Degraded, cat(facts.unhealthy, " of ", facts.workers, " workers are unhealthy")};
   }
   if (facts.slowest_commit >= kSlowCommit) {
-    return {SystemState::Degraded, cat("the store is slow: a commit took ", facts.slowest_commit.count() / 1000, " ms")};
+    return {SystemState::Degraded,
+            cat("the store is slow: a commit took ", facts.slowest_commit.count() / 1000, " ms")};
   }
   if (facts.active > 0) return {SystemState::Running, cat(facts.active, " executions are with workers")};
   return {SystemState::Ready, "nothing runs"};

@@ -14,10 +14,10 @@ enum class SystemState : uint8_t { Initializing = 1, Ready, Running, Degraded, C
 struct SystemFacts {
   bool loaded = false;
   bool stopping = false;
-  bool commits = true;            // the last one worked
-  std::string trouble;            // of the store
-  Duration slowest_commit{0};     // of late
-  int64_t active = 0;             // executions
+  bool commits = true;         // the last one worked
+  std::string trouble;         // of the store
+  Duration slowest_commit{0};  // of late
+  int64_t active = 0;          // executions
   int64_t workers = 0;
   int64_t unhealthy = 0;
 };

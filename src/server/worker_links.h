@@ -24,13 +24,13 @@ struct ToWorker {
   struct Welcome {
     std::vector<ExecutionId> unknown;
     std::vector<LogPosition> logs;
-    int64_t log_window = 0;              // 0: the worker knows of none
+    int64_t log_window = 0;  // 0: the worker knows of none
   };
   struct Run {
     ExecutionId execution;
     uint32_t attempt = 1;
     std::shared_ptr<const core::SpecRow> spec;
-    bool has_secrets = false;            // opened when the order is written to the stream
+    bool has_secrets = false;  // opened when the order is written to the stream
   };
   struct Cancel {
     ExecutionId execution;
@@ -43,23 +43,23 @@ struct ToWorker {
   std::vector<Cancel> cancel;
   std::optional<std::string> drain;
   bool stop_noted = false;
-  std::vector<ExecutionId> results;      // durable
-  std::vector<LogPosition> logs;         // durable up to there
+  std::vector<ExecutionId> results;  // durable
+  std::vector<LogPosition> logs;     // durable up to there
   int64_t heartbeat_sent_us = 0;
-  std::vector<std::string> words;        // for its log
-  Duration beat{0};                      // somebody watches: tell of yourself this often
+  std::vector<std::string> words;  // for its log
+  Duration beat{0};                // somebody watches: tell of yourself this often
 };
 
 class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
-  virtual void send(ToWorker message) = 0;               // any thread; never blocks
+  virtual void send(ToWorker message) = 0;  // any thread; never blocks
   virtual void close(const std::string& why) = 0;
 };
 
 class WorkerLinks {
  public:
-  uint64_t add(std::shared_ptr<WorkerLink> link);        // returns the stream's number, never used twice
+  uint64_t add(std::shared_ptr<WorkerLink> link);  // returns the stream's number, never used twice
   void remove(uint64_t stream);
   void send(uint64_t stream, ToWorker message);
   void send_all(const ToWorker& message);

@@ -18,25 +18,25 @@
 namespace hodei::store {
 
 struct LogLine {
-  uint32_t length = 0;        // bytes, newline included
+  uint32_t length = 0;  // bytes, newline included
   bool is_stderr = false;
-  bool partial = false;       // no newline at its end
-  int64_t time_us = 0;        // wall clock
+  bool partial = false;  // no newline at its end
+  int64_t time_us = 0;   // wall clock
 };
 
 // A run of whole entries of one execution.
 struct LogPiece {
   ExecutionId execution;
-  int64_t offset = 0;         // of data's first byte in the execution's output
+  int64_t offset = 0;  // of data's first byte in the execution's output
   std::string data;
-  std::vector<LogLine> lines; // lengths add up to data.size()
-  int64_t lost = 0;           // bytes that are missing right before `offset`
-  bool end = false;           // nothing follows
+  std::vector<LogLine> lines;  // lengths add up to data.size()
+  int64_t lost = 0;            // bytes that are missing right before `offset`
+  bool end = false;            // nothing follows
 };
 
 struct LogExtent {
-  int64_t next_offset = 0;    // where the next append belongs
-  int64_t first_offset = 0;   // older bytes have expired
+  int64_t next_offset = 0;   // where the next append belongs
+  int64_t first_offset = 0;  // older bytes have expired
   int64_t entries = 0;
   bool ended = false;
   bool exists = false;
@@ -44,9 +44,9 @@ struct LogExtent {
 
 struct LogRetention {
   Duration max_age = std::chrono::hours(24 * 14);
-  int64_t max_bytes = int64_t{10} << 30;   // of all segments together
-  // By age, one call removes at most this part of what is there (a tenth), and at least one segment: a clock that is wrong
-  // must not cost everything at once.
+  int64_t max_bytes = int64_t{10} << 30;  // of all segments together
+  // By age, one call removes at most this part of what is there (a tenth), and at least one segment: a clock that is
+  // wrong must not cost everything at once.
   int64_t share_by_age = 10;
 };
 

@@ -16,10 +16,10 @@ namespace hodei::store {
 struct MetricSample {
   WallTime at;
   WorkerId worker;
-  JobId job{};                        // 0: the worker as a whole
-  double cpu = 0;                     // of a worker its load, 0 … 1; of a job the cores it used
+  JobId job{};     // 0: the worker as a whole
+  double cpu = 0;  // of a worker its load, 0 … 1; of a job the cores it used
   int64_t memory_bytes = 0;
-  double network_rx = 0;              // bytes per second, as all below
+  double network_rx = 0;  // bytes per second, as all below
   double network_tx = 0;
   double disk_read = 0;
   double disk_write = 0;
@@ -28,10 +28,10 @@ struct MetricSample {
 };
 
 struct MetricQuery {
-  WallTime from;                      // from here on …
-  WallTime until;                     // … and before this
-  std::vector<WorkerId> workers;      // empty: all
-  JobId job{};                        // 0: samples of workers
+  WallTime from;                  // from here on …
+  WallTime until;                 // … and before this
+  std::vector<WorkerId> workers;  // empty: all
+  JobId job{};                    // 0: samples of workers
 };
 
 // False: enough.

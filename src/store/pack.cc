@@ -70,7 +70,7 @@ SchedulerConfig unpack_scheduler(std::string_view bytes) {
        {&config.capacity, &config.load, &config.affinity, &config.zone, &config.history, &config.threshold}) {
     *part = bounded(std::bit_cast<double>(in.u64()), 0, core::kMaxScoreWeight, *part);
   }
-  if (in.done()) return config;   // of an older version: what came later is as it is by default
+  if (in.done()) return config;  // of an older version: what came later is as it is by default
   config.packing = static_cast<core::Packing>(in.u64());
   config.preemption = in.u64() != 0;
   config.reserve_after = Duration(in.i64());
@@ -122,9 +122,11 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.not_before.us = in.i64();
   job.concurrency_key = in.text();
   job.worker = WorkerId(std::string(in.text()));
-  if (const std::string_view secrets = in.text(); !secrets.empty()) job.secrets = std::make_shared<const std::string>(secrets);
+  if (const std::string_view secrets = in.text(); !secrets.empty())
+    job.secrets = std::make_shared<const std::string>(secrets);
   job.requeue = static_cast<core::Requeue>(in.u64());
-  if (const std::string_view labels = in.text(); !labels.empty()) job.labels = std::make_shared<const Labels>(unpack_labels(labels));
+  if (const std::string_view labels = in.text(); !labels.empty())
+    job.labels = std::make_shared<const Labels>(unpack_labels(labels));
 }
 
 }  // namespace hodei::store

@@ -35,8 +35,8 @@ absl::Status no_such_job(JobId job) { return absl::NotFoundError(cat("job ", sho
 absl::Status nobody_waits() { return absl::CancelledError("nobody waits for this read any more"); }
 
 absl::Status no_such_secret(const std::string& ns, const std::string& name) {
-  return absl::NotFoundError(cat("there is no secret '", name, "' in namespace '", ns, "'; store it with `hodei secret set ",
-                                 name, "`"));
+  return absl::NotFoundError(
+      cat("there is no secret '", name, "' in namespace '", ns, "'; store it with `hodei secret set ", name, "`"));
 }
 
 absl::Status no_such_template(const std::string& ns, const std::string& name) {

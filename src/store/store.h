@@ -17,11 +17,11 @@
 
 namespace hodei::store {
 
-enum class Epoch : uint64_t {};      // one per leader; grows with every start of a server
-enum class BatchNo : uint64_t {};    // one per commit, growing by one over the life of the store
+enum class Epoch : uint64_t {};    // one per leader; grows with every start of a server
+enum class BatchNo : uint64_t {};  // one per commit, growing by one over the life of the store
 
-// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key limits, otps, idempotency (the
-// last to end first), workers, jobs by growing number.
+// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key
+// limits, otps, idempotency (the last to end first), workers, jobs by growing number.
 using LoadVisitor = std::function<void(const core::Write&)>;
 
 class Store {
@@ -33,8 +33,9 @@ class Store {
 
   // All of it or nothing, durable when it returns OK. ABORTED: another epoch holds the store. RESOURCE_EXHAUSTED: disk
   // full, nothing was written. Any other error: the outcome is unknown; ask last_batch().
-  // Batches come one by one (FAILED_PRECONDITION else). A job enters with its PutSpec and PutJob in one batch; after that
-  // it goes only forward (SPEC 2.1), and its end is final: a write against that is INTERNAL, and nothing was written.
+  // Batches come one by one (FAILED_PRECONDITION else). A job enters with its PutSpec and PutJob in one batch; after
+  // that it goes only forward (SPEC 2.1), and its end is final: a write against that is INTERNAL, and nothing was
+  // written.
   virtual absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) = 0;
 
   virtual absl::StatusOr<BatchNo> last_batch() = 0;
@@ -46,17 +47,17 @@ class Store {
 // A job with its texts, as people see it.
 struct JobView {
   core::JobHead head;
-  core::SpecRow spec;            // bytes only where asked for
-  WallTime ended;                // finished jobs
+  core::SpecRow spec;  // bytes only where asked for
+  WallTime ended;      // finished jobs
 };
 
 struct JobQuery {
-  std::string ns;                            // empty: all
-  std::vector<core::JobState> states;        // empty: all
+  std::string ns;                      // empty: all
+  std::vector<core::JobState> states;  // empty: all
   std::string name_contains;
-  core::Labels labels;                       // all must match
-  std::string worker;                        // ran or runs there (newest execution)
-  JobId before{};                            // 0: from the newest; else numbers below this one
+  core::Labels labels;  // all must match
+  std::string worker;   // ran or runs there (newest execution)
+  JobId before{};       // 0: from the newest; else numbers below this one
   size_t limit = 50;
 };
 
@@ -86,11 +87,11 @@ struct PrintedBytes {
 };
 
 struct AuditQuery {
-  std::string ns;                            // empty: all
-  std::string action;                        // empty: all
-  std::string subject;                       // empty: all
-  WallTime since;                            // not set: all
-  uint64_t before = 0;                       // 0: from the newest; else numbers below this one
+  std::string ns;       // empty: all
+  std::string action;   // empty: all
+  std::string subject;  // empty: all
+  WallTime since;       // not set: all
+  uint64_t before = 0;  // 0: from the newest; else numbers below this one
   size_t limit = 100;
 };
 
@@ -109,7 +110,7 @@ struct FinishedJob {
 class Reader {
  public:
   virtual ~Reader() = default;
-  virtual absl::StatusOr<JobView> job(JobId id) = 0;                       // NOT_FOUND
+  virtual absl::StatusOr<JobView> job(JobId id) = 0;  // NOT_FOUND
   virtual absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit = {}) = 0;
   virtual absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) = 0;
   virtual absl::StatusOr<std::vector<PrintedBytes>> printed(
@@ -123,9 +124,9 @@ class Reader {
   virtual absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) = 0;
   virtual absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) = 0;
   virtual absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) = 0;
-  virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;   // NOT_FOUND
-  virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;   // empty ns: all
-  virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;  // newest first
+  virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;  // NOT_FOUND
+  virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;             // empty ns: all
+  virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;   // newest first
   // The jobs that have these idempotency keys, in the order asked; nothing for a key that nobody has.
   virtual absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) = 0;
 };

@@ -111,7 +111,7 @@ inline constexpr Column kWorkerColumns[] = {
     {"session", ColumnType::Bytes},
     {"used_otp", ColumnType::Bytes},
     {"incarnation", ColumnType::Text},
-    {"stop_when_empty"},   // whether it has stopped; the name is of an earlier version
+    {"stop_when_empty"},  // whether it has stopped; the name is of an earlier version
     {"registered"},
     {"info", ColumnType::Bytes},
 };

@@ -65,7 +65,7 @@ int Agent::run() {
     figures_.active = session_.held_count();
     figures_.log_sent_bytes = pump_.bytes_sent();
     figures_.online = session_.online();
-    supervisor_.flush().IgnoreError();   // if it is gone, the next look at the socket says so
+    supervisor_.flush().IgnoreError();  // if it is gone, the next look at the socket says so
     keep_outputs();
     answer_jobs();
   }
@@ -231,8 +231,8 @@ void Agent::note_exit(const Exit& exit) {
   figures_.log_dropped_bytes += static_cast<uint64_t>(exit.facts.dropped_bytes);
   const auto trace = traces_.find(exit.execution);
   if (trace == traces_.end()) return;
-  journal(Level::Debug, "worker", "execution=", to_string(exit.execution), " trace=", trace->second, " ended exit_code=", exit.exit_code,
-          " signal=", exit.signal, " failure=", exit.failure);
+  journal(Level::Debug, "worker", "execution=", to_string(exit.execution), " trace=", trace->second,
+          " ended exit_code=", exit.exit_code, " signal=", exit.signal, " failure=", exit.failure);
   traces_.erase(trace);
 }
 

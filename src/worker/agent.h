@@ -28,17 +28,17 @@ namespace hodei::worker {
 class Agent {
  public:
   Agent(Fd socket, const Clock& clock);
-  int run();                                   // until it has left, or the supervisor is gone
+  int run();  // until it has left, or the supervisor is gone
 
  private:
   enum class State : uint8_t { Running, Left, Orphaned };
-  enum Key : uint64_t { kLoop = 0, kJobs };    // what woke the loop; it looks at all but the jobs anyway
+  enum Key : uint64_t { kLoop = 0, kJobs };  // what woke the loop; it looks at all but the jobs anyway
 
   bool open();
   void wait();
-  void settle(Now now);                        // carry out what the Session wants until it wants nothing
-  MonoTime may_write_at();                     // a busy worker tells several things at once
-  void send(Now now);                          // one message with all that waits, if the stream takes one
+  void settle(Now now);     // carry out what the Session wants until it wants nothing
+  MonoTime may_write_at();  // a busy worker tells several things at once
+  void send(Now now);       // one message with all that waits, if the stream takes one
 
   // From the supervisor.
   void hear_supervisor(Now now);
@@ -55,7 +55,7 @@ class Agent {
   void on_arrived(v1::ServerMessage& message, Now now);
   void on_ack(const v1::ServerAck& ack);
   void after_logs_acked(ExecutionId execution);
-  void beat_every(Duration time);              // as the server wishes while somebody watches; 0: as it said at first
+  void beat_every(Duration time);  // as the server wishes while somebody watches; 0: as it said at first
 
   // From jobs.
   void open_job_socket();
@@ -65,12 +65,12 @@ class Agent {
   MonoTime next_report_due(MonoTime earliest) const;
   void put_due_progress(Now now);
   void put_progress_of(ExecutionId execution, const ProgressLine& progress);
-  void keep_outputs();                         // tells the supervisor what was reported, no faster than it listens
+  void keep_outputs();  // tells the supervisor what was reported, no faster than it listens
   void answer_jobs();
   bool may_report_progress(ExecutionId execution) const;
 
   // Secrets. (agent_masks.cc)
-  void ask_mask(ExecutionId execution);        // of the secrets that it was given
+  void ask_mask(ExecutionId execution);  // of the secrets that it was given
   void hear_masks();
   bool holds_secret(ExecutionId execution, const std::string& text) const;
   void mask_outputs(ExecutionId execution, RunFacts& facts) const;
@@ -90,16 +90,16 @@ class Agent {
 
   // Artifacts: fetched before the supervisor hears of an execution, sent before the Session hears of its end.
   // (agent_artifacts.cc)
-  bool stage(protocol::Start& start, const RunOrder& order, Keepsake keepsake);   // false: it has none
-  bool hold_back(const Exit& exit);                // true: its outputs are sent first
-  void recall_end(Held& held);                     // of an execution that an earlier agent looked after
+  bool stage(protocol::Start& start, const RunOrder& order, Keepsake keepsake);  // false: it has none
+  bool hold_back(const Exit& exit);                                              // true: its outputs are sent first
+  void recall_end(Held& held);  // of an execution that an earlier agent looked after
   void hear_porter(Now now);
   void inputs_are_there(ExecutionId execution, const absl::Status& result, Now now);
   void outputs_are_sent(ExecutionId execution, const absl::Status& result);
-  void begin_sending();                            // of those that wait for the server
+  void begin_sending();  // of those that wait for the server
   bool end_staged(ExecutionId execution, KillReason why, Now now);
   void end_staged_without_lease(Now now);
-  void end_preparing(Now now);                     // the supervisor stops
+  void end_preparing(Now now);  // the supervisor stops
   void remove_leftover_folders();
   std::string stage_of(ExecutionId execution) const;
 
@@ -112,46 +112,46 @@ class Agent {
   LoadMeter load_;
   UsageCache usage_;
   AgentFigures figures_;
-  std::optional<MetricsDoor> metrics_;         // none: off, or its address is taken
+  std::optional<MetricsDoor> metrics_;  // none: off, or its address is taken
   Duration registered_beat_{0}, registered_lease_{0}, watched_beat_{0};
   State state_ = State::Running;
 
-  std::optional<protocol::Attach> attach_;     // what the supervisor told at the beginning
+  std::optional<protocol::Attach> attach_;  // what the supervisor told at the beginning
   std::string session_id_;
-  bool session_refused_ = false;               // the next registration uses the token
+  bool session_refused_ = false;  // the next registration uses the token
   bool turned_away_ = false;
   size_t next_server_ = 0;
   Fd epoll_, output_ready_, room_made_;
   std::map<uint64_t, RingMemory> rings_;
-  std::map<ExecutionId, Keepsake> kept_;       // of those that have one
-  std::optional<JobSocket> job_socket_;        // none: there is no place for one
+  std::map<ExecutionId, Keepsake> kept_;  // of those that have one
+  std::optional<JobSocket> job_socket_;   // none: there is no place for one
   bool jobs_speak_ = false;
   ProgressBoard progress_;
-  std::deque<ExecutionId> unkept_;             // what they reported is not with the supervisor yet; each is there once
+  std::deque<ExecutionId> unkept_;  // what they reported is not with the supervisor yet; each is there once
   MaskBuilder mask_builder_;
-  std::map<ExecutionId, std::shared_ptr<const Mask>> masks_;   // of those with secrets, once they are made
-  std::string program_;                        // the file of this program, for jobs
-  std::map<ExecutionId, std::string> traces_;  // of those that this agent started, for its journal
+  std::map<ExecutionId, std::shared_ptr<const Mask>> masks_;  // of those with secrets, once they are made
+  std::string program_;                                       // the file of this program, for jobs
+  std::map<ExecutionId, std::string> traces_;                 // of those that this agent started, for its journal
 
   // An execution whose artifacts are on their way. The Session holds it as one that has not started, or has not ended.
   struct Staged {
-    enum class Phase : uint8_t { Preparing, Waiting, Sending };   // Waiting: for the server, to begin to send
+    enum class Phase : uint8_t { Preparing, Waiting, Sending };  // Waiting: for the server, to begin to send
     Phase phase = Phase::Preparing;
-    protocol::Start start;                     // while preparing
-    Exit exit;                                 // how the program ended, afterwards
+    protocol::Start start;  // while preparing
+    Exit exit;              // how the program ended, afterwards
   };
   std::map<ExecutionId, Staged> staged_;
   Porter porter_;
 
-  v1::WorkerMessage outgoing_;                 // waits for the stream
+  v1::WorkerMessage outgoing_;  // waits for the stream
   bool has_outgoing_ = false;
-  Pace pace_;                                  // of executions that end
+  Pace pace_;  // of executions that end
   const size_t cores_ = std::max(1u, std::thread::hardware_concurrency());
   MonoTime last_write_{0};
   MonoTime lease_until_{0};
-  uint64_t pings_ = 0, pongs_ = 0;             // sent with heartbeats, and the newest that was answered
+  uint64_t pings_ = 0, pongs_ = 0;  // sent with heartbeats, and the newest that was answered
   uint64_t killed_at_ping_ = 0;
-  uint64_t dropped_lines_ = 0;                 // of all executions, as the supervisor said last
+  uint64_t dropped_lines_ = 0;  // of all executions, as the supervisor said last
   MonoTime ping_sent_{0};
 };
 

@@ -1,7 +1,7 @@
-// The agent's side of artifacts. The Session knows nothing of them: for it an execution whose inputs are being fetched has
-// not started yet, and one whose outputs are being sent has not ended yet. So heartbeats list it, Hello lists it, a cancel
-// reaches it, and exactly one end is told. Only the supervisor's records survive this process: an execution that was still
-// preparing is in none of them, the next Hello does not list it, and the server gives it to somebody again.
+// The agent's side of artifacts. The Session knows nothing of them: for it an execution whose inputs are being fetched
+// has not started yet, and one whose outputs are being sent has not ended yet. So heartbeats list it, Hello lists it, a
+// cancel reaches it, and exactly one end is told. Only the supervisor's records survive this process: an execution that
+// was still preparing is in none of them, the next Hello does not list it, and the server gives it to somebody again.
 #include <filesystem>
 
 #include "hodei/v1/job.pb.h"

@@ -18,7 +18,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr int kChildSocket = 3;
-constexpr const char* kOwnBinary = "/proc/self/exe";   // also when its file was replaced or removed
+constexpr const char* kOwnBinary = "/proc/self/exe";  // also when its file was replaced or removed
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 namespace hodei::worker {
 
 struct LaunchedAgent {
-  pid_t pid = 0;     // 0: not a child of ours
-  Fd socket;         // our end
+  pid_t pid = 0;  // 0: not a child of ours
+  Fd socket;      // our end
 };
 
 // Newest: what lies now where our own binary lay when we were started, which may be a newer version of it.
@@ -39,7 +39,7 @@ class ProcessLauncher final : public AgentLauncher {
 
   std::vector<std::string> argv_;
   std::string mark_;
-  std::string installed_at_;     // where our binary lay at the start; empty: not known
+  std::string installed_at_;  // where our binary lay at the start; empty: not known
 };
 
 }  // namespace hodei::worker

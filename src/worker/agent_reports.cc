@@ -12,7 +12,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr Duration kUntilFlushed = 1ms;   // between two tries when the supervisor's socket is full
+constexpr Duration kUntilFlushed = 1ms;  // between two tries when the supervisor's socket is full
 
 }  // namespace
 
@@ -48,7 +48,7 @@ absl::Status Agent::on_report(ExecutionId execution, const ReportLine& report) {
     return absl::FailedPreconditionError("this execution has ended");
   }
   if (const auto* progress = std::get_if<ProgressLine>(&report)) {
-    progress_.note(execution, *progress);   // masked when it is sent: most are replaced before that
+    progress_.note(execution, *progress);  // masked when it is sent: most are replaced before that
   } else if (const auto* output = std::get_if<OutputLine>(&report)) {
     if (holds_secret(execution, output->key)) return bad_field("output", "its key holds a secret of this job");
     if (absl::Status added = add_output(*output, kept_[execution].reported); !added.ok()) return added;
@@ -70,7 +70,8 @@ void Agent::keep_outputs() {
 // A job hears `ok` when what it said would survive us.
 void Agent::answer_jobs() {
   if (!job_socket_ || !job_socket_->has_answers() || supervisor_.wants_to_write()) return;
-  job_socket_->answer([this](ExecutionId id) { return std::find(unkept_.begin(), unkept_.end(), id) == unkept_.end(); });
+  job_socket_->answer(
+      [this](ExecutionId id) { return std::find(unkept_.begin(), unkept_.end(), id) == unkept_.end(); });
 }
 
 bool Agent::may_report_progress(ExecutionId execution) const {

@@ -18,7 +18,7 @@ bool is_final(grpc::StatusCode code) {
 
 void Agent::hear_server(Now now) {
   for (LinkEvent& event : inbox_->take()) {
-    if (event.attempt != link_.attempt()) continue;   // of a connection that was given up
+    if (event.attempt != link_.attempt()) continue;  // of a connection that was given up
     if (auto* done = std::get_if<RegisterDone>(&event.what)) {
       on_registered(*done, now);
     } else if (auto* arrived = std::get_if<Arrived>(&event.what)) {
@@ -209,8 +209,8 @@ void Agent::act(StartExecution& start, Now) {
   if (journal_wants(Level::Debug)) {
     const std::optional<TraceContext> trace = parse_traceparent(start.order.traceparent);
     traces_[execution] = trace ? trace_text(trace->trace) : std::string();
-    journal(Level::Debug, "worker", "execution=", to_string(execution), " trace=", traces_[execution], " attempt=", start.order.attempt,
-            " starts");
+    journal(Level::Debug, "worker", "execution=", to_string(execution), " trace=", traces_[execution],
+            " attempt=", start.order.attempt, " starts");
   }
   Program program = build_program(start.order, socket_environment(execution));
   Keepsake keepsake{.secrets = std::move(start.order.secrets)};

@@ -26,13 +26,16 @@ TEST(SafetyHeader, DependsOnTheShell) {
   for (const char* shell : {"bash", "/bin/zsh", "ksh", "/usr/bin/env bash", "env -S A=1 bash -x"}) {
     EXPECT_EQ(safety_header(shell), "set -euo pipefail") << shell;
   }
-  for (const char* shell : {"sh", "/bin/dash", "ash"}) EXPECT_THAT(std::string(safety_header(shell)), HasSubstr("set -eu;"));
+  for (const char* shell : {"sh", "/bin/dash", "ash"})
+    EXPECT_THAT(std::string(safety_header(shell)), HasSubstr("set -eu;"));
   for (const char* other : {"python3", "/usr/bin/perl", "fish", ""}) EXPECT_EQ(safety_header(other), "") << other;
 }
 
 class ProgramTest : public testing::Test {
  protected:
-  Program build() { return build_program({.execution = {JobId{5}, 2}, .attempt = 3, .epoch = 9, .spec = spec.SerializeAsString()}); }
+  Program build() {
+    return build_program({.execution = {JobId{5}, 2}, .attempt = 3, .epoch = 9, .spec = spec.SerializeAsString()});
+  }
   v1::JobSpec spec;
 };
 
@@ -241,7 +244,7 @@ TEST_F(LogPumpTest, ANewStreamBeginsWithNothingUnderWay) {
   next = 0;
   pump.look(now);
   EXPECT_EQ(take().size(), before);
-  pump.restart();   // of a server that knows of no window
+  pump.restart();  // of a server that knows of no window
   next = 0;
   pump.look(now);
   EXPECT_EQ(take().size(), 8000u * 52);
@@ -253,7 +256,7 @@ TEST_F(LogPumpTest, TheEndComesWithTheLastOutput) {
   pump.look(now);
   EXPECT_EQ(take(), "no newline");
   EXPECT_TRUE(ended);
-  EXPECT_TRUE(last.lines[0].partial);   // no newline came, so none may be made up
+  EXPECT_TRUE(last.lines[0].partial);  // no newline came, so none may be made up
   EXPECT_FALSE(pump.all_acked(a));
   pump.acked(a, 10);
   EXPECT_TRUE(pump.all_acked(a));
@@ -280,7 +283,7 @@ TEST_F(LogPumpTest, AfterAReconnectEverythingTheServerDoesNotHaveIsSentAgain) {
   EXPECT_EQ(take(), "two\nthree\n");
   EXPECT_EQ(last.offset, 4u);
   pump.restart();
-  pump.resume_at(a, 6);   // in the middle of a record
+  pump.resume_at(a, 6);  // in the middle of a record
   pump.look(now);
   EXPECT_EQ(take(), "o\nthree\n");
   EXPECT_EQ(last.offset, 6u);

@@ -34,7 +34,8 @@ void Automaton::learn(Reading reading) {
     meaning_['-'] = '+';
     meaning_['_'] = '/';
   } else {
-    for (char digit = 'A'; digit <= 'F'; ++digit) meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
+    for (char digit = 'A'; digit <= 'F'; ++digit)
+      meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
   }
 }
 

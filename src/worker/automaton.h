@@ -14,8 +14,8 @@ namespace hodei::worker {
 // How the bytes of a stream are compared with the texts.
 enum class Reading : uint8_t {
   Exact,
-  Base64,   // both alphabets are the same one, and white space counts for nothing: encoders break lines anywhere
-  Hex,      // likewise for capital and small digits
+  Base64,  // both alphabets are the same one, and white space counts for nothing: encoders break lines anywhere
+  Hex,     // likewise for capital and small digits
 };
 
 class Automaton {
@@ -23,10 +23,10 @@ class Automaton {
   using State = uint32_t;
   static constexpr State kStart = 0;
   static constexpr size_t kLongestText = 255;
-  static constexpr size_t kLongestBreak = 64;   // so much white space inside of a text is skipped; more ends it
+  static constexpr size_t kLongestBreak = 64;  // so much white space inside of a text is skipped; more ends it
 
-  // None may be empty, or longer than kLongestText. Those of a Reading are in the letters of its usual alphabet: `+/` for
-  // base64, small digits for hex.
+  // None may be empty, or longer than kLongestText. Those of a Reading are in the letters of its usual alphabet: `+/`
+  // for base64, small digits for hex.
   explicit Automaton(const std::set<std::string>& texts, Reading reading = Reading::Exact);
 
   // `byte` is not skipped.
@@ -37,7 +37,8 @@ class Automaton {
   // How many of the last bytes could still become part of a text, without those that are skipped.
   size_t open(State state) const { return nodes_[state].open; }
 
-  // All states in which one can be right behind `byte` when what came before it, at least one byte of a text, is not known.
+  // All states in which one can be right behind `byte` when what came before it, at least one byte of a text, is not
+  // known.
   std::vector<State> somewhere_inside(char byte) const;
   // Moves each of them on by one byte; those that this byte does not belong to go away.
   void step_inside(std::vector<State>& states, char byte) const;
@@ -51,9 +52,9 @@ class Automaton {
 
  private:
   struct Node {
-    State child = kStart;       // kStart: none, since nothing leads back there
+    State child = kStart;  // kStart: none, since nothing leads back there
     State sibling = kStart;
-    State fallback = kStart;    // the longest end of what led here that is the beginning of a text
+    State fallback = kStart;  // the longest end of what led here that is the beginning of a text
     uint8_t depth = 0;
     uint8_t match = 0;
     uint8_t open = 0;
@@ -70,11 +71,11 @@ class Automaton {
   std::array<char, 256> meaning_{};
   std::array<bool, 256> skipped_{};
   std::array<bool, 256> begins_{};
-  std::array<State, 256> first_{};   // the children of the start: looked up for nearly every byte
-  // The children of those that have many, by the byte of their parent, which is a child of the start: with a long secret
-  // nearly every byte of any text comes by there.
+  std::array<State, 256> first_{};  // the children of the start: looked up for nearly every byte
+  // The children of those that have many, by the byte of their parent, which is a child of the start: with a long
+  // secret nearly every byte of any text comes by there.
   std::vector<std::array<State, 256>> wide_;
-  std::array<uint16_t, 256> wide_at_{};   // 0: not wide; else its place in wide_, plus one
+  std::array<uint16_t, 256> wide_at_{};  // 0: not wide; else its place in wide_, plus one
   size_t longest_ = 0;
   uint64_t fingerprint_ = 1;
 };

@@ -257,7 +257,7 @@ int kill_cgroup_tree(const std::string& folder) {
     const std::set<pid_t> now = pids_below(folder);
     if (now.empty()) break;
     met.insert(now.begin(), now.end());
-    freeze_and_kill(folder);   // not cgroup.kill: the folders below may be in use again later
+    freeze_and_kill(folder);  // not cgroup.kill: the folders below may be in use again later
     pause_for(round < 10 ? 1ms : 10ms);
   }
   return static_cast<int>(met.size());

@@ -13,7 +13,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr size_t kPacket = 64 << 10;
-constexpr size_t kFdsPerPacket = 128;   // the kernel takes 253
+constexpr size_t kFdsPerPacket = 128;  // the kernel takes 253
 constexpr size_t kLengthBytes = 4;
 
 }  // namespace

@@ -19,17 +19,17 @@ namespace hodei::worker {
 class Channel {
  public:
   static constexpr size_t kMaxMessage = 32 << 20;
-  static constexpr size_t kMaxWaiting = 64 << 20;   // beyond this the other side counts as dead
+  static constexpr size_t kMaxWaiting = 64 << 20;  // beyond this the other side counts as dead
 
   explicit Channel(Fd socket) : socket_(std::move(socket)) {}
   static absl::StatusOr<std::pair<Fd, Fd>> make_pair();
 
   int fd() const { return socket_.get(); }
-  pid_t peer() const;                                // the process that made the pair; 0: not known
+  pid_t peer() const;  // the process that made the pair; 0: not known
 
   // Puts a message into the queue; `descriptors` are duplicated, the caller keeps its own. flush() sends.
   void put(const protocol::Message& message, const std::vector<int>& descriptors = {});
-  absl::Status flush();                              // sends what the socket takes
+  absl::Status flush();  // sends what the socket takes
   bool wants_to_write() const { return sent_ < out_.size(); }
 
   struct Received {
@@ -41,7 +41,7 @@ class Channel {
 
  private:
   struct Waiting {
-    size_t at;       // where in out_ its message begins
+    size_t at;  // where in out_ its message begins
     Fd fd;
   };
   absl::Status send_packet();
@@ -52,10 +52,10 @@ class Channel {
   std::string out_;
   size_t sent_ = 0;
   std::deque<Waiting> out_fds_;
-  std::string packet_;   // the place where one packet is received
+  std::string packet_;  // the place where one packet is received
   std::string in_;
   std::deque<Fd> in_fds_;
-  absl::Status broken_;   // why nothing more will come
+  absl::Status broken_;  // why nothing more will come
 };
 
 }  // namespace hodei::worker

@@ -75,7 +75,7 @@ void limit_data(const Child& child) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   limit_data(child);
-  restore_core_limit();   // ours is none, because of the secrets that we hold
+  restore_core_limit();  // ours is none, because of the secrets that we hold
   if (child.sandbox != nullptr && !child.sandbox->seal(&step)) {
     child.trouble->step = step;
     fail(child, Stage::Sandbox);
@@ -106,9 +106,12 @@ inline __attribute__((always_inline)) long clone3(clone_args* args) {
 }
 
 // A sandboxed child has a copy of our memory, not the memory itself: changing the user of a process changes what its
-// memory may be used for. In both cases we go on only when it has become the program or has ended. The table of descriptors
-// is shared until the child takes its part of it: a whole copy, and closing it again, costs more than the child itself.
-uint64_t clone_flags(const Child& child) { return CLONE_VFORK | CLONE_FILES | (child.sandbox == nullptr ? CLONE_VM : 0); }
+// memory may be used for. In both cases we go on only when it has become the program or has ended. The table of
+// descriptors is shared until the child takes its part of it: a whole copy, and closing it again, costs more than the
+// child itself.
+uint64_t clone_flags(const Child& child) {
+  return CLONE_VFORK | CLONE_FILES | (child.sandbox == nullptr ? CLONE_VM : 0);
+}
 
 // Born inside the cgroup: moving there afterwards takes a lock that all forks of the machine wait for.
 __attribute__((noinline)) long clone_into(const Child& child, int cgroup) {
@@ -126,7 +129,8 @@ long clone_into(const Child&, int) { return -ENOSYS; }
 
 __attribute__((noinline)) pid_t plain_vfork(const Child& child) {
   // Without the memory in common a wrapper may return in the child.
-  const pid_t pid = child.sandbox == nullptr ? vfork() : static_cast<pid_t>(syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
+  const pid_t pid =
+      child.sandbox == nullptr ? vfork() : static_cast<pid_t>(syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
   if (pid == 0) become_program(child);
   return pid;
 }
@@ -140,7 +144,7 @@ pid_t start_child(Child& child, int cgroup) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   child.shares_fds = true;
   long pid = clone_into(child, cgroup);
-  if (pid == -ENOSYS || pid == -EPERM || pid == -EINVAL) {   // an old kernel, or a filter such as Docker's
+  if (pid == -ENOSYS || pid == -EPERM || pid == -EINVAL) {  // an old kernel, or a filter such as Docker's
     child.cgroup = cgroup;
     child.shares_fds = false;
     pid = plain_vfork(child);

@@ -12,8 +12,8 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int64_t kStatBlock = 512;                // of st_blocks, whatever the file system
-constexpr size_t kDeepest = 200;               // every level needs a descriptor
+constexpr int64_t kStatBlock = 512;  // of st_blocks, whatever the file system
+constexpr size_t kDeepest = 200;     // every level needs a descriptor
 
 class Count {
  public:

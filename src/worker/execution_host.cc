@@ -10,7 +10,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int64_t kOutputBlock = 512;           // of rusage
+constexpr int64_t kOutputBlock = 512;  // of rusage
 
 // The smaller of two limits, of which 0 is none.
 int64_t stricter(int64_t a, int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -37,7 +37,9 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
 
   const auto give_up = [&](const absl::Status& why) {
     fail_to_spawn(running,
-                  {.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed",
+                  {.outcome = Outcome::Failed,
+                   .exit_code = 126,
+                   .failure = "spawn_failed",
                    .message = std::string(why.message())},
                   now);
   };
@@ -123,7 +125,7 @@ void ExecutionHost::signal(ExecutionId execution, bool kill) {
   enclosure.kill();
   if (!running->main_gone) return;
   dying_.insert(execution);
-  next_check_ = MonoTime{0};   // look at once, in this turn
+  next_check_ = MonoTime{0};  // look at once, in this turn
 }
 
 void ExecutionHost::check_dying(Now now) {
@@ -226,7 +228,7 @@ void ExecutionHost::forget(Running& running) {
   if (const auto it = by_pid_.find(running.pid); it != by_pid_.end() && it->second == &running) by_pid_.erase(it);
   by_index_[running.index] = nullptr;
   free_indexes_.push_back(running.index);
-  running_.erase(running.execution);   // closes the pipes, which takes them out of epoll
+  running_.erase(running.execution);  // closes the pipes, which takes them out of epoll
 }
 
 void ExecutionHost::release(ExecutionId execution) {

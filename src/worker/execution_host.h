@@ -12,8 +12,8 @@
 #include "src/worker/core/keeper.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/execution_watch.h"
-#include "src/worker/resource_group.h"
 #include "src/worker/output_reader.h"
+#include "src/worker/resource_group.h"
 #include "src/worker/ring_pool.h"
 #include "src/worker/spawn_pool.h"
 
@@ -24,12 +24,12 @@ class ExecutionHost {
   struct Parts {
     Keeper& keeper;
     Enclosures& enclosures;
-    ResourceGroups* groups = nullptr;     // null: no limits but those of the enclosures
+    ResourceGroups* groups = nullptr;  // null: no limits but those of the enclosures
     ExecutionWatch& watch;
     SpawnPool& spawns;
     RingPool& rings;
     WorkFolders& folders;
-    int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
+    int64_t most_output = 0;  // of one execution that is kept; 0: no limit but its own
     int epoll = -1;
   };
   explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
@@ -47,12 +47,12 @@ class ExecutionHost {
   void take_spawned(Now now);
   void reaped(pid_t pid, int code, int status, const rusage& usage, Now now);
   void readable(uint64_t key, Now now);
-  void room_was_made(Now now);          // in some ring
-  void resume_reading(Now now);         // of pipes that waited for the rate of their job
-  void give_up_output(Now now);         // of ended trees, which waits for room that nobody will make
-  void check_dying(Now now);            // trees that were killed but not yet gone
+  void room_was_made(Now now);   // in some ring
+  void resume_reading(Now now);  // of pipes that waited for the rate of their job
+  void give_up_output(Now now);  // of ended trees, which waits for room that nobody will make
+  void check_dying(Now now);     // trees that were killed but not yet gone
   void over_quota(const ExecutionWatch::OverQuota& over);
-  std::vector<RunningTree> running_trees() const;   // whose main process lives
+  std::vector<RunningTree> running_trees() const;  // whose main process lives
 
   MonoTime next_check() const { return std::min(next_check_, next_resume_); }
   uint64_t ring_of(ExecutionId execution) const;
@@ -60,9 +60,9 @@ class ExecutionHost {
   size_t count() const { return running_.size(); }
   bool has_living_trees() const;
   bool take_output_flag() { return std::exchange(output_written_, false); }
-  uint64_t dropped_lines() const;       // of all executions so far
+  uint64_t dropped_lines() const;  // of all executions so far
 
-  static constexpr uint64_t kPipeKeys = 1ull << 32;   // keys of pipes are above
+  static constexpr uint64_t kPipeKeys = 1ull << 32;  // keys of pipes are above
 
  private:
   struct Running {
@@ -77,10 +77,10 @@ class ExecutionHost {
     bool tree_gone = false;
     int checks = 0;
     ProgramLimits limits;
-    Exit usage;                         // with a failure: what the end will be called, whatever its status
+    Exit usage;  // with a failure: what the end will be called, whatever its status
   };
   struct EarlyExit {
-    uint64_t spawns_ordered;            // it can only belong to one of these
+    uint64_t spawns_ordered;  // it can only belong to one of these
     int code, status;
     rusage usage;
   };
@@ -104,16 +104,16 @@ class ExecutionHost {
   std::map<pid_t, Running*> by_pid_;
   std::vector<Running*> by_index_;
   std::vector<uint32_t> free_indexes_;
-  std::map<ExecutionId, uint64_t> ring_of_;           // until released
-  std::vector<std::unique_ptr<Place>> places_;        // free ones
-  std::vector<std::unique_ptr<Place>> limited_places_;   // free ones with a resource group
-  std::map<pid_t, EarlyExit> early_exits_;            // of processes that the loop has not heard of yet
-  std::set<ExecutionId> dying_;                       // main process gone, tree not yet
+  std::map<ExecutionId, uint64_t> ring_of_;             // until released
+  std::vector<std::unique_ptr<Place>> places_;          // free ones
+  std::vector<std::unique_ptr<Place>> limited_places_;  // free ones with a resource group
+  std::map<pid_t, EarlyExit> early_exits_;              // of processes that the loop has not heard of yet
+  std::set<ExecutionId> dying_;                         // main process gone, tree not yet
   uint64_t spawns_ordered_ = 0;
   uint64_t spawns_done_ = 0;
   MonoTime next_check_ = kNever;
   MonoTime next_resume_ = kNever;
-  uint64_t dropped_before_ = 0;                       // lines, of executions that have ended
+  uint64_t dropped_before_ = 0;  // lines, of executions that have ended
   bool output_written_ = false;
 };
 

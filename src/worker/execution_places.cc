@@ -16,8 +16,8 @@ constexpr int64_t kMegabyte = 1 << 20;
 absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place(bool with_group) {
   std::vector<std::unique_ptr<Place>>& free = with_group ? limited_places_ : places_;
   if (!free.empty()) {
-    // The newest is warm; but of those with limits the one that rested longest: cpu time that the last execution used up
-    // would be missing in this one until the kernel's period ends.
+    // The newest is warm; but of those with limits the one that rested longest: cpu time that the last execution used
+    // up would be missing in this one until the kernel's period ends.
     const auto taken = with_group ? free.begin() : free.end() - 1;
     std::unique_ptr<Place> place = std::move(*taken);
     free.erase(taken);

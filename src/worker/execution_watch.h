@@ -19,7 +19,7 @@ namespace hodei::worker {
 
 class ExecutionWatch {
  public:
-  static constexpr Duration kQuotaInterval = 1s;   // longer when the walks take more than a tenth of it
+  static constexpr Duration kQuotaInterval = 1s;  // longer when the walks take more than a tenth of it
 
   explicit ExecutionWatch(const Clock& clock) : clock_(clock) {}
   ~ExecutionWatch() { stop(); }
@@ -29,16 +29,16 @@ class ExecutionWatch {
 
   void guard(ExecutionId execution, std::string folder, int64_t most_bytes);
   void unguard(ExecutionId execution);
-  void measure(std::vector<RunningTree> trees);    // replaces an order that was not begun
+  void measure(std::vector<RunningTree> trees);  // replaces an order that was not begun
 
-  int ready_fd() const { return ready_.get(); }    // readable when there is something to take
+  int ready_fd() const { return ready_.get(); }  // readable when there is something to take
   struct OverQuota {
     ExecutionId execution;
     int64_t bytes = 0;
     int64_t most_bytes = 0;
   };
   struct Seen {
-    std::vector<OverQuota> over;                   // each is told once
+    std::vector<OverQuota> over;  // each is told once
     std::optional<std::vector<LiveUsage>> usage;
   };
   Seen take();
@@ -49,13 +49,13 @@ class ExecutionWatch {
     int64_t most_bytes = 0;
   };
   void run();
-  Duration look_at_folders(std::unique_lock<std::mutex>& lock);   // how long it took
+  Duration look_at_folders(std::unique_lock<std::mutex>& lock);  // how long it took
   void announce();
 
   const Clock& clock_;
   Fd ready_;
   std::thread thread_;
-  std::mutex mutex_;                               // guards all below
+  std::mutex mutex_;  // guards all below
   std::map<ExecutionId, Guarded> guarded_;
   std::optional<std::vector<RunningTree>> to_measure_;
   Seen seen_;

@@ -44,7 +44,7 @@ class ExecutionWatchTest : public testing::Test {
 TEST_F(ExecutionWatchTest, TellsOnceWhoseFolderIsTooLarge) {
   fs::create_directories(folder + "/a/b");
   fill("a/b/c", 200'000);
-  watch.guard(kA, folder, 100'000);   // after all is written: a look may come at once
+  watch.guard(kA, folder, 100'000);  // after all is written: a look may come at once
   watch.guard(kB, folder, 100'000'000);
   const auto seen = next();
   ASSERT_EQ(seen.over.size(), 1u);
@@ -52,7 +52,7 @@ TEST_F(ExecutionWatchTest, TellsOnceWhoseFolderIsTooLarge) {
   EXPECT_GE(seen.over[0].bytes, 200'000);
   EXPECT_EQ(seen.over[0].most_bytes, 100'000);
   pollfd ready{watch.ready_fd(), POLLIN, 0};
-  EXPECT_EQ(poll(&ready, 1, 1500), 0);   // longer than one interval: the other is still small enough
+  EXPECT_EQ(poll(&ready, 1, 1500), 0);  // longer than one interval: the other is still small enough
 }
 
 TEST_F(ExecutionWatchTest, MeasuresATreeByItsProcesses) {

@@ -23,7 +23,7 @@ namespace {
 struct Mount {
   const char* type;
   const char* target;
-  const char* sign;          // there when somebody has mounted it already
+  const char* sign;  // there when somebody has mounted it already
   unsigned long flags;
   const char* options;
 };
@@ -62,7 +62,7 @@ void hold_standard_streams() {
 
 void close_inherited_descriptors(int kept) {
   constexpr unsigned kFirst = STDERR_FILENO + 1;
-  constexpr unsigned kFallbackEnd = 1024;   // kernels before 5.9
+  constexpr unsigned kFallbackEnd = 1024;  // kernels before 5.9
   const auto close_from_to = [=](unsigned first, unsigned last) {
     if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
     for (unsigned fd = first; fd <= std::min(last, kFallbackEnd); ++fd) close(static_cast<int>(fd));

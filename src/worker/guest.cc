@@ -28,7 +28,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr const char* kModules = "/modules";   // of the initramfs; the names sort in the order of loading
+constexpr const char* kModules = "/modules";  // of the initramfs; the names sort in the order of loading
 
 std::string_view word(const char* name) {
   const char* value = std::getenv(name);
@@ -56,7 +56,8 @@ void set_defaults() {
   if (!name.empty() && sethostname(name.c_str(), name.size()) != 0) say("cannot set the host name: ", strerror(errno));
 }
 
-// What the image that the root was made from wants its programs to have; what the server said is not the image's business.
+// What the image that the root was made from wants its programs to have; what the server said is not the image's
+// business.
 void take_environment_of_image() {
   std::istringstream lines(read_file("/.hodei/environment"));
   for (std::string line; std::getline(lines, line);) {

@@ -1,5 +1,5 @@
-// The worker as the first process of a microVM: nobody else is there to load drivers, find disks, set the network up, or
-// switch the machine off when all is done. The provider that boots the machine says so with HODEI_VM in the boot
+// The worker as the first process of a microVM: nobody else is there to load drivers, find disks, set the network up,
+// or switch the machine off when all is done. The provider that boots the machine says so with HODEI_VM in the boot
 // arguments, which the kernel hands to its first process as environment.
 //
 //   HODEI_VM=1            bring everything up, then be the worker

@@ -63,9 +63,10 @@ absl::StatusOr<GuestDisks> find_guest_disks(bool with_root) {
     }
     if (!disks.words.empty() && (!with_root || !disks.root.empty())) return disks;
     if (clock.now().mono > end) {
-      return absl::NotFoundError(cat("no disk with ", disks.words.empty() ? "the worker's words" : "a root file system",
-                                     " has appeared: does the kernel have the drivers virtio_mmio and virtio_blk, and know "
-                                     "ext4?"));
+      return absl::NotFoundError(
+          cat("no disk with ", disks.words.empty() ? "the worker's words" : "a root file system",
+              " has appeared: does the kernel have the drivers virtio_mmio and virtio_blk, and know "
+              "ext4?"));
     }
     pause_for(kBetweenLooks);
   }

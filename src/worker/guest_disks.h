@@ -9,9 +9,9 @@ namespace hodei::worker {
 
 // Devices such as /dev/vda; empty: not there.
 struct GuestDisks {
-  std::string words;        // the worker's settings, the token among them
-  std::string root;         // a root file system that many machines share and none writes to
-  std::string scratch;      // an empty ext4 of this machine alone
+  std::string words;    // the worker's settings, the token among them
+  std::string root;     // a root file system that many machines share and none writes to
+  std::string scratch;  // an empty ext4 of this machine alone
 };
 
 // The first bytes of the disk with the words: then come NUL-ended pairs, and an empty one ends them.

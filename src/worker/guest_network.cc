@@ -51,7 +51,8 @@ absl::Status wait_for_card() {
   const MonoTime end = clock.now().mono + kLinkPatience;
   while (if_nametoindex(kCard) == 0) {
     if (clock.now().mono > end) {
-      return absl::NotFoundError(cat("network: no card has appeared as ", kCard, ": does the kernel have the driver virtio_net?"));
+      return absl::NotFoundError(
+          cat("network: no card has appeared as ", kCard, ": does the kernel have the driver virtio_net?"));
     }
     pause_for(kBetweenLinkLooks);
   }
@@ -89,7 +90,8 @@ absl::Status bring_network_up(const std::string& address, const std::string& gat
   in_addr own{}, host{};
   const int prefix = slash == std::string::npos ? 0 : atoi(address.c_str() + slash + 1);
   if (prefix < 1 || prefix > 32 || inet_pton(AF_INET, address.substr(0, slash).c_str(), &own) != 1) {
-    return bad_field("HODEI_VM_ADDRESS", "'", address, "' is not an IPv4 address with a prefix length, as in 172.31.9.7/24");
+    return bad_field("HODEI_VM_ADDRESS", "'", address,
+                     "' is not an IPv4 address with a prefix length, as in 172.31.9.7/24");
   }
   RETURN_IF_ERROR(wait_for_card());
   RETURN_IF_ERROR(set_address(socket.get(), own.s_addr, prefix));

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kBase = "/layers/base";
 constexpr const char* kOwn = "/layers/own";
 constexpr const char* kRoot = "/layers/root";
-constexpr const char* kProgram = "/.hodei/hodei-worker";   // in the new root
+constexpr const char* kProgram = "/.hodei/hodei-worker";  // in the new root
 
 absl::Status mount_failed(std::string_view what) { return absl::ErrnoToStatus(errno, cat("root file system: ", what)); }
 
@@ -32,7 +32,8 @@ absl::Status mount_base(const std::string& disk) {
 }
 
 absl::Status mount_own(const std::string& disk) {
-  if (disk.empty() ? mount("tmpfs", kOwn, "tmpfs", 0, "mode=0755") != 0 : mount(disk.c_str(), kOwn, "ext4", 0, "") != 0) {
+  if (disk.empty() ? mount("tmpfs", kOwn, "tmpfs", 0, "mode=0755") != 0
+                   : mount(disk.c_str(), kOwn, "ext4", 0, "") != 0) {
     return mount_failed(cat("cannot mount ", disk.empty() ? "a layer in memory" : disk));
   }
   return absl::OkStatus();
@@ -44,7 +45,8 @@ absl::Status bring_program() {
   mkdir(folder.c_str(), 0755);
   const Fd place(open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0755));
   if (!place.is_open()) return mount_failed(cat("cannot make ", file));
-  if (mount(own_program().c_str(), file.c_str(), nullptr, MS_BIND, nullptr) != 0) return mount_failed("cannot bring the worker in");
+  if (mount(own_program().c_str(), file.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return mount_failed("cannot bring the worker in");
   return absl::OkStatus();
 }
 

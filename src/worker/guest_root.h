@@ -1,5 +1,5 @@
-// From the initramfs of a microVM into the root file system that its jobs see: read-only below, this machine's own layer
-// above, so that one file on the host serves any number of machines.
+// From the initramfs of a microVM into the root file system that its jobs see: read-only below, this machine's own
+// layer above, so that one file on the host serves any number of machines.
 #pragma once
 
 #include "absl/status/status.h"

@@ -26,12 +26,14 @@ InheritedEnvironment::InheritedEnvironment(char** environment) {
   for (; *environment != nullptr; ++environment) {
     const std::string_view pair = *environment;
     const size_t equals = pair.find('=');
-    if (equals != std::string_view::npos && equals > 0 && !is_own_setting(pair.substr(0, equals))) pairs_.emplace_back(pair);
+    if (equals != std::string_view::npos && equals > 0 && !is_own_setting(pair.substr(0, equals)))
+      pairs_.emplace_back(pair);
   }
   pairs_.emplace_back(kDefaultPath);
   std::stable_sort(pairs_.begin(), pairs_.end(), by_name);
-  pairs_.erase(std::unique(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) { return name_of(a) == name_of(b); }),
-               pairs_.end());
+  pairs_.erase(
+      std::unique(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) { return name_of(a) == name_of(b); }),
+      pairs_.end());
 }
 
 std::vector<char*> InheritedEnvironment::with(std::vector<std::string>& own) const {

@@ -10,8 +10,8 @@ namespace hodei::worker {
 
 class InheritedEnvironment {
  public:
-  InheritedEnvironment() = default;                     // empty
-  explicit InheritedEnvironment(char** environment);    // without our settings; PATH is there in any case
+  InheritedEnvironment() = default;                   // empty
+  explicit InheritedEnvironment(char** environment);  // without our settings; PATH is there in any case
 
   // For execve: what is in common, and over it a job's own pairs (NAME=value). Points into both.
   std::vector<char*> with(std::vector<std::string>& own) const;
@@ -20,7 +20,7 @@ class InheritedEnvironment {
   std::string_view path(const std::vector<std::string>& own) const;
 
  private:
-  std::vector<std::string> pairs_;                   // by name
+  std::vector<std::string> pairs_;  // by name
 };
 
 }  // namespace hodei::worker

@@ -24,8 +24,10 @@ InheritedEnvironment of(std::vector<std::string> pairs) {
 }
 
 TEST(InheritedEnvironment, PassesOnWhatIsNotForTheWorkerAlone) {
-  EXPECT_THAT(with(of({"HOME=/root", "HODEI_TOKEN=secret", "DATABASE_URL=postgres://u:p@h", "PATH=/bin", "=odd", "odd", "A="}), {}),
-              ElementsAre("A=", "HOME=/root", "PATH=/bin"));
+  EXPECT_THAT(
+      with(of({"HOME=/root", "HODEI_TOKEN=secret", "DATABASE_URL=postgres://u:p@h", "PATH=/bin", "=odd", "odd", "A="}),
+           {}),
+      ElementsAre("A=", "HOME=/root", "PATH=/bin"));
 }
 
 TEST(InheritedEnvironment, OfTheSameNameTwiceTheFirstCounts) {

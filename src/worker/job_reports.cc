@@ -12,8 +12,8 @@ absl::Status add_output(const OutputLine& output, std::map<std::string, std::str
     if (key != output.key) bytes += key.size() + value.size();
   }
   if (bytes > kMaxOutputBytes) {
-    return absl::ResourceExhaustedError(cat("output: more than ", kMaxOutputBytes,
-                                            " bytes in all; hand over large results as files"));
+    return absl::ResourceExhaustedError(
+        cat("output: more than ", kMaxOutputBytes, " bytes in all; hand over large results as files"));
   }
   if (!reported.contains(output.key) && reported.size() >= kMaxOutputs) {
     return absl::ResourceExhaustedError(cat("output: more than ", kMaxOutputs, " keys"));

@@ -46,7 +46,8 @@ JobSocket::JobSocket(std::string path, std::string_view secret, Handler handler)
 absl::Status JobSocket::open() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path_.size() >= sizeof(address.sun_path)) return absl::InvalidArgumentError(cat(path_, ": too long for a socket"));
+  if (path_.size() >= sizeof(address.sun_path))
+    return absl::InvalidArgumentError(cat(path_, ": too long for a socket"));
   std::memcpy(address.sun_path, path_.data(), path_.size());
   epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
   listener_ = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -103,7 +104,7 @@ void JobSocket::accept_some(MonoTime now) {
       connections_.erase(number);
       continue;
     }
-    read_from(number, now);   // its hello is there already, as a rule
+    read_from(number, now);  // its hello is there already, as a rule
   }
 }
 
@@ -185,7 +186,7 @@ void JobSocket::take_lines(int fd, Connection& connection, MonoTime now) {
   }
   unwatch(fd, connection);
   if (connection.out.empty()) return;
-  connection.waits_until = kNever;   // answer() looks again
+  connection.waits_until = kNever;  // answer() looks again
   unanswered_.push_back(fd);
 }
 
@@ -209,9 +210,9 @@ absl::Status JobSocket::take_line(Connection& connection, std::string_view line)
   const absl::StatusOr<ReportLine> report = parse_report(line);
   if (!connection.speaker) {
     const HelloLine* hello = report.ok() ? std::get_if<HelloLine>(&*report) : nullptr;
-    const absl::Status greeted = hello == nullptr
-                                     ? absl::UnauthenticatedError("say hello first: hello $HODEI_EXECUTION_ID $HODEI_SOCKET_KEY")
-                                     : greet(connection, *hello);
+    const absl::Status greeted =
+        hello == nullptr ? absl::UnauthenticatedError("say hello first: hello $HODEI_EXECUTION_ID $HODEI_SOCKET_KEY")
+                         : greet(connection, *hello);
     connection.closing = !greeted.ok();
     return greeted;
   }

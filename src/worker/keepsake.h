@@ -1,6 +1,6 @@
 // What agents know of an execution besides what the supervisor needs. It travels with the order to start and comes back
-// when a new agent is attached, so that masks, artifacts and reported outputs survive the death of an agent. Only in the
-// memory of the two: it holds secrets.
+// when a new agent is attached, so that masks, artifacts and reported outputs survive the death of an agent. Only in
+// the memory of the two: it holds secrets.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 namespace hodei::worker {
 
 struct Keepsake {
-  WallTime prepared;                               // not set: nothing was to be prepared
-  std::map<std::string, std::string> secrets;      // names and values: what is masked in the output
-  std::string folder;                              // made by the agent, and removed by it
-  std::vector<std::string> outputs;                // serialized Artifacts, to be sent after the end
-  std::map<std::string, std::string> reported;     // outputs that the job reported
-  bool sandboxed = false;                          // file: URLs would reach past its sandbox
-  std::string outputs_failed;                      // not empty: they could not be sent, and why
+  WallTime prepared;                            // not set: nothing was to be prepared
+  std::map<std::string, std::string> secrets;   // names and values: what is masked in the output
+  std::string folder;                           // made by the agent, and removed by it
+  std::vector<std::string> outputs;             // serialized Artifacts, to be sent after the end
+  std::map<std::string, std::string> reported;  // outputs that the job reported
+  bool sandboxed = false;                       // file: URLs would reach past its sandbox
+  std::string outputs_failed;                   // not empty: they could not be sent, and why
 
   bool operator==(const Keepsake&) const = default;
 };
 
-std::string encode(const Keepsake& keepsake);      // empty when there is nothing to keep
+std::string encode(const Keepsake& keepsake);  // empty when there is nothing to keep
 Keepsake decode_keepsake(std::string_view bytes);
 
 }  // namespace hodei::worker

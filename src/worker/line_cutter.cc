@@ -15,8 +15,8 @@ void LineCutter::add(std::string_view bytes, OutputStream stream, WallTime time)
     }
     const size_t most = std::min(bytes.size(), kMaxLine - open_length_);
     const void* newline = std::memchr(bytes.data(), '\n', most);
-    const size_t taken = newline != nullptr ? static_cast<size_t>(static_cast<const char*>(newline) - bytes.data()) + 1
-                                            : most;
+    const size_t taken =
+        newline != nullptr ? static_cast<size_t>(static_cast<const char*>(newline) - bytes.data()) + 1 : most;
     open_length_ += taken;
     bytes.remove_prefix(taken);
     if (newline != nullptr) {

@@ -1,5 +1,6 @@
 // Cuts output into lines while it is put together to a batch. Bytes are copied once, as a whole; a line is only a
-// length. A line longer than the limit is cut into pieces that say so; carriage returns and binary bytes stay as they are.
+// length. A line longer than the limit is cut into pieces that say so; carriage returns and binary bytes stay as they
+// are.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ namespace hodei::worker {
 
 struct Line {
   uint32_t length;
-  bool partial;          // no newline at its end: it goes on, or the output ended there
+  bool partial;  // no newline at its end: it goes on, or the output ended there
   OutputStream stream;
-  WallTime time;         // when its first byte was read
+  WallTime time;  // when its first byte was read
 };
 
 struct LogPart {
@@ -25,7 +26,7 @@ struct LogPart {
   uint64_t offset = 0;
   std::string data;
   std::vector<Line> lines;
-  uint64_t lost = 0;     // bytes that are missing right before offset
+  uint64_t lost = 0;  // bytes that are missing right before offset
   bool end = false;
 };
 
@@ -40,7 +41,7 @@ class LineCutter {
   size_t open_length() const { return open_length_; }
   WallTime open_since() const { return open_time_; }
   void close_open(bool partial);
-  void drop_open();      // takes it out again: it will come back whole
+  void drop_open();  // takes it out again: it will come back whole
 
  private:
   LogPart& part_;

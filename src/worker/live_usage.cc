@@ -41,7 +41,7 @@ LiveUsage from_meter(const RunningTree& tree) {
 
 std::vector<LiveUsage> read_live_usage(const std::vector<RunningTree>& trees) {
   std::vector<LiveUsage> out;
-  std::map<pid_t, ProcessState> table;         // read once, and only if a tree needs it
+  std::map<pid_t, ProcessState> table;  // read once, and only if a tree needs it
   for (const RunningTree& tree : trees) {
     if (tree.meter) {
       out.push_back(from_meter(tree));

@@ -17,14 +17,14 @@ namespace hodei::worker {
 struct RunningTree {
   ExecutionId execution;
   pid_t main = 0;
-  std::string cgroup;                          // lists its processes; empty: the descendants of `main`
-  std::shared_ptr<const UsageMeter> meter;     // may be null
+  std::string cgroup;                       // lists its processes; empty: the descendants of `main`
+  std::shared_ptr<const UsageMeter> meter;  // may be null
 };
 
 struct LiveUsage {
   ExecutionId execution;
   int64_t cpu_ms = 0;
-  int64_t memory_kb = 0;                       // now
+  int64_t memory_kb = 0;  // now
   int64_t io_read_bytes = 0;
   int64_t io_write_bytes = 0;
 

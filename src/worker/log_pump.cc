@@ -107,7 +107,7 @@ bool LogPump::may_send(const Log& log) const {
 
 void LogPump::note_sent(Log& log, const LogPart& part) {
   const uint64_t end = part.offset + part.data.size();
-  if (end == 0) return;   // an execution that printed nothing: the server is not told, and acknowledges nothing
+  if (end == 0) return;  // an execution that printed nothing: the server is not told, and acknowledges nothing
   const size_t cost = kPartCost + part.data.size() + kLineCost * part.lines.size();
   log.sent.push_back({end, cost});
   under_way_ += cost;
@@ -178,7 +178,7 @@ std::vector<LogPart> LogPump::take(Now now) {
   size_t left = config_.message_bytes;
   // In turn, beginning behind the one served last, so that a flood does not starve the others.
   auto it = logs_.upper_bound(last_served_);
-  const size_t enough = std::min(config_.message_bytes, LineCutter::kMaxLine);   // room for one line of any length
+  const size_t enough = std::min(config_.message_bytes, LineCutter::kMaxLine);  // room for one line of any length
   for (size_t n = logs_.size(); n > 0 && left >= enough; --n, ++it) {
     if (it == logs_.end()) it = logs_.begin();
     auto& [id, log] = *it;
@@ -196,14 +196,14 @@ std::vector<LogPart> LogPump::take(Now now) {
 
 void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
   LineCutter cutter(part);
-  uint64_t open_at = 0;   // the record in which the open line begins
+  uint64_t open_at = 0;  // the record in which the open line begins
   bool begun = false;
   bool at_hole = false;
   while (log.reader && part.data.size() < limit) {
     const auto chunk = log.reader->peek();
     if (!chunk) break;
     if (!log.next) log.next = chunk->offset;
-    if (chunk->offset + chunk->bytes.size() <= *log.next) {   // the server has it already
+    if (chunk->offset + chunk->bytes.size() <= *log.next) {  // the server has it already
       log.reader->next();
       continue;
     }
@@ -212,7 +212,7 @@ void LogPump::fill(Log& log, LogPart& part, size_t limit, Now now) {
       part.lost = part.offset - *log.next;
     }
     const uint64_t sent = part.offset + part.data.size();
-    if (chunk->offset > sent) {   // the next part says so, and an open line ends here
+    if (chunk->offset > sent) {  // the next part says so, and an open line ends here
       at_hole = true;
       break;
     }

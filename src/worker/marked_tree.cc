@@ -1,7 +1,8 @@
-// Enclosures without cgroups: a tree is its main process with all descendants, and what is left of them when it has ended.
+// Enclosures without cgroups: a tree is its main process with all descendants, and what is left of them when it has
+// ended.
 //
-// Where the kernel does not list our children, an orphan is known by the mark of its execution in its environment. Only there a
-// process gets away that leaves its group, outlives its parents *and* wipes its environment.
+// Where the kernel does not list our children, an orphan is known by the mark of its execution in its environment. Only
+// there a process gets away that leaves its group, outlives its parents *and* wipes its environment.
 #include <signal.h>
 #include <unistd.h>
 
@@ -79,7 +80,8 @@ class MarkedTrees final : public Enclosures {
   absl::StatusOr<int> kill_leftovers() override { return kill_marked(mark_); }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override { return std::make_unique<MarkedTree>(orphans_); }
   std::string describe() const override {
-    if (access("/proc/self", F_OK) != 0) return "process groups alone (no cgroups, no /proc): who leaves its group gets away";
+    if (access("/proc/self", F_OK) != 0)
+      return "process groups alone (no cgroups, no /proc): who leaves its group gets away";
     return "process groups and a mark in the environment (no cgroups)";
   }
 

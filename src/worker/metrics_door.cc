@@ -26,7 +26,8 @@ void add(std::string& out, const char* name, const char* type, const char* help,
 }
 
 std::string response(const char* status, const std::string& body) {
-  return cat("HTTP/1.1 ", status, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: ", body.size(),
+  return cat("HTTP/1.1 ", status,
+             "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: ", body.size(),
              "\r\nConnection: close\r\n\r\n", body);
 }
 
@@ -55,21 +56,26 @@ std::optional<sockaddr_storage> numeric_address(const std::string& text) {
 }
 
 absl::Status cannot_listen(const std::string& address, const char* why) {
-  return absl::UnavailableError(cat("metrics_listen: cannot listen on ", address, " (", why,
-                                    "); choose another with --metrics-listen or HODEI_METRICS_LISTEN; going on without"));
+  return absl::UnavailableError(
+      cat("metrics_listen: cannot listen on ", address, " (", why,
+          "); choose another with --metrics-listen or HODEI_METRICS_LISTEN; going on without"));
 }
 
 }  // namespace
 
 std::string metrics_text(const AgentFigures& f, Now now) {
   std::string out;
-  const auto counter = [&out](const char* name, const char* help, double value) { add(out, name, "counter", help, value); };
+  const auto counter = [&out](const char* name, const char* help, double value) {
+    add(out, name, "counter", help, value);
+  };
   const auto gauge = [&out](const char* name, const char* help, double value) { add(out, name, "gauge", help, value); };
   gauge("hodei_worker_online", "1 while the stream to the server is open.", f.online ? 1 : 0);
   gauge("hodei_worker_executions_active", "Executions that this worker holds.", static_cast<double>(f.active));
-  counter("hodei_worker_executions_started_total", "Executions that this agent saw starting.", static_cast<double>(f.started));
-  out += "# HELP hodei_worker_executions_ended_total Executions that this agent saw ending, by outcome.\n"
-         "# TYPE hodei_worker_executions_ended_total counter\n";
+  counter("hodei_worker_executions_started_total", "Executions that this agent saw starting.",
+          static_cast<double>(f.started));
+  out +=
+      "# HELP hodei_worker_executions_ended_total Executions that this agent saw ending, by outcome.\n"
+      "# TYPE hodei_worker_executions_ended_total counter\n";
   for (size_t i = 1; i < std::size(kOutcomes); ++i) {
     out += fmt::format("hodei_worker_executions_ended_total{{outcome=\"{}\"}} {}\n", kOutcomes[i], f.ended[i].load());
   }
@@ -79,11 +85,14 @@ std::string metrics_text(const AgentFigures& f, Now now) {
           static_cast<double>(f.log_dropped_bytes));
   const int64_t acked = f.heartbeat_acked_us;
   const double age = acked == 0 ? 0 : static_cast<double>(now.mono.us - acked) / 1e6;
-  gauge("hodei_worker_heartbeat_age_seconds", "Since the newest heartbeat that the server acknowledged; 0: none yet.", age);
+  gauge("hodei_worker_heartbeat_age_seconds", "Since the newest heartbeat that the server acknowledged; 0: none yet.",
+        age);
   gauge("hodei_worker_cpu_load_ratio", "How busy the machine's cores were, 0 to 1.", f.cpu_load);
   gauge("hodei_worker_memory_used_bytes", "Memory of the machine in use.", static_cast<double>(f.memory_used_bytes));
-  out += fmt::format("# HELP hodei_worker_build_info 1; the version is in the label.\n# TYPE hodei_worker_build_info gauge\n"
-                     "hodei_worker_build_info{{version=\"{}\"}} 1\n", kVersion);
+  out += fmt::format(
+      "# HELP hodei_worker_build_info 1; the version is in the label.\n# TYPE hodei_worker_build_info gauge\n"
+      "hodei_worker_build_info{{version=\"{}\"}} 1\n",
+      kVersion);
   const ProcessFigures p = read_process_figures();
   counter("process_cpu_seconds_total", "User and system time of the agent.", p.cpu_seconds);
   gauge("process_resident_memory_bytes", "Resident memory of the agent.", static_cast<double>(p.resident_bytes));
@@ -96,7 +105,8 @@ std::string metrics_text(const AgentFigures& f, Now now) {
 
 std::string answer_to(std::string_view request, const AgentFigures& figures, Now now) {
   const std::string_view line = request.substr(0, request.find("\r\n"));
-  if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0")) return response("400 Bad Request", "this is not HTTP/1.1\n");
+  if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0"))
+    return response("400 Bad Request", "this is not HTTP/1.1\n");
   if (!line.starts_with("GET ")) return response("405 Method Not Allowed", "only GET is known here\n");
   const std::string_view target = line.substr(4, line.rfind(' ') - 4);
   const std::string_view path = target.substr(0, target.find('?'));
@@ -107,13 +117,14 @@ std::string answer_to(std::string_view request, const AgentFigures& figures, Now
 
 absl::Status MetricsDoor::start(const std::string& address) {
   const std::optional<sockaddr_storage> where = numeric_address(address);
-  if (!where) return cannot_listen(address, "not a number of an address with a port, such as 127.0.0.1:9100 or [::]:9100");
+  if (!where)
+    return cannot_listen(address, "not a number of an address with a port, such as 127.0.0.1:9100 or [::]:9100");
   listener_ = Fd(socket(where->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const socklen_t size = where->ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  const bool listens =
-      bind(listener_.get(), reinterpret_cast<const sockaddr*>(&*where), size) == 0 && listen(listener_.get(), kScrapeBacklog) == 0;
+  const bool listens = bind(listener_.get(), reinterpret_cast<const sockaddr*>(&*where), size) == 0 &&
+                       listen(listener_.get(), kScrapeBacklog) == 0;
   if (!listens) return cannot_listen(address, strerror(errno));
   stop_ = Fd(eventfd(0, EFD_CLOEXEC));
   thread_ = std::thread([this] { run(); });

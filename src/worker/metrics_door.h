@@ -14,12 +14,12 @@ namespace hodei::worker {
 
 // Set by the agent's loop, read by the door.
 struct AgentFigures {
-  std::atomic<uint64_t> active = 0;               // executions held, ended ones included until the server has them
+  std::atomic<uint64_t> active = 0;  // executions held, ended ones included until the server has them
   std::atomic<uint64_t> started = 0;
-  std::atomic<uint64_t> ended[6] = {};            // by Outcome
+  std::atomic<uint64_t> ended[6] = {};  // by Outcome
   std::atomic<uint64_t> log_sent_bytes = 0;
   std::atomic<uint64_t> log_dropped_bytes = 0;
-  std::atomic<int64_t> heartbeat_acked_us = 0;    // boot-time clock, when the newest acknowledged one was sent; 0: none
+  std::atomic<int64_t> heartbeat_acked_us = 0;  // boot-time clock, when the newest acknowledged one was sent; 0: none
   std::atomic<double> cpu_load = 0;
   std::atomic<uint64_t> memory_used_bytes = 0;
   std::atomic<bool> online = false;
@@ -34,12 +34,12 @@ std::string answer_to(std::string_view request, const AgentFigures& figures, Now
 class MetricsDoor {
  public:
   static constexpr size_t kMaxRequest = 8 << 10;
-  static constexpr Duration kCallerLimit = 2s;    // one caller; the next one waits meanwhile
+  static constexpr Duration kCallerLimit = 2s;  // one caller; the next one waits meanwhile
 
   MetricsDoor(const AgentFigures& figures, const Clock& clock) : figures_(figures), clock_(clock) {}
   ~MetricsDoor() { stop(); }
 
-  absl::Status start(const std::string& address);   // host:port
+  absl::Status start(const std::string& address);  // host:port
   void stop();
   int port() const;
 

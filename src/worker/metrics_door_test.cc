@@ -28,7 +28,8 @@ TEST(WorkerMetrics, AreOnlyAtTheirPath) {
   EXPECT_THAT(answer_to("GET /metrics HTTP/1.1\r\n\r\n", figures, {}), StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(answer_to("GET /other HTTP/1.1\r\n\r\n", figures, {}), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(answer_to("POST /metrics HTTP/1.1\r\n\r\n", figures, {}), StartsWith("HTTP/1.1 405 "));
-  for (const char* garbage : {"", "\r\n", "GET", "GET /metrics", "\x16\x03\x01\r\n\r\n", " HTTP/1.1", "GET  HTTP/1.1"}) {
+  for (const char* garbage :
+       {"", "\r\n", "GET", "GET /metrics", "\x16\x03\x01\r\n\r\n", " HTTP/1.1", "GET  HTTP/1.1"}) {
     EXPECT_THAT(answer_to(garbage, figures, {}), testing::Not(StartsWith("HTTP/1.1 200 "))) << garbage;
   }
 }
@@ -43,7 +44,8 @@ std::string ask(int port, const std::string& request) {
   EXPECT_EQ(send(fd.get(), request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
   std::string out;
   char bytes[4096];
-  for (ssize_t got = 0; (got = recv(fd.get(), bytes, sizeof(bytes), 0)) > 0;) out.append(bytes, static_cast<size_t>(got));
+  for (ssize_t got = 0; (got = recv(fd.get(), bytes, sizeof(bytes), 0)) > 0;)
+    out.append(bytes, static_cast<size_t>(got));
   return out;
 }
 
@@ -52,7 +54,8 @@ TEST(MetricsDoor, AnswersOverTheNetwork) {
   const SystemClock clock;
   MetricsDoor door(figures, clock);
   ASSERT_TRUE(door.start("127.0.0.1:0").ok());
-  for (int i = 0; i < 3; ++i) EXPECT_THAT(ask(door.port(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), HasSubstr("hodei_worker_online 0\n"));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(ask(door.port(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), HasSubstr("hodei_worker_online 0\n"));
   MetricsDoor second(figures, clock);
   const absl::Status taken = second.start("127.0.0.1:" + std::to_string(door.port()));
   EXPECT_THAT(std::string(taken.message()), HasSubstr("metrics_listen"));

@@ -17,8 +17,8 @@ class OutputLimit {
   enum class Do : uint8_t { Keep, Discard, Wait };
   struct Step {
     Do what = Do::Keep;
-    size_t most = SIZE_MAX;      // Keep: so many bytes
-    MonoTime until = kNever;     // Wait: then ask again
+    size_t most = SIZE_MAX;   // Keep: so many bytes
+    MonoTime until = kNever;  // Wait: then ask again
   };
   Step next(MonoTime now);
   void kept(size_t bytes);
@@ -30,9 +30,9 @@ class OutputLimit {
 
   OutputRules rules_;
   int64_t kept_ = 0;
-  int64_t credit_;               // bytes times microseconds, so that nothing is lost in rounding
+  int64_t credit_;  // bytes times microseconds, so that nothing is lost in rounding
   MonoTime refilled_;
-  bool resting_ = false;         // the bucket was empty: wait for a portion, not for every byte
+  bool resting_ = false;  // the bucket was empty: wait for a portion, not for every byte
 };
 
 }  // namespace hodei::worker

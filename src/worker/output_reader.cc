@@ -10,12 +10,12 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int kReadsPerTurn = 8;                 // of one pipe, so that a flood does not starve the others
+constexpr int kReadsPerTurn = 8;  // of one pipe, so that a flood does not starve the others
 constexpr int kAllReads = 1 << 30;
-constexpr size_t kUsualPipe = 64 << 10;          // what a pipe holds unless told otherwise
+constexpr size_t kUsualPipe = 64 << 10;  // what a pipe holds unless told otherwise
 constexpr int kLargePipe = 1 << 20;
 constexpr size_t kDiscardAtOnce = 64 << 10;
-constexpr uint64_t kLeastRoom = 256;             // in the ring, for a record worth its header
+constexpr uint64_t kLeastRoom = 256;  // in the ring, for a record worth its header
 
 }  // namespace
 
@@ -120,7 +120,8 @@ OutputLimit::Step OutputReader::next_step(MonoTime now) {
   return gives_way ? OutputLimit::Step{.what = OutputLimit::Do::Discard} : step;
 }
 
-// Once it is full, a quarter of the ring must be free before anything is kept again: few large gaps, not many small ones.
+// Once it is full, a quarter of the ring must be free before anything is kept again: few large gaps, not many small
+// ones.
 bool OutputReader::overflows() {
   overflowing_ = writer_.free() < (overflowing_ ? writer_.capacity() / 4 : kLeastRoom);
   return overflowing_;

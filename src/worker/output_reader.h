@@ -13,34 +13,35 @@ class OutputReader {
  public:
   OutputReader(RingMemory* ring, const OutputRules& rules, MonoTime start);
 
-  void open(Fd out, Fd err);                         // reading ends that do not block
-  void watch(int epoll, uint64_t key);               // tells `key` when stdout can be read, the next number for stderr
+  void open(Fd out, Fd err);            // reading ends that do not block
+  void watch(int epoll, uint64_t key);  // tells `key` when stdout can be read, the next number for stderr
 
   // Each says whether there is something new in the ring.
   bool readable(OutputStream stream, Now now);
-  bool room_was_made(Now now);                       // in the ring
-  bool go_on(Now now);                               // a wait for the rate may be over
-  // Nobody who may write is left: what the pipes hold now is all there will ever be, even if a stranger keeps them open.
+  bool room_was_made(Now now);  // in the ring
+  bool go_on(Now now);          // a wait for the rate may be over
+  // Nobody who may write is left: what the pipes hold now is all there will ever be, even if a stranger keeps them
+  // open.
   bool drain_rest(Now now);
   // Nobody will ever read the ring again: what does not fit is counted as dropped. After drain_rest.
   void give_up(Now now);
 
-  MonoTime waits_until() const;                      // go_on() is wanted then
-  bool is_blocked() const { return pipes_[0].blocked || pipes_[1].blocked; }   // by a full ring
+  MonoTime waits_until() const;                                               // go_on() is wanted then
+  bool is_blocked() const { return pipes_[0].blocked || pipes_[1].blocked; }  // by a full ring
 
   uint64_t written() const { return writer_.log_bytes(); }
   uint64_t dropped_bytes() const { return dropped_bytes_; }
-  uint64_t dropped_lines() const { return dropped_lines_; }   // newlines among them
+  uint64_t dropped_lines() const { return dropped_lines_; }  // newlines among them
 
  private:
   struct Pipe {
     Fd fd;
     OutputStream stream = OutputStream::Stdout;
     bool watched = false;
-    bool blocked = false;                            // the ring is full
+    bool blocked = false;  // the ring is full
     bool grown = false;
-    MonoTime waits_until = kNever;                   // for the rate
-    uint64_t left = UINT64_MAX;                      // bytes that still count
+    MonoTime waits_until = kNever;  // for the rate
+    uint64_t left = UINT64_MAX;     // bytes that still count
   };
 
   bool read_some(Pipe& pipe, int most_reads, Now now);
@@ -56,7 +57,7 @@ class OutputReader {
   OutputLimit limit_;
   const bool drops_;
   bool gave_up_ = false;
-  bool overflowing_ = false;                         // dropping since the ring was full
+  bool overflowing_ = false;  // dropping since the ring was full
   Pipe pipes_[2];
   int epoll_ = -1;
   uint64_t key_ = 0;

@@ -62,7 +62,7 @@ class OutputOfAJob : public testing::Test {
   std::unique_ptr<OutputReader> output_;
   Fd job_[2];
   Now now_ = kStart;
-  std::string written_;        // to stdout only, where a test compares
+  std::string written_;  // to stdout only, where a test compares
   uint64_t received_ = 0, received_lines_ = 0;
 };
 

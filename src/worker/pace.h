@@ -12,21 +12,22 @@ namespace hodei::worker {
 class Pace {
  public:
   static constexpr Duration kWindow = 10ms;
-  static constexpr int kMany = 10;         // in a window
-  static constexpr size_t kPlenty = 8;     // under way on a core
+  static constexpr int kMany = 10;      // in a window
+  static constexpr size_t kPlenty = 8;  // under way on a core
 
   void note(MonoTime now) {
     roll(now);
     ++current_;
   }
-  // For how long what ends may wait for company: `least`, or up to `most` when so much is under way on `cores` that they
-  // do not run dry meanwhile. A worker without free slots gets more only after it has told what ended: it waits only in the
-  // second case.
-  Duration gather_time(size_t under_way, size_t cores, bool has_free_slots, Duration least, Duration most, MonoTime now) {
+  // For how long what ends may wait for company: `least`, or up to `most` when so much is under way on `cores` that
+  // they do not run dry meanwhile. A worker without free slots gets more only after it has told what ended: it waits
+  // only in the second case.
+  Duration gather_time(size_t under_way, size_t cores, bool has_free_slots, Duration least, Duration most,
+                       MonoTime now) {
     roll(now);
     const int per_window = std::max(current_, last_);
     if (per_window < kMany) return Duration::zero();
-    const Duration covered = kWindow * static_cast<int64_t>(under_way) / (2 * per_window);   // twice as long
+    const Duration covered = kWindow * static_cast<int64_t>(under_way) / (2 * per_window);  // twice as long
     if (under_way >= kPlenty * cores && covered >= least) return std::min(covered, most);
     return has_free_slots ? least : Duration::zero();
   }

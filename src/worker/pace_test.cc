@@ -37,7 +37,7 @@ TEST(Pace, AFewLongerJobsNeverWait) {
 
 TEST(Pace, WhatIsUnderWayLastsTwiceAsLong) {
   Pace pace;
-  for (int i = 0; i < 60; ++i) pace.note(at(0ms));   // six in a millisecond
+  for (int i = 0; i < 60; ++i) pace.note(at(0ms));  // six in a millisecond
   EXPECT_EQ(gather_time(pace, 0ms, 24, false), 2ms);
   EXPECT_EQ(gather_time(pace, 0ms, 100, false), 3ms) << "no longer than the most";
   EXPECT_EQ(gather_time(pace, 0ms, 11, false), 0ms) << "the worker would run dry";

@@ -11,18 +11,18 @@
 namespace hodei::worker {
 namespace {
 
-constexpr uint64_t kKernelThread = 0x00200000;   // PF_KTHREAD
+constexpr uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD
 
 // Fields of /proc/<pid>/stat behind the name, counted as proc(5) does.
 constexpr int kFirstField = 3;
 constexpr int kLastField = 51;
-constexpr uint64_t kNotForUs = 1;    // stands for addresses that the reader may not see
+constexpr uint64_t kNotForUs = 1;  // stands for addresses that the reader may not see
 
 }  // namespace
 
 std::optional<ProcessState> state_of(pid_t pid) {
   const std::string stat = read_file(cat("/proc/", pid, "/stat"));
-  const size_t after_name = stat.rfind(')');   // the name itself may hold anything
+  const size_t after_name = stat.rfind(')');  // the name itself may hold anything
   if (after_name == std::string::npos || after_name + 4 >= stat.size()) return std::nullopt;
   const char letter = stat[after_name + 2];
   ProcessState state{.zombie = letter == 'Z' || letter == 'X'};
@@ -36,13 +36,20 @@ std::optional<ProcessState> state_of(pid_t pid) {
     switch (field) {
       case 4: state.parent = static_cast<pid_t>(value); break;
       case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
-      case 14: case 15: case 16: case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
+      case 14:
+      case 15:
+      case 16:
+      case 17: state.cpu_ticks += static_cast<int64_t>(value); break;
       case 22: state.started = value; break;
       case 24: state.memory_pages = static_cast<int64_t>(value); break;
-      case 26: code = value; break;                                 // where its code starts
-      case 50: environment = value; break;                          // where its environment starts
+      case 26: code = value; break;  // where its code starts
+      case 50:
+        environment = value;
+        break;  // where its environment starts
       // And ends. The kernel lays out a new program's environment from nothing, and tells of its code only after that.
-      case kLastField: state.no_environment = code == kNotForUs || (code != 0 && value != 0 && value == environment); break;
+      case kLastField:
+        state.no_environment = code == kNotForUs || (code != 0 && value != 0 && value == environment);
+        break;
       default: break;
     }
   }

@@ -15,10 +15,10 @@ struct ProcessState {
   pid_t parent = 0;
   bool zombie = false;
   bool kernel_thread = false;
-  bool no_environment = false;    // it has wiped it, or it is not for us to see
-  int64_t cpu_ticks = 0;          // its own, and of the children that it has waited for
+  bool no_environment = false;  // it has wiped it, or it is not for us to see
+  int64_t cpu_ticks = 0;        // its own, and of the children that it has waited for
   int64_t memory_pages = 0;
-  uint64_t started = 0;           // in ticks since the machine's start
+  uint64_t started = 0;  // in ticks since the machine's start
 };
 
 std::optional<ProcessState> state_of(pid_t pid);
@@ -27,8 +27,8 @@ std::map<pid_t, ProcessState> all_processes();
 // The process itself and all that descend from it, as far as their parents live.
 std::set<pid_t> with_descendants(std::set<pid_t> found, const std::map<pid_t, ProcessState>& all);
 
-// Whether a process was given NAME=value in its environment. `Unclear`: in the moment of the look it had none, because it
-// was becoming another program or ending; ask again.
+// Whether a process was given NAME=value in its environment. `Unclear`: in the moment of the look it had none, because
+// it was becoming another program or ending; ask again.
 enum class Carries : uint8_t { No, Yes, Unclear };
 Carries carries(pid_t pid, const std::string& pair);
 

@@ -32,7 +32,8 @@ class Child {
   pid_t pid() const { return pid_; }
   // Until it is the program, and no longer a copy of this one.
   void wait_for_exec(const std::string& word) const {
-    for (int look = 0; look < 5000 && read_file(cat("/proc/", pid_, "/cmdline")).find(word) == std::string::npos; ++look) {
+    for (int look = 0; look < 5000 && read_file(cat("/proc/", pid_, "/cmdline")).find(word) == std::string::npos;
+         ++look) {
       poll(nullptr, 0, 2);
     }
   }

@@ -17,16 +17,16 @@ struct ProgramLimits {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
   int64_t pids = 0;
-  int64_t io_weight = 0;              // 1 to 1000
-  int64_t disk_bytes = 0;             // in the private folder
+  int64_t io_weight = 0;   // 1 to 1000
+  int64_t disk_bytes = 0;  // in the private folder
 
   bool operator==(const ProgramLimits&) const = default;
 };
 
 // What becomes of its output.
 struct OutputRules {
-  bool drop = false;                  // rather than make the job wait
-  int64_t max_bytes = 0;              // 0: no limit
+  bool drop = false;      // rather than make the job wait
+  int64_t max_bytes = 0;  // 0: no limit
   int64_t max_bytes_per_second = 0;
 
   bool operator==(const OutputRules&) const = default;
@@ -34,7 +34,7 @@ struct OutputRules {
 
 struct SandboxRules {
   bool enabled = false;
-  std::string user;                   // a name or a number; empty: nobody, when the worker is root
+  std::string user;  // a name or a number; empty: nobody, when the worker is root
   bool allow_network = false;
   bool writable_root = false;
   bool shared_tmp = false;
@@ -45,20 +45,20 @@ struct SandboxRules {
 
 struct Program {
   struct File {
-    std::string name;       // a plain name inside the private folder
+    std::string name;  // a plain name inside the private folder
     std::string content;
   };
-  std::vector<std::string> argv;      // argv[0] is searched in its PATH unless it has a slash
-  std::vector<std::string> env;       // NAME=value, on top of what all jobs of a worker have in common
-  std::string working_dir;            // empty: the private folder
-  std::vector<File> files;            // written before the start, mode 0700
+  std::vector<std::string> argv;  // argv[0] is searched in its PATH unless it has a slash
+  std::vector<std::string> env;   // NAME=value, on top of what all jobs of a worker have in common
+  std::string working_dir;        // empty: the private folder
+  std::vector<File> files;        // written before the start, mode 0700
   Duration timeout{0};
   Duration grace{0};
-  std::string impossible;             // not empty: it cannot be run, and why
-  std::string impossible_failure;     // the word for that; empty: spawn_failed
-  std::string input;                  // what it reads from stdin; empty: stdin is closed at once
-  std::vector<File> secret_files;     // on a tmpfs of its own, in $HODEI_SECRETS
-  std::string folder;                 // its private folder, made by the agent; empty: one of the supervisor's
+  std::string impossible;          // not empty: it cannot be run, and why
+  std::string impossible_failure;  // the word for that; empty: spawn_failed
+  std::string input;               // what it reads from stdin; empty: stdin is closed at once
+  std::vector<File> secret_files;  // on a tmpfs of its own, in $HODEI_SECRETS
+  std::string folder;              // its private folder, made by the agent; empty: one of the supervisor's
   ProgramLimits limits;
   OutputRules output;
   SandboxRules sandbox;

@@ -59,7 +59,7 @@ void add_script(const v1::ScriptCommand& script, Program& program) {
 }
 
 Duration duration(int64_t ms) {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 3660);   // in microseconds it still is a number
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 3660);  // in microseconds it still is a number
   return std::clamp(std::chrono::milliseconds(ms), std::chrono::milliseconds(0), kLongest);
 }
 

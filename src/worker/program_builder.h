@@ -10,8 +10,8 @@
 
 namespace hodei::worker {
 
-// An order that makes no sense gives a Program that says so in `impossible`: it is reported like any other failed start.
-// `given` is added to the environment whatever the job's own says.
+// An order that makes no sense gives a Program that says so in `impossible`: it is reported like any other failed
+// start. `given` is added to the environment whatever the job's own says.
 Program build_program(const RunOrder& order, const std::map<std::string, std::string>& given = {});
 
 }  // namespace hodei::worker

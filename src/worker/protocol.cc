@@ -198,7 +198,7 @@ void body(Encoder& out, const UsageRead& m) {
 Attach get_attach(Decoder& in) {
   Attach m;
   m.version = static_cast<uint32_t>(in.u64());
-  if (m.version != kVersion) return m;   // the rest is not ours to read; the caller refuses it by its version
+  if (m.version != kVersion) return m;  // the rest is not ours to read; the caller refuses it by its version
   m.incarnation = in.text();
   m.session_id = in.text();
   m.cgroup = in.text();

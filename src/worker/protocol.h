@@ -21,40 +21,76 @@ inline constexpr uint32_t kVersion = 4;
 // Supervisor → agent. Attach is the first, and brings two descriptors: "output is there", "room was made".
 struct HeldRing {
   Held held;
-  uint64_t ring = 0;                 // 0: it has no output
+  uint64_t ring = 0;  // 0: it has no output
   std::string keepsake;
 };
 struct Attach {
   uint32_t version = kVersion;
   std::string incarnation;
-  std::string lineage;               // see StateFolder; may be empty
+  std::string lineage;  // see StateFolder; may be empty
   uint64_t generation = 0;
-  std::string session_id;            // of an earlier registration; may be empty
-  std::string cgroup;                // what holds all trees of this worker; empty: none
-  std::string mark;                  // HODEI_WORKER_MARK of all its processes
+  std::string session_id;  // of an earlier registration; may be empty
+  std::string cgroup;      // what holds all trees of this worker; empty: none
+  std::string mark;        // HODEI_WORKER_MARK of all its processes
   WorkerOptions options;
   std::vector<HeldRing> held;
-  std::string job_socket;            // where jobs report; empty: nowhere
-  std::string job_socket_secret;     // what their keys are made from
+  std::string job_socket;         // where jobs report; empty: nowhere
+  std::string job_socket_secret;  // what their keys are made from
 };
-struct RingShared { uint64_t ring = 0; };                          // brings the ring's descriptor; before its first use
-struct Started { ExecutionId execution; WallTime at; int64_t pid = 0; uint64_t ring = 0; };
-struct Exited { Exit exit; };
-struct Pong { uint64_t number = 0; uint64_t dropped_lines = 0; };   // lines: of all executions so far
-struct Stop {};                                                    // say so, take no orders, end when nothing is left
+struct RingShared {
+  uint64_t ring = 0;
+};  // brings the ring's descriptor; before its first use
+struct Started {
+  ExecutionId execution;
+  WallTime at;
+  int64_t pid = 0;
+  uint64_t ring = 0;
+};
+struct Exited {
+  Exit exit;
+};
+struct Pong {
+  uint64_t number = 0;
+  uint64_t dropped_lines = 0;
+};               // lines: of all executions so far
+struct Stop {};  // say so, take no orders, end when nothing is left
 
 // Agent → supervisor.
 // The keepsake is what agents know of an execution besides; the supervisor only holds it, for the next agent.
-struct Start { ExecutionId execution; Program program; std::string keepsake; };
-struct Kill { ExecutionId execution; KillReason why = KillReason::Cancelled; Duration grace{0}; };
-struct ValidUntil { MonoTime until; };
-struct Forget { ExecutionId execution; };
-struct Ping { uint64_t number = 0; };
-struct Registered { std::string session_id; };
-struct Left { std::string reason; bool turned_away = false; };     // the agent has nothing more to do, ever
-struct Keep { ExecutionId execution; std::string keepsake; };      // instead of the one that Start brought
-struct AskUsage {};                                                // answered by UsageRead, when it has been read
-struct UsageRead { std::vector<LiveUsage> executions; };           // supervisor → agent
+struct Start {
+  ExecutionId execution;
+  Program program;
+  std::string keepsake;
+};
+struct Kill {
+  ExecutionId execution;
+  KillReason why = KillReason::Cancelled;
+  Duration grace{0};
+};
+struct ValidUntil {
+  MonoTime until;
+};
+struct Forget {
+  ExecutionId execution;
+};
+struct Ping {
+  uint64_t number = 0;
+};
+struct Registered {
+  std::string session_id;
+};
+struct Left {
+  std::string reason;
+  bool turned_away = false;
+};  // the agent has nothing more to do, ever
+struct Keep {
+  ExecutionId execution;
+  std::string keepsake;
+};                   // instead of the one that Start brought
+struct AskUsage {};  // answered by UsageRead, when it has been read
+struct UsageRead {
+  std::vector<LiveUsage> executions;
+};  // supervisor → agent
 
 using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,
                              Registered, Left, Keep, AskUsage, UsageRead>;

@@ -40,7 +40,8 @@ protocol::Attach an_attach() {
   attach.options.taints = {{"gpu", "", "NoSchedule"}};
   attach.options.slots = 9;
   attach.options.metrics_listen = "127.0.0.1:9180";
-  attach.held = {{{.execution = kA, .started = true, .ended = true, .pid = 5, .exit = {.execution = kA, .exit_code = 3}}, 4}};
+  attach.held = {
+      {{.execution = kA, .started = true, .ended = true, .pid = 5, .exit = {.execution = kA, .exit_code = 3}}, 4}};
   attach.job_socket = "/run/s";
   attach.job_socket_secret = "x";
   return attach;
@@ -70,16 +71,25 @@ TEST(Protocol, ReadsBackWhatItWrote) {
   EXPECT_EQ(attach.held[0].ring, 4u);
   EXPECT_EQ(attach.job_socket, "/run/s");
   EXPECT_EQ(attach.job_socket_secret, "x");
-  const Exit exit{.execution = kA, .outcome = Outcome::TimedOut, .exit_code = -1, .signal = 9, .failure = "timeout",
-                  .message = "m", .started = {5}, .ended = {6}, .log_bytes = 9,
+  const Exit exit{.execution = kA,
+                  .outcome = Outcome::TimedOut,
+                  .exit_code = -1,
+                  .signal = 9,
+                  .failure = "timeout",
+                  .message = "m",
+                  .started = {5},
+                  .ended = {6},
+                  .log_bytes = 9,
                   .facts = {.usage = {.cpu_ms = 7}, .outputs = {{"k", "v"}}}};
   const auto exited = std::get<protocol::Exited>(protocol::decode(protocol::encode(protocol::Exited{exit})).value());
   EXPECT_EQ(exited.exit.outcome, Outcome::TimedOut);
   EXPECT_EQ(exited.exit.exit_code, -1);
   EXPECT_EQ(exited.exit.log_bytes, 9);
   EXPECT_EQ(exited.exit.facts, exit.facts);
-  const protocol::UsageRead usage{{{.execution = kA, .cpu_ms = 1, .memory_kb = 2, .io_read_bytes = 3, .io_write_bytes = 4}}};
-  EXPECT_EQ(std::get<protocol::UsageRead>(protocol::decode(protocol::encode(usage)).value()).executions, usage.executions);
+  const protocol::UsageRead usage{
+      {{.execution = kA, .cpu_ms = 1, .memory_kb = 2, .io_read_bytes = 3, .io_write_bytes = 4}}};
+  EXPECT_EQ(std::get<protocol::UsageRead>(protocol::decode(protocol::encode(usage)).value()).executions,
+            usage.executions);
 }
 
 TEST(Protocol, EveryCutIsRefusedOrReadWithoutGoingOutOfBounds) {

@@ -17,7 +17,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr Duration kAnswerPatience = 10s;          // an agent is replaced within a second or two
+constexpr Duration kAnswerPatience = 10s;  // an agent is replaced within a second or two
 constexpr Duration kBetweenTries = 50ms;
 constexpr int kRefused = 1;
 constexpr int kUsage = 2;
@@ -25,7 +25,8 @@ constexpr int kUsage = 2;
 absl::StatusOr<Fd> connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return absl::InvalidArgumentError(cat(kSocketVariable, ": too long for a socket"));
+  if (path.size() >= sizeof(address.sun_path))
+    return absl::InvalidArgumentError(cat(kSocketVariable, ": too long for a socket"));
   std::memcpy(address.sun_path, path.data(), path.size());
   Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval limit{.tv_sec = 2, .tv_usec = 0};
@@ -70,7 +71,8 @@ absl::Status try_once(const std::string& socket, const HelloLine& hello, const s
 absl::StatusOr<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
   if (value != nullptr && *value != '\0') return std::string(value);
-  return absl::FailedPreconditionError(cat(name, " is not set: this command works inside a job, where the worker sets it"));
+  return absl::FailedPreconditionError(
+      cat(name, " is not set: this command works inside a job, where the worker sets it"));
 }
 
 absl::Status report_from_here(const std::vector<ReportLine>& reports) {

@@ -54,7 +54,8 @@ absl::StatusOr<ReportLine> parse_progress(std::string_view rest) {
   double percent = -1;
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), percent);
   const bool whole = parsed.ec == std::errc() && parsed.ptr == number.data() + number.size();
-  if (!whole || !(percent >= 0 && percent <= 100)) return bad_field("progress", "'", clip(number, 40), "' is not a number from 0 to 100");
+  if (!whole || !(percent >= 0 && percent <= 100))
+    return bad_field("progress", "'", clip(number, 40), "' is not a number from 0 to 100");
   ASSIGN_OR_RETURN(const std::string message, unescaped("progress", rest));
   // Whoever sent it may have cut it already, between two characters: the command does.
   constexpr size_t kLongestCharacter = 4;
@@ -81,7 +82,9 @@ struct LineWriter {
   std::string operator()(const ProgressLine& l) const {
     return cat("progress ", l.percent, l.message.empty() ? "" : " ", escape_report_text(l.message), "\n");
   }
-  std::string operator()(const OutputLine& l) const { return cat("output ", l.key, " ", escape_report_text(l.value), "\n"); }
+  std::string operator()(const OutputLine& l) const {
+    return cat("output ", l.key, " ", escape_report_text(l.value), "\n");
+  }
 };
 
 }  // namespace

@@ -17,9 +17,9 @@
 
 namespace hodei::worker {
 
-inline constexpr size_t kMaxReportLine = 64 << 10;       // its newline not counted
+inline constexpr size_t kMaxReportLine = 64 << 10;  // its newline not counted
 inline constexpr size_t kMaxOutputKey = 100;
-inline constexpr size_t kMaxProgressMessage = 1000;      // bytes; the rest is cut
+inline constexpr size_t kMaxProgressMessage = 1000;  // bytes; the rest is cut
 
 struct HelloLine {
   ExecutionId execution;
@@ -28,7 +28,7 @@ struct HelloLine {
 struct ProgressLine {
   double percent = 0;
   std::string message;
-  bool is_cut = false;        // it was longer
+  bool is_cut = false;  // it was longer
 };
 struct OutputLine {
   std::string key;

@@ -67,9 +67,15 @@ TEST(ReportWords, BecomeReports) {
   EXPECT_EQ(std::get<OutputLine>(outputs[1]).key, "b");
   EXPECT_EQ(std::get<OutputLine>(outputs[1]).value, "x = y\nz");
   EXPECT_EQ(std::get<ProgressLine>(read_report_words({"progress", "7", "all", "well"}).value()[0]).message, "all well");
-  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
-           {"progress"}, {"progress", "half"}, {"progress", "4 0"}, {"output"}, {"output", "a"}, {"output", "a b=1"},
-           {"output", "=1"}, {"output", "a=" + std::string(kMaxReportLine, 'x')}}) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{"progress"},
+                                             {"progress", "half"},
+                                             {"progress", "4 0"},
+                                             {"output"},
+                                             {"output", "a"},
+                                             {"output", "a b=1"},
+                                             {"output", "=1"},
+                                             {"output", "a=" + std::string(kMaxReportLine, 'x')}}) {
     EXPECT_EQ(read_report_words(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad.back().substr(0, 20);
   }
 }
@@ -80,7 +86,8 @@ TEST(Outputs, AreLimitedInNumberAndSize) {
   EXPECT_EQ(add_output({"more", "v"}, reported).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(add_output({"k0", "new"}, reported).ok()) << "a known key gets a new value";
   EXPECT_EQ(reported["k0"], "new");
-  EXPECT_EQ(add_output({"k1", std::string(kMaxOutputBytes, 'x')}, reported).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(add_output({"k1", std::string(kMaxOutputBytes, 'x')}, reported).code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(reported["k1"], "v");
   std::map<std::string, std::string> one;
   EXPECT_TRUE(add_output({"k", std::string(kMaxOutputBytes - 1, 'x')}, one).ok());
@@ -92,7 +99,8 @@ TEST(Progress, TellsOnlyTheNewestAndNotTooOften) {
   const auto all_run = [](ExecutionId) { return true; };
   EXPECT_EQ(board.next_due(all_run), kNever);
   board.note(kFirst, {10, "a"});
-  EXPECT_THAT(board.take_due(MonoTime{1000}, all_run), ElementsAre(Pair(kFirst, testing::Field(&ProgressLine::percent, 10))));
+  EXPECT_THAT(board.take_due(MonoTime{1000}, all_run),
+              ElementsAre(Pair(kFirst, testing::Field(&ProgressLine::percent, 10))));
   for (int i = 11; i < 20; ++i) board.note(kFirst, {double(i), ""});
   EXPECT_THAT(board.take_due(MonoTime{2000}, all_run), testing::IsEmpty());
   const MonoTime due = board.next_due(all_run);
@@ -149,11 +157,13 @@ class JobSocketTest : public testing::Test {
     std::filesystem::remove_all(folder);
   }
   void open_socket() {
-    socket.emplace(folder + "/socket", "secret", [this](ExecutionId execution, const ReportLine& report) -> absl::Status {
-      if (execution == ended) return absl::FailedPreconditionError("this execution has ended");
-      if (const auto* line = std::get_if<OutputLine>(&report)) return add_output(*line, outputs[execution]);
-      return absl::OkStatus();
-    });
+    socket.emplace(folder + "/socket", "secret",
+                   [this](ExecutionId execution, const ReportLine& report) -> absl::Status {
+                     if (execution == ended) return absl::FailedPreconditionError("this execution has ended");
+                     if (const auto* line = std::get_if<OutputLine>(&report))
+                       return add_output(*line, outputs[execution]);
+                     return absl::OkStatus();
+                   });
     ASSERT_TRUE(socket->open().ok());
   }
   void serve() {
@@ -240,7 +250,8 @@ TEST_F(JobSocketTest, AnswersEveryLineAndGoesOnAfterABadOne) {
 TEST_F(JobSocketTest, ALineWithoutEndIsRefused) {
   serve();
   const Fd fd = connect();
-  EXPECT_THAT(ask(fd, hello() + "output a " + std::string(kMaxReportLine, 'x'), 3), HasSubstr("error a line is longer"));
+  EXPECT_THAT(ask(fd, hello() + "output a " + std::string(kMaxReportLine, 'x'), 3),
+              HasSubstr("error a line is longer"));
 }
 
 TEST_F(JobSocketTest, OneExecutionCannotTakeAllConnections) {
@@ -272,7 +283,9 @@ TEST_F(JobSocketTest, WhoDoesNotSayHelloGivesWayToNewcomers) {
   }
   EXPECT_THAT(ask(silent.front(), "", 1), HasSubstr("error busy: too many connections that have not said hello"));
   // Hundreds are still held open: a client gets through at the first try.
-  std::thread client([&] { EXPECT_TRUE(send_reports(folder + "/socket", {kFirst, key(kFirst)}, {OutputLine{"a", "1"}}, 0s).ok()); });
+  std::thread client([&] {
+    EXPECT_TRUE(send_reports(folder + "/socket", {kFirst, key(kFirst)}, {OutputLine{"a", "1"}}, 0s).ok());
+  });
   serve();
   client.join();
 }
@@ -306,7 +319,8 @@ TEST_F(JobSocketTest, AFloodIsReadNoFasterThanItsBudgetAllows) {
   while (flood.size() < 100'000) flood += "progress 1\n";
   size_t sent = 0;
   const auto turn = [&](MonoTime at) {
-    const ssize_t put = ::send(fd.get(), flood.data() + sent % 11, flood.size() - sent % 11, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t put =
+        ::send(fd.get(), flood.data() + sent % 11, flood.size() - sent % 11, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put > 0) sent += static_cast<size_t>(put);
     socket->look(at);
     socket->answer();

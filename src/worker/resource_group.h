@@ -18,10 +18,10 @@
 namespace hodei::worker {
 
 struct Measured {
-  Usage usage;                   // since the execution began; max_memory_kb 0: not known
+  Usage usage;  // since the execution began; max_memory_kb 0: not known
   int64_t memory_now_kb = 0;
-  int64_t oom_kills = 0;         // processes that the kernel ended because memory was at its limit
-  bool counts_io = true;         // false: what it reads and writes is not counted by the group
+  int64_t oom_kills = 0;  // processes that the kernel ended because memory was at its limit
+  bool counts_io = true;  // false: what it reads and writes is not counted by the group
 };
 
 // Reads the figures of one execution. May be used on any thread, and longer than the execution runs.
@@ -47,7 +47,7 @@ class ResourceGroup {
   virtual absl::Status begin(const ProgramLimits& limits) = 0;
   // The child writes "0" to each before it becomes the program.
   virtual std::vector<int> join_files() const { return {}; }
-  virtual std::shared_ptr<const UsageMeter> meter() const = 0;   // of the execution that began last
+  virtual std::shared_ptr<const UsageMeter> meter() const = 0;  // of the execution that began last
   // After an execution: not to be used again, because what it left would be charged to the next. Its enclosure neither.
   virtual bool is_spent() const { return false; }
 };
@@ -61,14 +61,14 @@ class ResourceGroups {
   virtual bool limits_cpu() const = 0;
   virtual bool limits_memory() const = 0;
   virtual bool weighs_io() const = 0;
-  virtual void remove_all() {}     // at the end, when all are empty
+  virtual void remove_all() {}  // at the end, when all are empty
 };
 
 // The best driver that works here. Where none does there is none: null.
 std::unique_ptr<ResourceGroups> choose_resource_groups(const EnclosureOptions& options, const Enclosures& enclosures);
 
-std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& options);     // null: not possible
-std::unique_ptr<ResourceGroups> make_resource_groups_v2(const Enclosures& enclosures);        // null: not possible
+std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& options);  // null: not possible
+std::unique_ptr<ResourceGroups> make_resource_groups_v2(const Enclosures& enclosures);     // null: not possible
 
 // Whether a group is needed for these, and there is one that can do something about them.
 bool needs_group(const ProgramLimits& limits, const ResourceGroups* groups);

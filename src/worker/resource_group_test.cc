@@ -88,7 +88,7 @@ TEST_F(FakeV2, LimitsTheProcessesOfEachExecution) {
   ASSERT_TRUE(enclosure->limit_processes(0).ok());
   EXPECT_EQ(file("pids.max"), "123");
   ASSERT_TRUE(enclosure->limit_processes(7).ok());
-  EXPECT_EQ(file("pids.max"), "723");   // a plain file keeps what is behind; the kernel's does not
+  EXPECT_EQ(file("pids.max"), "723");  // a plain file keeps what is behind; the kernel's does not
   put(job + "/pids.max", "untouched");
   ASSERT_TRUE(enclosure->limit_processes(7).ok());
   EXPECT_EQ(file("pids.max"), "untouched");
@@ -117,7 +117,7 @@ TEST_F(FakeV2, MeasuresSinceTheExecutionBegan) {
   EXPECT_EQ(measured.memory_now_kb, 300);
   EXPECT_EQ(measured.usage.max_memory_kb, 400);
   EXPECT_EQ(measured.oom_kills, 1);
-  EXPECT_EQ(measured.usage.io_read_bytes, 0);   // what was there before is not its own
+  EXPECT_EQ(measured.usage.io_read_bytes, 0);  // what was there before is not its own
 }
 
 TEST_F(FakeV2, KillsByOneWrite) {
@@ -242,8 +242,9 @@ TEST(NotEnforced, NamesTheLimitsThatNothingHolds) {
   const auto trees = make_marked_trees({.mark = "m"});
   EXPECT_EQ(not_enforced({}, *trees, nullptr), "");
   EXPECT_EQ(not_enforced({.disk_bytes = 1}, *trees, nullptr), "");
-  EXPECT_EQ(not_enforced({.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1}, *trees, nullptr),
-            "this worker cannot hold the limits of: cpu, memory (only of each process, by RLIMIT_DATA), pids, io weight");
+  EXPECT_EQ(
+      not_enforced({.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1}, *trees, nullptr),
+      "this worker cannot hold the limits of: cpu, memory (only of each process, by RLIMIT_DATA), pids, io weight");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Limits and figures from the hierarchies of cgroup version 1: one folder in each that is needed and there. To enter one
-// costs a start a fiftieth, so the one that weighs I/O is entered only by those that ask for it, and cpu time is read from
-// the enclosure where that counts it anyway.
+// Limits and figures from the hierarchies of cgroup version 1: one folder in each that is needed and there. To enter
+// one costs a start a fiftieth, so the one that weighs I/O is entered only by those that ask for it, and cpu time is
+// read from the enclosure where that counts it anyway.
 //
 // A process enters by writing to `tasks`, not to `cgroup.procs`: moving a single thread takes no lock that all forks of
 // the machine wait for.
@@ -25,10 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kPeriodUs = 100'000;
-constexpr int64_t kSmallestQuotaUs = 1000;              // the kernel's
+constexpr int64_t kSmallestQuotaUs = 1000;  // the kernel's
 constexpr int64_t kUsualWeight = 100;
-constexpr unsigned kUsualShares = 1024;                 // of cpu time, of a process or a group
-constexpr int64_t kMuchLeftOver = 1 << 20;              // page cache of the last execution, charged to its group
+constexpr unsigned kUsualShares = 1024;     // of cpu time, of a process or a group
+constexpr int64_t kMuchLeftOver = 1 << 20;  // page cache of the last execution, charged to its group
 
 // The hierarchies that this machine has and lets us use, with the folder of this worker in each.
 using Hierarchies = std::map<std::string, std::string>;
@@ -87,7 +87,8 @@ void add_io(const std::string& text, Usage& usage) {
 
 class MeterV1 final : public UsageMeter {
  public:
-  MeterV1(std::shared_ptr<const Figures> figures, bool counts_io) : figures_(std::move(figures)), counts_io_(counts_io) {
+  MeterV1(std::shared_ptr<const Figures> figures, bool counts_io)
+      : figures_(std::move(figures)), counts_io_(counts_io) {
     begin();
   }
 
@@ -156,7 +157,8 @@ class GroupV1 final : public ResourceGroup {
     write_file(cpu->second + "/cpu.cfs_period_us", std::to_string(kPeriodUs));
     return set(cpu->second + "/cpu.cfs_quota_us", quota);
   }
-  // Memory, and memory with swap, which may never be the smaller of the two: the order depends on what was there before.
+  // Memory, and memory with swap, which may never be the smaller of the two: the order depends on what was there
+  // before.
   absl::Status limit_memory(int64_t bytes) {
     const auto memory = folders_.find("memory");
     if (memory == folders_.end()) return absl::OkStatus();
@@ -172,7 +174,7 @@ class GroupV1 final : public ResourceGroup {
     const auto blkio = folders_.find("blkio");
     const std::string file = blkio == folders_.end() ? std::string() : weight_file(blkio->second);
     if (file.empty()) return absl::OkStatus();
-    constexpr int64_t kSmallest = 10;   // of the older of the two files
+    constexpr int64_t kSmallest = 10;  // of the older of the two files
     const int64_t value = weight > 0 ? weight : kUsualWeight;
     return set(file, file.ends_with("bfq.weight") ? value : std::max(value, kSmallest));
   }
@@ -182,9 +184,9 @@ class GroupV1 final : public ResourceGroup {
   }
 
   Hierarchies folders_;
-  std::string cpu_stat_;                       // counts cpu time where there is no hierarchy for it; may be empty
-  std::map<std::string, Fd> tasks_;            // of the folders that are there
-  std::shared_ptr<const Figures> figures_;     // once the folders are there
+  std::string cpu_stat_;                    // counts cpu time where there is no hierarchy for it; may be empty
+  std::map<std::string, Fd> tasks_;         // of the folders that are there
+  std::shared_ptr<const Figures> figures_;  // once the folders are there
   ProgramLimits written_;
   std::shared_ptr<const UsageMeter> meter_;
 };
@@ -228,12 +230,12 @@ std::unique_ptr<ResourceGroups> make_resource_groups_v1(const EnclosureOptions& 
   Hierarchies own;
   for (const char* hierarchy : {"cpu", "cpuacct", "memory", "blkio"}) {
     const std::string root = cat(options.cgroup_root, "/", hierarchy);
-    if (access((root + "/tasks").c_str(), W_OK) != 0) continue;   // not mounted
+    if (access((root + "/tasks").c_str(), W_OK) != 0) continue;  // not mounted
     const std::string folder = cat(root, "/hodei/", options.mark);
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed || access((folder + "/tasks").c_str(), W_OK) != 0) continue;
-    remove_folders_in(folder);   // what an earlier supervisor left
+    remove_folders_in(folder);  // what an earlier supervisor left
     // All jobs with limits together would else weigh as much as one process of the machine.
     const std::string weight = std::to_string(kUsualShares * std::max(1u, std::thread::hardware_concurrency()));
     for (const std::string& each : {root + "/hodei", folder}) write_file(each + "/cpu.shares", weight);

@@ -15,7 +15,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr int64_t kCpuMaxPeriodUs = 100'000;
-constexpr int64_t kSmallestCpuMaxUs = 1000;              // the kernel's
+constexpr int64_t kSmallestCpuMaxUs = 1000;  // the kernel's
 constexpr int64_t kDefaultIoWeight = 100;
 
 // Sum over all devices of what stands behind a word, in lines such as "254:0 rbytes=4096 wbytes=0 rios=1 …".

@@ -14,20 +14,18 @@
 namespace hodei::worker {
 namespace {
 
-constexpr uint64_t kMagic = 0x31676e6952646f48;   // "HodRing1"
+constexpr uint64_t kMagic = 0x31676e6952646f48;  // "HodRing1"
 constexpr size_t kDataAt = 4096;
 constexpr uint64_t kAlign = sizeof(RecordHeader);
-constexpr int64_t kMaxTime = int64_t{1} << 60;   // nobody means more; the server would refuse it
-constexpr size_t kKeepResident = 64 << 10;        // more than this is given back when a ring is recycled
+constexpr int64_t kMaxTime = int64_t{1} << 60;  // nobody means more; the server would refuse it
+constexpr size_t kKeepResident = 64 << 10;      // more than this is given back when a ring is recycled
 
 constexpr uint64_t padded(uint64_t length) { return (length + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
 
 RingMemory::RingMemory(RingMemory&& other) noexcept
-    : fd_(std::move(other.fd_)),
-      map_(std::exchange(other.map_, nullptr)),
-      mapped_(std::exchange(other.mapped_, 0)) {}
+    : fd_(std::move(other.fd_)), map_(std::exchange(other.map_, nullptr)), mapped_(std::exchange(other.mapped_, 0)) {}
 
 RingMemory& RingMemory::operator=(RingMemory&& other) noexcept {
   std::swap(fd_, other.fd_);
@@ -92,7 +90,7 @@ std::pair<char*, size_t> RingWriter::room() {
   const uint64_t capacity = memory_->capacity();
   while (true) {
     const uint64_t head = ring.head.load(std::memory_order_relaxed);
-    const uint64_t used = head - ring.tail.load();   // ordered with `starved`
+    const uint64_t used = head - ring.tail.load();  // ordered with `starved`
     const uint64_t to_end = capacity - head % capacity;
     const uint64_t free = capacity - used;
     if (to_end == kAlign && free >= kAlign) {
@@ -113,11 +111,8 @@ void RingWriter::publish(OutputStream stream, WallTime now, size_t length) {
   RingHeader& ring = memory_->header();
   const uint64_t head = ring.head.load(std::memory_order_relaxed);
   auto* record = reinterpret_cast<RecordHeader*>(memory_->data() + head % memory_->capacity());
-  *record = {.offset = log_bytes_,
-             .time_us = now.us,
-             .length = static_cast<uint32_t>(length),
-             .stream = stream,
-             .unused = 0};
+  *record = {
+      .offset = log_bytes_, .time_us = now.us, .length = static_cast<uint32_t>(length), .stream = stream, .unused = 0};
   log_bytes_ += length;
   ring.starved.store(0, std::memory_order_relaxed);
   ring.head.store(head + kAlign + padded(length), std::memory_order_release);
@@ -136,7 +131,7 @@ RingWriter::Fill RingWriter::fill_from(int pipe, OutputStream stream, WallTime n
 }
 
 bool RingWriter::append(OutputStream stream, WallTime now, std::string_view bytes) {
-  if (free() < padded(bytes.size()) + 4 * kAlign) return false;   // two records and a skip, at worst
+  if (free() < padded(bytes.size()) + 4 * kAlign) return false;  // two records and a skip, at worst
   while (!bytes.empty()) {
     const auto [place, size] = room();
     const size_t part = std::min(size, bytes.size());

@@ -1,8 +1,9 @@
 // The output of one execution on its way from the supervisor to the agent: a ring of records in shared memory.
 //
-// One writer (the supervisor) moves `head`, one reader (the agent) moves `tail`. What lies between survives the death of
-// the agent: the next one goes on at `tail`, which only moves when the server has the bytes. A full ring is not an error:
-// the writer stops reading the job's pipes until there is room, or leaves out what does not fit and goes over its offsets.
+// One writer (the supervisor) moves `head`, one reader (the agent) moves `tail`. What lies between survives the death
+// of the agent: the next one goes on at `tail`, which only moves when the server has the bytes. A full ring is not an
+// error: the writer stops reading the job's pipes until there is room, or leaves out what does not fit and goes over
+// its offsets.
 //
 // A record is a 32-byte header and its bytes, padded to 32. It never wraps: where only a header fits before the end of
 // the memory, a skip record fills the place.
@@ -21,29 +22,29 @@ namespace hodei::worker {
 
 enum class OutputStream : uint32_t { Stdout = 0, Stderr = 1, Skip = 2 };
 
-// How far the agent has masked this output, so that its successor goes on from there. Two of them, written in turn: one is
-// whole at any moment.
+// How far the agent has masked this output, so that its successor goes on from there. Two of them, written in turn: one
+// is whole at any moment.
 struct MaskMark {
-  std::atomic<uint64_t> offset;   // everything before it was looked at
-  uint64_t automaton;             // fingerprint of what was looked for; 0: nothing was marked
+  std::atomic<uint64_t> offset;  // everything before it was looked at
+  uint64_t automaton;            // fingerprint of what was looked for; 0: nothing was marked
   uint32_t unused[2];
 };
 
-inline constexpr size_t kMaskStates = 3;   // of one stream
+inline constexpr size_t kMaskStates = 3;  // of one stream
 
 struct RingHeader {
   uint64_t magic;
   uint64_t capacity;
-  alignas(64) std::atomic<uint64_t> head;      // bytes ever written, skips and headers included
-  alignas(64) std::atomic<uint64_t> tail;      // bytes ever freed
-  alignas(64) std::atomic<uint32_t> starved;   // the writer waits for room
-  alignas(64) MaskMark masked[2];              // the agent's own
-  uint32_t mask_states[2][2][kMaskStates];     // of each mark, for each stream
+  alignas(64) std::atomic<uint64_t> head;     // bytes ever written, skips and headers included
+  alignas(64) std::atomic<uint64_t> tail;     // bytes ever freed
+  alignas(64) std::atomic<uint32_t> starved;  // the writer waits for room
+  alignas(64) MaskMark masked[2];             // the agent's own
+  uint32_t mask_states[2][2][kMaskStates];    // of each mark, for each stream
 };
 
 struct RecordHeader {
-  uint64_t offset;    // of the first byte, in all output of the execution
-  int64_t time_us;    // wall clock
+  uint64_t offset;  // of the first byte, in all output of the execution
+  int64_t time_us;  // wall clock
   uint32_t length;
   OutputStream stream;
   uint64_t unused;
@@ -59,10 +60,10 @@ class RingMemory {
   ~RingMemory();
 
   static absl::StatusOr<RingMemory> create(size_t capacity);
-  static absl::StatusOr<RingMemory> open(Fd fd);     // checks that it is a ring
+  static absl::StatusOr<RingMemory> open(Fd fd);  // checks that it is a ring
 
   int fd() const { return fd_.get(); }
-  void close_fd() { fd_.reset(); }                   // the mapping stays
+  void close_fd() { fd_.reset(); }  // the mapping stays
   RingHeader& header() const { return *static_cast<RingHeader*>(map_); }
   char* data() const;
   size_t capacity() const { return header().capacity; }
@@ -83,8 +84,8 @@ class RingWriter {
   // Reads once from the pipe straight into the ring. More: call again; Drained: nothing there now; Closed: end of file.
   // After Full the header says `starved`, and the reader tells when it has freed something.
   Fill fill_from(int pipe, OutputStream stream, WallTime now, size_t most = SIZE_MAX);
-  bool append(OutputStream stream, WallTime now, std::string_view bytes);   // false: no room; nothing was written
-  void skip(uint64_t bytes) { log_bytes_ += bytes; }                        // the reader finds a hole of that size
+  bool append(OutputStream stream, WallTime now, std::string_view bytes);  // false: no room; nothing was written
+  void skip(uint64_t bytes) { log_bytes_ += bytes; }                       // the reader finds a hole of that size
 
   uint64_t log_bytes() const { return log_bytes_; }
   uint64_t capacity() const { return memory_->capacity(); }
@@ -118,8 +119,10 @@ class RingReader {
   uint64_t unread() const { return head() - cursor_; }
   bool all_freed() const { return head() == memory_->header().tail.load(std::memory_order_relaxed); }
   uint64_t cursor() const { return cursor_; }
-  bool is_behind() const { return cursor_ < memory_->header().tail.load(std::memory_order_relaxed); }   // of what was freed
-  void seek(uint64_t cursor) { cursor_ = cursor; }   // to where cursor() once was
+  bool is_behind() const {
+    return cursor_ < memory_->header().tail.load(std::memory_order_relaxed);
+  }                                                 // of what was freed
+  void seek(uint64_t cursor) { cursor_ = cursor; }  // to where cursor() once was
 
   // Frees every record that lies wholly before `offset`. True: the writer waits for room and must be woken.
   bool free_until(uint64_t offset);

@@ -7,7 +7,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr uint64_t kUnfinished = UINT64_MAX;   // a mark that is being written
+constexpr uint64_t kUnfinished = UINT64_MAX;  // a mark that is being written
 // The rest of a secret behind a gap is masked if it has so many bytes: fewer say little, and are often there by chance.
 constexpr size_t kLeastRest = 3;
 
@@ -44,7 +44,8 @@ void RingMasker::resume() {
   catch_up(position_);
 }
 
-// Another version of the agent looked for other texts: what it held back, and how far into a secret it was, is not known.
+// Another version of the agent looked for other texts: what it held back, and how far into a secret it was, is not
+// known.
 void RingMasker::distrust() {
   for (auto chunk = reader_.peek(); chunk && chunk->offset < position_; chunk = reader_.peek()) {
     blank(const_cast<char*>(chunk->bytes.data()), chunk->bytes.size());
@@ -79,8 +80,9 @@ bool RingMasker::look(MonoTime now, size_t most) {
       more = true;
       break;
     }
-    if (chunk->offset != position_) meet_gap();   // what lay between was left out, or freed, and is never sent
-    scan(streams_[index_of(chunk->stream)], {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset}, now);
+    if (chunk->offset != position_) meet_gap();  // what lay between was left out, or freed, and is never sent
+    scan(streams_[index_of(chunk->stream)],
+         {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset}, now);
     position_ = chunk->offset + chunk->bytes.size();
     seen += chunk->bytes.size();
     reader_.next();
@@ -180,7 +182,7 @@ void RingMasker::find(Track& track, const Automaton& part, const Span& span, std
   for (size_t i = 0; i < span.size; ++i) {
     const char byte = span.at[i];
     const bool is_calm = state == Automaton::kStart && !track.after_gap && track.inside.empty();
-    if (is_calm && !part.may_begin(byte)) continue;   // nearly all bytes of nearly all output
+    if (is_calm && !part.may_begin(byte)) continue;  // nearly all bytes of nearly all output
     if (part.skips(byte)) {
       if (++skipped > Automaton::kLongestBreak) state = Automaton::kStart;
       continue;
@@ -194,7 +196,8 @@ void RingMasker::find(Track& track, const Automaton& part, const Span& span, std
   track.skipped = skipped;
 }
 
-void RingMasker::look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at, std::vector<Found>& out) {
+void RingMasker::look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at,
+                                 std::vector<Found>& out) {
   if (std::exchange(track.after_gap, false)) {
     track.inside = part.somewhere_inside(span.at[at]);
     track.since_gap = 1;
@@ -202,7 +205,8 @@ void RingMasker::look_behind_gap(Track& track, const Automaton& part, const Span
     part.step_inside(track.inside, span.at[at]);
     ++track.since_gap;
   }
-  const bool is_end = std::any_of(track.inside.begin(), track.inside.end(), [&](auto state) { return part.ends_text(state); });
+  const bool is_end =
+      std::any_of(track.inside.begin(), track.inside.end(), [&](auto state) { return part.ends_text(state); });
   if (is_end && track.since_gap >= kLeastRest) out.push_back({at + 1, track.since_gap});
 }
 
@@ -217,7 +221,8 @@ void RingMasker::mask_last(Track& track, const Automaton& part, const Span& span
     }
   };
   mask_in(span.at, found.end);
-  for (auto before = track.held.rbegin(); left > 0 && before != track.held.rend(); ++before) mask_in(before->at, before->size);
+  for (auto before = track.held.rbegin(); left > 0 && before != track.held.rend(); ++before)
+    mask_in(before->at, before->size);
 }
 
 // Of what was held back and the span behind it, the bytes that could still become part of a secret.

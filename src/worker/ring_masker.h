@@ -1,10 +1,11 @@
-// Masks secrets in an execution's output where it lies, in the ring, before anything of it is sent. What is sent again after
-// a broken stream, or by the next agent, is masked already, wherever the sending begins.
+// Masks secrets in an execution's output where it lies, in the ring, before anything of it is sent. What is sent again
+// after a broken stream, or by the next agent, is masked already, wherever the sending begins.
 //
-// A secret may be spread over several records with those of the other stream in between, and may not be complete yet. So
-// only what lies before safe() may be sent: the bytes behind it could still become part of a secret.
+// A secret may be spread over several records with those of the other stream in between, and may not be complete yet.
+// So only what lies before safe() may be sent: the bytes behind it could still become part of a secret.
 //
-// Where output was left out, a secret may be cut in two. Its beginning before the gap and its end behind it are masked too.
+// Where output was left out, a secret may be cut in two. Its beginning before the gap and its end behind it are masked
+// too.
 #pragma once
 
 #include <deque>
@@ -20,8 +21,8 @@ static_assert(Mask::kMostParts <= kMaskStates);
 
 class RingMasker {
  public:
-  // Encoders print their lines at once. What ends in white space and has no more behind it for so long is let go: a line
-  // that happens to end like the beginning of a secret in base64 must not wait for the next one.
+  // Encoders print their lines at once. What ends in white space and has no more behind it for so long is let go: a
+  // line that happens to end like the beginning of a secret in base64 must not wait for the next one.
   static constexpr Duration kBreakWait = 50ms;
 
   // Goes on where an earlier agent stopped. The memory outlives it.
@@ -31,9 +32,9 @@ class RingMasker {
   bool look(MonoTime now, size_t most = SIZE_MAX);
   // Nothing more will come. What is held back is no secret, unless output was left out behind it: then it is masked.
   void ended(uint64_t log_bytes);
-  uint64_t safe() const;       // an offset in the output
+  uint64_t safe() const;  // an offset in the output
   uint64_t seen() const { return position_; }
-  MonoTime lets_go_at() const; // look() may let something go then, also without new output
+  MonoTime lets_go_at() const;  // look() may let something go then, also without new output
   // Output that is held back fills the ring, so that its rest can never come: masked as it is, and let go.
   void give_way();
 
@@ -44,22 +45,22 @@ class RingMasker {
     uint64_t offset;
   };
   struct Found {
-    size_t end;                // in the span that is looked at
-    size_t length;             // bytes that are not skipped
+    size_t end;     // in the span that is looked at
+    size_t length;  // bytes that are not skipped
   };
   // One stream, as one part of the mask reads it.
   struct Track {
     Automaton::State state = Automaton::kStart;
-    std::deque<Span> held;     // the bytes that could still become part of a secret, oldest first
-    size_t skipped = 0;        // bytes of white space since the last that counted
-    bool after_gap = false;    // output before the next byte was left out: a secret may go on here
-    std::vector<Automaton::State> inside;   // behind a gap: where in a secret it may be; empty: in none
-    size_t since_gap = 0;      // bytes that counted, while inside
+    std::deque<Span> held;                 // the bytes that could still become part of a secret, oldest first
+    size_t skipped = 0;                    // bytes of white space since the last that counted
+    bool after_gap = false;                // output before the next byte was left out: a secret may go on here
+    std::vector<Automaton::State> inside;  // behind a gap: where in a secret it may be; empty: in none
+    size_t since_gap = 0;                  // bytes that counted, while inside
   };
   struct Stream {
     Track tracks[Mask::kMostParts];
-    size_t blind = 0;          // so many bytes are masked whatever they are
-    MonoTime last{0};          // when bytes came
+    size_t blind = 0;  // so many bytes are masked whatever they are
+    MonoTime last{0};  // when bytes came
   };
 
   void resume();
@@ -68,12 +69,15 @@ class RingMasker {
   void meet_gap();
   void scan(Stream& stream, Span span, MonoTime now);
   void find(Track& track, const Automaton& part, const Span& span, std::vector<Found>& out) const;
-  static void look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at, std::vector<Found>& out);
+  static void look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at,
+                              std::vector<Found>& out);
   static void mask_last(Track& track, const Automaton& part, const Span& span, const Found& found);
   static void keep_last(Track& track, const Automaton& part, Span span);
   static void blank_held(Track& track);
   void let_go(MonoTime now);
-  bool waits_for_line(const Track& track) const { return track.skipped > 0 && !track.held.empty() && track.inside.empty(); }
+  bool waits_for_line(const Track& track) const {
+    return track.skipped > 0 && !track.held.empty() && track.inside.empty();
+  }
   void note_progress();
 
   RingMemory* ring_;

@@ -1,5 +1,5 @@
-// Output with secrets in it goes through rings, cuts, acknowledgements, broken streams and deaths of the agent. What arrives
-// must be what one gets by masking each stream as a whole.
+// Output with secrets in it goes through rings, cuts, acknowledgements, broken streams and deaths of the agent. What
+// arrives must be what one gets by masking each stream as a whole.
 #include "src/worker/ring_masker.h"
 
 #include <map>
@@ -23,7 +23,9 @@ struct Output {
   explicit Output(const std::string& value, size_t capacity = 64 << 10)
       : mask(mask_of(value)), ring(RingMemory::create(capacity).value()), writer(&ring) {}
 
-  bool print(const std::string& text, OutputStream stream = OutputStream::Stdout) { return writer.append(stream, {}, text); }
+  bool print(const std::string& text, OutputStream stream = OutputStream::Stdout) {
+    return writer.append(stream, {}, text);
+  }
 
   std::shared_ptr<const Mask> mask;
   RingMemory ring;
@@ -74,7 +76,7 @@ TEST(RingMasker, WhatIsHeldBackIsMaskedWhereTheOutputWasCutOff) {
   RingMasker masker(&output.ring, output.mask);
   output.print("say s3cr3t-val");
   masker.look(kNow);
-  output.writer.skip(100);   // logs.max_bytes was reached
+  output.writer.skip(100);  // logs.max_bytes was reached
   masker.ended(output.writer.log_bytes());
   EXPECT_EQ(masker.safe(), 14u);
   EXPECT_EQ(content(output.ring), "say **********");
@@ -122,7 +124,7 @@ TEST(RingMasker, AnAgentThatDiesBehindAGapLeavesTheRestOfTheSecretMasked) {
 }
 
 TEST(RingMasker, BrokenBase64IsMaskedAcrossRecords) {
-  Output output("s3cr3t-value");   // czNjcjN0LXZhbHVl
+  Output output("s3cr3t-value");  // czNjcjN0LXZhbHVl
   RingMasker masker(&output.ring, output.mask);
   output.print("czNjcj\r\n");
   masker.look(kNow);
@@ -244,7 +246,9 @@ TEST(RingMasker, GivesWayWhenTheRingIsFull) {
 // One random life of an execution's output. The agent dies and comes back, streams break, acknowledgements come late.
 class Life {
  public:
-  explicit Life(uint64_t seed) : random_(seed), value_(some_value()), output_(value_, 4096 + pick(3) * 8192) { connect(); }
+  explicit Life(uint64_t seed) : random_(seed), value_(some_value()), output_(value_, 4096 + pick(3) * 8192) {
+    connect();
+  }
 
   void run() {
     for (int i = 0; i < 400; ++i) {
@@ -256,7 +260,9 @@ class Life {
         case 4: send(); break;
         case 5: acknowledge(); break;
         case 6: break_stream(); break;
-        default: if (pick(4) == 0) restart_agent(); break;
+        default:
+          if (pick(4) == 0) restart_agent();
+          break;
       }
     }
     pump_->ended(kRun, printed_.size());
@@ -283,7 +289,8 @@ class Life {
  private:
   uint64_t pick(uint64_t below) { return random_() % below; }
   std::string some_value() {
-    const char* values[] = {"abcabcabc", "s3cr3t-value", "aaaaaaa", "line one\nline two\n", "p@ss w/rd+1", "abababab\nbabababa"};
+    const char* values[] = {"abcabcabc",   "s3cr3t-value",      "aaaaaaa", "line one\nline two\n",
+                            "p@ss w/rd+1", "abababab\nbabababa"};
     return values[pick(6)];
   }
 
@@ -332,8 +339,13 @@ class Life {
   }
 
   void connect() {
-    pump_ = std::make_unique<LogPump>(LogPumpConfig{.message_bytes = 64 + pick(4096), .interval = 0ms, .settle = 0ms, .hold_open = 1ms,
-                                                     .mask_bytes = 1 + pick(4096), .break_wait = kForEver}, [] {});
+    pump_ = std::make_unique<LogPump>(LogPumpConfig{.message_bytes = 64 + pick(4096),
+                                                    .interval = 0ms,
+                                                    .settle = 0ms,
+                                                    .hold_open = 1ms,
+                                                    .mask_bytes = 1 + pick(4096),
+                                                    .break_wait = kForEver},
+                                      [] {});
     pump_->add(kRun, &output_.ring, output_.mask);
   }
 

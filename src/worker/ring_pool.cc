@@ -18,7 +18,7 @@ absl::StatusOr<uint64_t> RingPool::take() {
 
 void RingPool::give_back(uint64_t ring) {
   rings_.at(ring).recycle();
-  free_.push_back(ring);   // last in, first out: its pages are warm
+  free_.push_back(ring);  // last in, first out: its pages are warm
 }
 
 }  // namespace hodei::worker

@@ -15,8 +15,8 @@ namespace hodei::worker {
 namespace {
 
 constexpr const char* kTemporary[] = {"/tmp", "/var/tmp", "/dev/shm"};
-constexpr std::string_view kTemporaryOptions = "mode=1777,size=1g";   // counts as memory of the job
-constexpr std::string_view kCoverOptions = "mode=0755,size=1m";       // hides what is not the job's business
+constexpr std::string_view kTemporaryOptions = "mode=1777,size=1g";  // counts as memory of the job
+constexpr std::string_view kCoverOptions = "mode=0755,size=1m";      // hides what is not the job's business
 
 // "/a/b/c" → "/a", "/a/b"
 std::vector<std::string> parents_of(const std::string& path) {
@@ -77,8 +77,8 @@ void Sandbox::plan_mounts(const SandboxRules& rules, const std::string& folder) 
     empty_.push_back({path, std::string(kTemporaryOptions), std::string_view(path) == "/tmp"});
     hidden = hidden || is_below(folder, path);
   }
-  // The user of the sandbox must be able to reach its folder by its name: the first folder on the way that would keep it
-  // out becomes an empty one. That also hides the worker's own files.
+  // The user of the sandbox must be able to reach its folder by its name: the first folder on the way that would keep
+  // it out becomes an empty one. That also hides the worker's own files.
   const std::vector<std::string> parents = parents_of(folder);
   for (const std::string& parent : parents) {
     if (hidden || !change_user_ || others_may_pass(parent)) continue;

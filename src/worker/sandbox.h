@@ -27,8 +27,8 @@ class Sandbox {
   uid_t uid() const { return user_.uid; }
 
   // The two below run in the child. System calls only; false: `step` says which failed, and errno why.
-  bool enter(const char** step) const;     // namespaces and mounts
-  bool seal(const char** step) const;      // user, privileges, filter: the last before the program
+  bool enter(const char** step) const;  // namespaces and mounts
+  bool seal(const char** step) const;   // user, privileges, filter: the last before the program
 
  private:
   struct Mount {
@@ -46,10 +46,10 @@ class Sandbox {
   bool change_user_ = false;
   int namespaces_ = 0;
   bool read_only_root_ = true;
-  std::string user_map_, group_map_;       // of the user namespace, if there is one
-  std::vector<Mount> empty_;               // become an empty tmpfs
-  std::vector<std::string> writable_;      // stay what they are; the last is the private folder
-  std::vector<std::string> made_;          // folders to be made again below the empty ones
+  std::string user_map_, group_map_;   // of the user namespace, if there is one
+  std::vector<Mount> empty_;           // become an empty tmpfs
+  std::vector<std::string> writable_;  // stay what they are; the last is the private folder
+  std::vector<std::string> made_;      // folders to be made again below the empty ones
   sock_fprog filter_{};
 };
 

@@ -1,5 +1,5 @@
-// The part of the sandbox that runs in the child, between its birth and the program. System calls only: other threads of
-// the supervisor may hold any lock of the C library.
+// The part of the sandbox that runs in the child, between its birth and the program. System calls only: other threads
+// of the supervisor may hold any lock of the C library.
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
@@ -115,7 +115,7 @@ bool Sandbox::arrange_mounts(const char** step) const {
     const int done = mount("tmpfs", each.path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, each.options.c_str());
     if (done != 0 && each.must_be) return failed_at("making its private /tmp", step);
   }
-  for (const std::string& folder : made_) mkdir(folder.c_str(), 0755);   // those that are there stay
+  for (const std::string& folder : made_) mkdir(folder.c_str(), 0755);  // those that are there stay
   return put_back(kept[last], writable_[last]) || failed_at("putting its own folder back", step);
 }
 
@@ -127,7 +127,8 @@ bool Sandbox::seal(const char** step) const {
   }
   // While it is still root: only then the set that bounds them can be changed.
   if (!bound_capabilities()) return failed_at("bounding its capabilities", step);
-  if (change_user_ && syscall(SYS_setresuid, user_.uid, user_.uid, user_.uid) != 0) return failed_at("changing its user", step);
+  if (change_user_ && syscall(SYS_setresuid, user_.uid, user_.uid, user_.uid) != 0)
+    return failed_at("changing its user", step);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed_at("giving up privileges", step);
   if (!drop_capabilities()) return failed_at("dropping its capabilities", step);
   // Changing the user has cleared it.

@@ -25,7 +25,7 @@ class SandboxTest : public testing::Test {
     enclosure = enclosures->make().value();
     enclosure->assign(execution);
     work = WorkFolders::make(folder + "/state").value().next().value();
-    chmod((folder + "/state").c_str(), 0700);   // as a worker's state folder is
+    chmod((folder + "/state").c_str(), 0700);  // as a worker's state folder is
   }
   ~SandboxTest() override { std::filesystem::remove_all(folder); }
   void SetUp() override {
@@ -42,8 +42,8 @@ class SandboxTest : public testing::Test {
                     .env = {"PATH=" + path, cat(kExecutionVariable, "=", to_string(execution))},
                     .files = {{"script", "exec 2>&1\n" + script}}};
     program.sandbox = std::move(rules);
-    SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(),
-                                         .enclosure = enclosure.get(), .mark = mark});
+    SpawnResult result = spawn(
+        program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = enclosure.get(), .mark = mark});
     if (const Exit* failure = std::get_if<Exit>(&result)) {
       while (waitpid(-1, nullptr, 0) > 0) {
       }
@@ -73,8 +73,9 @@ class SandboxTest : public testing::Test {
 };
 
 TEST_F(SandboxTest, RunsAsNobodyWithoutPrivileges) {
-  EXPECT_EQ(run("id -u; id -g; id -G; grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status"),
-            "65534\n65534\n65534\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n0");
+  EXPECT_EQ(
+      run("id -u; id -g; id -G; grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status"),
+      "65534\n65534\n65534\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n0");
 }
 
 TEST_F(SandboxTest, KeepsItsFolderAndReachesItByItsName) {
@@ -83,13 +84,14 @@ TEST_F(SandboxTest, KeepsItsFolderAndReachesItByItsName) {
   ASSERT_TRUE(work->clean().ok());
   struct stat info {};
   ASSERT_EQ(stat(work->cwd().c_str(), &info), 0);
-  EXPECT_EQ(info.st_uid, 0u);   // the next job may be another user's
+  EXPECT_EQ(info.st_uid, 0u);  // the next job may be another user's
 }
 
 TEST_F(SandboxTest, TheRootIsReadOnlyAndTmpItsOwn) {
   const std::string stranger = folder + "/stranger";
   std::ofstream(stranger) << "x";
-  EXPECT_EQ(run(cat("touch /etc/x || echo no; test -e ", stranger, " || echo hidden; ls /tmp | wc -l; "
+  EXPECT_EQ(run(cat("touch /etc/x || echo no; test -e ", stranger,
+                    " || echo hidden; ls /tmp | wc -l; "
                     "touch /tmp/mine && echo yes; touch /dev/shm/mine && echo yes")),
             "touch: cannot touch '/etc/x': Read-only file system\nno\nhidden\n1\nyes\nyes\n0");
   EXPECT_FALSE(std::filesystem::exists("/tmp/mine"));
@@ -108,7 +110,8 @@ TEST_F(SandboxTest, ForbiddenSystemCallsFailWithEPERM) {
                 "  print(name,getattr(c,name)(*args),os.strerror(ctypes.get_errno()))'"),
             "ptrace -1 Operation not permitted\nunshare -1 Operation not permitted\nmount -1 Operation not permitted\n"
             "chroot -1 Operation not permitted\n0");
-  EXPECT_EQ(run("python3 -c 'import threading\nt=threading.Thread(target=print,args=(1,));t.start();t.join()'"), "1\n0");
+  EXPECT_EQ(run("python3 -c 'import threading\nt=threading.Thread(target=print,args=(1,));t.start();t.join()'"),
+            "1\n0");
 }
 
 TEST_F(SandboxTest, EachPartCanBeLeftOut) {
@@ -133,7 +136,8 @@ TEST_F(SandboxTest, AProgramThatItsUserMayNotReachIsPassedOverInPATH) {
 
 TEST_F(SandboxTest, ANameThatNobodyHasIsRefused) {
   EXPECT_EQ(run("true", {.enabled = true, .user = "no-such-user"}),
-            "spawn_failed: sandbox.user: there is no user 'no-such-user' on this worker; give one of /etc/passwd, or a number");
+            "spawn_failed: sandbox.user: there is no user 'no-such-user' on this worker; give one of /etc/passwd, or a "
+            "number");
 }
 
 TEST(UserAccount, IsFoundByNameAndNumber) {
@@ -145,7 +149,7 @@ TEST(UserAccount, IsFoundByNameAndNumber) {
   EXPECT_EQ(find_user("77", name)->gid, 77u);
   EXPECT_EQ(find_user("nobody", name)->uid, 65534u);
   EXPECT_FALSE(find_user("an", name).ok());
-  EXPECT_FALSE(find_user("4294967295", name).ok());   // means "unchanged" to the kernel
+  EXPECT_FALSE(find_user("4294967295", name).ok());  // means "unchanged" to the kernel
   unlink(name);
 }
 

@@ -24,7 +24,8 @@ struct OpenPlace {
   Fd parent;
   std::string name;
 
-  // A path to `name` that goes through the descriptor: nobody can lead it elsewhere. Without /proc there is only the plain path.
+  // A path to `name` that goes through the descriptor: nobody can lead it elsewhere. Without /proc there is only the
+  // plain path.
   std::string path(const std::string& plain) const {
     const std::string through = cat("/proc/self/fd/", parent.get());
     return access(through.c_str(), F_OK) == 0 ? cat(through, "/", name) : plain;
@@ -33,26 +34,29 @@ struct OpenPlace {
 
 OpenPlace open_place(const std::string& folder) {
   const size_t slash = folder.rfind('/');
-  return {Fd(open(folder.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)), folder.substr(slash + 1)};
+  return {Fd(open(folder.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
+          folder.substr(slash + 1)};
 }
 
 absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
   if (mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0) return absl::ErrnoToStatus(errno, "making " + folder);
   const std::string path = place.path(folder);
-  for (const char* options : {kNeverSwapped, kOptions}) {   // older kernels do not know the first
+  for (const char* options : {kNeverSwapped, kOptions}) {  // older kernels do not know the first
     if (mount("hodei-secrets", path.c_str(), "tmpfs", kFlags, options) == 0) return absl::OkStatus();
   }
   const int why = errno;
   unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR);
-  return absl::PermissionDeniedError(cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
-                                         "), and secrets are never written to a disk; run the worker as root, or let the job "
-                                         "read its secrets from standard input"));
+  return absl::PermissionDeniedError(
+      cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
+          "), and secrets are never written to a disk; run the worker as root, or let the job "
+          "read its secrets from standard input"));
 }
 
 absl::Status write_secret(int folder, const Program::File& file, uid_t owner) {
   const Fd fd(openat(folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
   const std::string& content = file.content;
-  const bool written = fd.is_open() && write(fd.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
+  const bool written = fd.is_open() &&
+                       write(fd.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
                        fchown(fd.get(), owner, static_cast<gid_t>(-1)) == 0;
   return written ? absl::OkStatus() : absl::ErrnoToStatus(errno, "secret_files: writing " + file.name);
 }
@@ -61,7 +65,8 @@ absl::Status fill(const OpenPlace& place, const std::vector<Program::File>& file
   const Fd tmpfs(openat(place.parent.get(), place.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!tmpfs.is_open()) return absl::ErrnoToStatus(errno, "secret_files: opening the tmpfs");
   for (const Program::File& file : files) RETURN_IF_ERROR(write_secret(tmpfs.get(), file, owner));
-  if (fchown(tmpfs.get(), owner, static_cast<gid_t>(-1)) != 0) return absl::ErrnoToStatus(errno, "secret_files: giving the tmpfs");
+  if (fchown(tmpfs.get(), owner, static_cast<gid_t>(-1)) != 0)
+    return absl::ErrnoToStatus(errno, "secret_files: giving the tmpfs");
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// Secrets as files: on a tmpfs that one execution has to itself, mounted in its private folder. They never touch a disk.
+// Secrets as files: on a tmpfs that one execution has to itself, mounted in its private folder. They never touch a
+// disk.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,8 @@ namespace hodei::worker {
 
 inline std::string secrets_folder(const std::string& private_folder) { return private_folder + "/secrets"; }
 
-// Mounts a tmpfs at `folder` and writes the files, readable for `owner` alone. An error says what to do; then nothing is left.
+// Mounts a tmpfs at `folder` and writes the files, readable for `owner` alone. An error says what to do; then nothing
+// is left.
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner);
 
 // Takes the mount away, also from under somebody who still looks; nothing happens where none is.

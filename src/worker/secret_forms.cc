@@ -26,8 +26,8 @@ void add(std::string_view text, Forms& out) {
   }
 }
 
-// Without padding. `skip` bytes stood before the value: the characters that depend on them are left out, and unless it `ends`
-// there, the one that depends on what follows.
+// Without padding. `skip` bytes stood before the value: the characters that depend on them are left out, and unless it
+// `ends` there, the one that depends on what follows.
 std::string base64(std::string_view value, size_t skip, bool ends) {
   const std::string bytes = std::string(skip, '\0').append(value);
   const size_t bits = bytes.size() * 8;

@@ -20,7 +20,8 @@ inline constexpr size_t kPiece = 64;
 // Those that are looked for in one way.
 std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading);
 
-// What finds them all. Null: there is nothing to look for. With 64 KiB of secrets this takes a good while and some megabytes.
+// What finds them all. Null: there is nothing to look for. With 64 KiB of secrets this takes a good while and some
+// megabytes.
 std::shared_ptr<const Mask> mask_for(const std::map<std::string, std::string>& secrets);
 
 }  // namespace hodei::worker

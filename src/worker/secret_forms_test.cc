@@ -34,7 +34,7 @@ TEST(SecretForms, HideBase64WhereverTheValueStandsInWhatWasEncoded) {
 }
 
 TEST(SecretForms, HideBothAlphabetsOfBase64) {
-  const std::string value = "\xfb\xff\xfe\xfb\xff\xfe";   // +//++//+ in one, -__--__- in the other
+  const std::string value = "\xfb\xff\xfe\xfb\xff\xfe";  // +//++//+ in one, -__--__- in the other
   EXPECT_EQ(hide(value, "<+//++//+>"), "<********>");
   EXPECT_EQ(hide(value, "<-__--__->"), "<********>");
 }
@@ -95,7 +95,8 @@ TEST(SecretForms, HideUrlEncodedValues) {
 }
 
 TEST(SecretForms, HideWhatAJobPrintsThatEchoesItsJson) {
-  EXPECT_EQ(hide("say \"hi\"\n<now>", R"({"s":"say \"hi\"\n\u003cnow\u003e"})"), R"({"s":")" + std::string(27, '*') + R"("})");
+  EXPECT_EQ(hide("say \"hi\"\n<now>", R"({"s":"say \"hi\"\n\u003cnow\u003e"})"),
+            R"({"s":")" + std::string(27, '*') + R"("})");
 }
 
 TEST(SecretForms, HideWhatPythonMakesOfOtherAlphabets) {

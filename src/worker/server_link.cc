@@ -26,7 +26,7 @@ grpc::ChannelArguments channel_arguments() {
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);   // a ping for nearly every message
+  args.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // a ping for nearly every message
   args.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindow);
   args.SetMaxReceiveMessageSize(kMaxMessage);
   return args;
@@ -87,7 +87,7 @@ class ServerLink::Stream final : public grpc::ClientBidiReactor<v1::WorkerMessag
     self_ = std::move(self);
     context_.AddMetadata("hodei-session", session_id);
     stub.async()->WorkerStream(&context_, this);
-    AddHold();   // the loop writes from outside of reactions
+    AddHold();  // the loop writes from outside of reactions
     StartRead(&incoming_);
     StartCall();
   }
@@ -135,10 +135,11 @@ void ServerLink::connect(const std::string& server, const v1::RegisterRequest& r
   call->request = request;
   register_context_ = std::make_shared<grpc::ClientContext>();
   register_context_->set_deadline(deadline_in(kRegisterTimeout));
-  stub_->async()->Register(register_context_.get(), &call->request, &call->response,
-                           [call, context = register_context_, inbox = inbox_, attempt = attempt_](grpc::Status status) {
-                             inbox->put({attempt, RegisterDone{std::move(status), std::move(call->response)}});
-                           });
+  stub_->async()->Register(
+      register_context_.get(), &call->request, &call->response,
+      [call, context = register_context_, inbox = inbox_, attempt = attempt_](grpc::Status status) {
+        inbox->put({attempt, RegisterDone{std::move(status), std::move(call->response)}});
+      });
 }
 
 void ServerLink::open_stream(const std::string& session_id) {

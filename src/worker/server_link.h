@@ -16,10 +16,17 @@
 namespace hodei::worker {
 
 // What happened, in order. `attempt` tells events of an abandoned connection from those of the current one.
-struct RegisterDone { grpc::Status status; v1::RegisterResponse response; };
-struct Arrived { v1::ServerMessage message; };
+struct RegisterDone {
+  grpc::Status status;
+  v1::RegisterResponse response;
+};
+struct Arrived {
+  v1::ServerMessage message;
+};
 struct Written {};
-struct StreamDone { grpc::Status status; };
+struct StreamDone {
+  grpc::Status status;
+};
 struct LinkEvent {
   uint64_t attempt = 0;
   std::variant<RegisterDone, Arrived, Written, StreamDone> what;
@@ -52,7 +59,7 @@ class ServerLink {
   void write(v1::WorkerMessage message);
   bool can_write() const { return stream_ != nullptr && !writing_; }
   void written() { writing_ = false; }
-  void abandon();                                 // nothing of it is heard any more
+  void abandon();  // nothing of it is heard any more
 
   uint64_t attempt() const { return attempt_; }
   // Of the newest connect; other calls of the worker may use it too.

@@ -38,7 +38,8 @@ KernelFile::KernelFile(const std::string& path, int flags)
 std::string KernelFile::text() const {
   std::string out;
   char buffer[4096];
-  for (ssize_t got = 1; fd_.is_open() && (got = pread(fd_.get(), buffer, sizeof(buffer), static_cast<off_t>(out.size()))) > 0;) {
+  for (ssize_t got = 1;
+       fd_.is_open() && (got = pread(fd_.get(), buffer, sizeof(buffer), static_cast<off_t>(out.size()))) > 0;) {
     out.append(buffer, static_cast<size_t>(got));
   }
   return out;
@@ -76,7 +77,7 @@ std::vector<pid_t> pids_listed(std::string_view text) {
     pid_t pid = 0;
     const auto parsed = std::from_chars(at, end, pid);
     if (parsed.ec != std::errc()) break;
-    if (pid > 0) pids.push_back(pid);   // 0: a process of another pid namespace
+    if (pid > 0) pids.push_back(pid);  // 0: a process of another pid namespace
     at = parsed.ptr + 1;
   }
   return pids;

@@ -13,8 +13,8 @@
 
 namespace hodei::worker {
 
-bool write_file(const std::string& path, std::string_view text);   // false: errno says why
-std::string read_file(const std::string& path);                    // empty: nothing there, or not for us
+bool write_file(const std::string& path, std::string_view text);  // false: errno says why
+std::string read_file(const std::string& path);                   // empty: nothing there, or not for us
 
 // One that is read again and again, always from its beginning. An empty path, or one that is not there: empty.
 class KernelFile {

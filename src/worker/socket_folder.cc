@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMarkLetters = 12;
 constexpr std::string_view kName = "/socket";
-constexpr std::string_view kSharedFolder = "/run/hodei";   // of all workers of root here
+constexpr std::string_view kSharedFolder = "/run/hodei";  // of all workers of root here
 
 // Ours, and open to everybody: also when somebody else made it first, which in /tmp anybody can.
 bool make_open_folder(const std::string& path) {

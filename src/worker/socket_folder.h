@@ -1,5 +1,5 @@
-// The folder of $HODEI_SOCKET. Not in the state folder when that can be avoided: a job that runs as another user must be
-// able to walk there, and the path must be short (108 bytes are all that a socket's address holds).
+// The folder of $HODEI_SOCKET. Not in the state folder when that can be avoided: a job that runs as another user must
+// be able to walk there, and the path must be short (108 bytes are all that a socket's address holds).
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@ namespace hodei::worker {
 
 class SocketFolder {
  public:
-  SocketFolder() = default;                          // none
+  SocketFolder() = default;  // none
   // The first that can be made of: /run/hodei/<mark> (for root), <state>/run (for others), /tmp/hodei-<mark>. None when
   // nothing works.
   static SocketFolder make(const std::string& mark, const std::string& state_dir);
   SocketFolder(SocketFolder&& other) noexcept;
   SocketFolder& operator=(SocketFolder&& other) noexcept;
-  ~SocketFolder();                                   // removes it
+  ~SocketFolder();  // removes it
 
-  std::string socket() const;                        // the path to listen on; empty: there is no folder
+  std::string socket() const;  // the path to listen on; empty: there is no folder
 
  private:
   std::string path_;

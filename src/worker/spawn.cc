@@ -73,7 +73,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// A file of this name that is already there may be a link, or be linked to from elsewhere: it is replaced, never written to.
+// A file of this name that is already there may be a link, or be linked to from elsewhere: it is replaced, never
+// written to.
 absl::Status write_new_file(int folder, const Program::File& file) {
   unlinkat(folder, file.name.c_str(), 0);
   const Fd fd(openat(folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
@@ -113,7 +114,8 @@ absl::StatusOr<Fd> input_of(const Program& program) {
   if (!fd.is_open()) return absl::ErrnoToStatus(errno, "memfd_create for the job's input");
   size_t done = 0;
   while (done < program.input.size()) {
-    const ssize_t wrote = pwrite(fd.get(), program.input.data() + done, program.input.size() - done, static_cast<off_t>(done));
+    const ssize_t wrote =
+        pwrite(fd.get(), program.input.data() + done, program.input.size() - done, static_cast<off_t>(done));
     if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing the job's input");
     done += static_cast<size_t>(wrote);
   }
@@ -144,7 +146,7 @@ absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, 
     const size_t colon = path.find(':');
     const std::string_view folder = path.substr(0, colon);
     path.remove_prefix(colon == std::string_view::npos ? path.size() : colon + 1);
-    if (folder.empty()) continue;   // an empty entry means the current folder: not followed
+    if (folder.empty()) continue;  // an empty entry means the current folder: not followed
     std::string candidate = cat(folder, "/", name);
     struct stat info {};
     if (stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
@@ -180,7 +182,8 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   }
   if (!program.secret_files.empty()) {
     const std::string secrets = secrets_folder(place.folder);
-    if (absl::Status put = put_secret_files(secrets, program.secret_files, sandbox ? sandbox->uid() : geteuid()); !put.ok()) {
+    if (absl::Status put = put_secret_files(secrets, program.secret_files, sandbox ? sandbox->uid() : geteuid());
+        !put.ok()) {
       return secret_error(std::string(put.message()));
     }
     env.push_back(cat("HODEI_SECRETS=", secrets));

@@ -10,28 +10,28 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/worker/inherited_environment.h"
 #include "src/worker/core/execution.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/fd.h"
+#include "src/worker/inherited_environment.h"
 #include "src/worker/program.h"
 #include "src/worker/resource_group.h"
 
 namespace hodei::worker {
 
 struct SpawnPlace {
-  std::string folder;                 // stands for kFolderMark
-  std::string working_dir;            // used when the program names none
+  std::string folder;       // stands for kFolderMark
+  std::string working_dir;  // used when the program names none
   const Enclosure* enclosure = nullptr;
-  std::string mark;                   // value of kMarkVariable
-  const InheritedEnvironment* inherited = nullptr;   // what is added to the program's environment
-  const ResourceGroup* group = nullptr;   // entered besides, if there is one; it has begun
-  int64_t data_limit = 0;             // RLIMIT_DATA of each process; 0: none
+  std::string mark;                                 // value of kMarkVariable
+  const InheritedEnvironment* inherited = nullptr;  // what is added to the program's environment
+  const ResourceGroup* group = nullptr;             // entered besides, if there is one; it has begun
+  int64_t data_limit = 0;                           // RLIMIT_DATA of each process; 0: none
 };
 
 struct Spawned {
   pid_t pid = 0;
-  Fd out;                             // read ends, non-blocking
+  Fd out;  // read ends, non-blocking
   Fd err;
 };
 
@@ -40,8 +40,8 @@ using SpawnResult = std::variant<Spawned, Exit>;
 
 SpawnResult spawn(const Program& program, const SpawnPlace& place);
 
-// Where execve will find the program: `name` itself if it has a slash, else through PATH; the first, or all of them. The
-// error's code says whether nothing was found (NOT_FOUND) or nothing that may be executed (PERMISSION_DENIED).
+// Where execve will find the program: `name` itself if it has a slash, else through PATH; the first, or all of them.
+// The error's code says whether nothing was found (NOT_FOUND) or nothing that may be executed (PERMISSION_DENIED).
 absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, std::string_view path, bool all);
 
 }  // namespace hodei::worker

@@ -23,7 +23,9 @@ absl::Status set_limits(const SpawnOrder& order) {
 
 // Rather not at all than without its limits.
 SpawnResult not_limited(const absl::Status& why) {
-  return Exit{.outcome = Outcome::Failed, .exit_code = 126, .failure = "spawn_failed",
+  return Exit{.outcome = Outcome::Failed,
+              .exit_code = 126,
+              .failure = "spawn_failed",
               .message = cat("resources: the limits cannot be set: ", std::string(why.message()))};
 }
 
@@ -121,7 +123,7 @@ void SpawnPool::announce(const Add& add) {
     first = finished_.spawned.empty() && finished_.cleaned.empty();
     add();
   }
-  if (!first) return;   // the loop has been woken and will find this one too
+  if (!first) return;  // the loop has been woken and will find this one too
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t wrote = write(ready_.get(), &one, sizeof(one));
 }

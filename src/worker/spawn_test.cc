@@ -64,12 +64,11 @@ class SpawnTest : public testing::TestWithParam<Kind> {
   }
 
   Program a_program(std::vector<std::string> argv) {
-    return {.argv = std::move(argv),
-            .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(execution))}};
+    return {.argv = std::move(argv), .env = {"PATH=/usr/bin:/bin", cat(kExecutionVariable, "=", to_string(execution))}};
   }
   SpawnResult run(const Program& program) {
-    SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(),
-                                         .enclosure = enclosure.get(), .mark = mark});
+    SpawnResult result = spawn(
+        program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = enclosure.get(), .mark = mark});
     if (auto* spawned = std::get_if<Spawned>(&result)) enclosure->entered(main_pid = spawned->pid);
     return result;
   }
@@ -132,10 +131,10 @@ TEST_P(SpawnTest, RunsAProgramWithItsEnvironmentFolderAndPipes) {
 
 TEST_P(SpawnTest, TakesOverNoneOfTheManyDescriptorsOfItsParent) {
   std::vector<Fd> many;
-  for (int i = 0; i < 100; ++i) many.emplace_back(fcntl(STDIN_FILENO, F_DUPFD, 500));   // not even closed on exec
+  for (int i = 0; i < 100; ++i) many.emplace_back(fcntl(STDIN_FILENO, F_DUPFD, 500));  // not even closed on exec
   SpawnResult result = run(a_program({"ls", "/proc/self/fd"}));
   auto& spawned = std::get<Spawned>(result);
-  EXPECT_EQ(drain(spawned.out.get()), "0\n1\n2\n3\n");   // the last is the folder that it lists
+  EXPECT_EQ(drain(spawned.out.get()), "0\n1\n2\n3\n");  // the last is the folder that it lists
   wait_for(spawned.pid);
   for (const Fd& fd : many) EXPECT_NE(fcntl(fd.get(), F_GETFD), -1) << "the parent keeps its own";
 }
@@ -190,7 +189,8 @@ TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
   auto other = enclosures->make().value();
   other->assign({JobId{78}, 1});
   Program program = a_program({"sh", "-c", "(env -i setsid sleep 1000 &); echo ready; sleep 1000"});
-  SpawnResult result = spawn(program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = other.get(), .mark = mark});
+  SpawnResult result =
+      spawn(program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = other.get(), .mark = mark});
   auto& neighbour = std::get<Spawned>(result);
   other->entered(neighbour.pid);
   ASSERT_EQ(first_line(neighbour.out.get()), "ready");
@@ -212,7 +212,8 @@ TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
 }
 
 TEST_P(SpawnTest, AnAgentEndsAllDescendantsOfAHungSupervisorButItself) {
-  SpawnResult result = run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); echo ready; sleep 1000"}));
+  SpawnResult result =
+      run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); echo ready; sleep 1000"}));
   auto& spawned = std::get<Spawned>(result);
   ASSERT_EQ(first_line(spawned.out.get()), "ready");
   const pid_t agent = fork();
@@ -274,14 +275,15 @@ TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
 }
 
 TEST_P(SpawnTest, GivesTheInputWholeHoweverLargeAndWaitsForNobody) {
-  Program program = a_program({"sh", "-c", "wc -c; echo x >&0 2>/dev/null || echo sealed; readlink /proc/self/fd/0 | cut -c1-20"});
+  Program program =
+      a_program({"sh", "-c", "wc -c; echo x >&0 2>/dev/null || echo sealed; readlink /proc/self/fd/0 | cut -c1-20"});
   program.input = std::string(300'000, 'i');
   SpawnResult result = run(program);
   auto& spawned = std::get<Spawned>(result);
   const std::string out = drain(spawned.out.get());
   EXPECT_NE(out.find("300000\nsealed\n"), std::string::npos) << out;
   wait_for(spawned.pid);
-  program.argv = {"true"};   // never reads
+  program.argv = {"true"};  // never reads
   SpawnResult silent = run(program);
   EXPECT_EQ(WEXITSTATUS(wait_for(std::get<Spawned>(silent).pid)), 0);
 }
@@ -297,7 +299,8 @@ TEST_P(SpawnTest, AnImpossibleProgramFailsWithItsOwnWord) {
 
 TEST_P(SpawnTest, SecretFilesLieOnATmpfsThatGoesWithTheFolder) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting needs root";
-  Program program = a_program({"sh", "-c", "cat $HODEI_SECRETS/token; stat -c %a $HODEI_SECRETS/token; stat -f -c %T $HODEI_SECRETS"});
+  Program program = a_program(
+      {"sh", "-c", "cat $HODEI_SECRETS/token; stat -c %a $HODEI_SECRETS/token; stat -f -c %T $HODEI_SECRETS"});
   program.secret_files = {{"token", "t0k3n\n"}};
   work->note_secrets(secrets_folder(work->path()));
   SpawnResult result = run(program);
@@ -341,10 +344,9 @@ TEST_P(SpawnTest, ATreeHasNoMoreProcessesThanItMay) {
   EXPECT_TRUE(becomes_empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, Kind::Marks),
-                         [](const auto& kind) {
-                           return kind.param == Kind::V2 ? "CgroupV2" : kind.param == Kind::V1 ? "CgroupV1" : "Marks";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, Kind::Marks), [](const auto& kind) {
+  return kind.param == Kind::V2 ? "CgroupV2" : kind.param == Kind::V1 ? "CgroupV1" : "Marks";
+});
 
 }  // namespace
 }  // namespace hodei::worker::spawn_test

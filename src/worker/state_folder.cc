@@ -117,9 +117,10 @@ void StateFolder::note_agent(int64_t pid) {
 }
 
 bool StateFolder::is_there() const {
-  struct stat held {}, found {};
-  return fstat(lock_.get(), &held) == 0 && lstat((path_ + "/lock").c_str(), &found) == 0 && held.st_dev == found.st_dev &&
-         held.st_ino == found.st_ino;
+  struct stat held {
+  }, found{};
+  return fstat(lock_.get(), &held) == 0 && lstat((path_ + "/lock").c_str(), &found) == 0 &&
+         held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
 void StateFolder::leave() {

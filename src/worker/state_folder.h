@@ -29,22 +29,22 @@ class StateFolder {
   absl::StatusOr<std::string> settle_worker_id(const std::string& wanted);
   const std::string& mark() const { return mark_; }
   const std::string& incarnation() const { return incarnation_; }
-  // Supervisors that hold this very lock, see each other's processes and were started since the machine was form a lineage,
-  // counted by the generation: a later one has killed what the earlier ones left. A copy of the folder, a reboot, another
-  // machine or container begin a new one. Empty where that cannot be told.
+  // Supervisors that hold this very lock, see each other's processes and were started since the machine was form a
+  // lineage, counted by the generation: a later one has killed what the earlier ones left. A copy of the folder, a
+  // reboot, another machine or container begin a new one. Empty where that cannot be told.
   const std::string& lineage() const { return lineage_; }
   uint64_t generation() const { return generation_; }
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
-  void note_agent(int64_t pid);        // 0: none
-  bool is_there() const;               // the folder that was opened; false: it was removed or replaced
+  void note_agent(int64_t pid);  // 0: none
+  bool is_there() const;         // the folder that was opened; false: it was removed or replaced
   std::string work() const { return path_ + "/work"; }
-  void leave();                        // removes the pid files
+  void leave();  // removes the pid files
 
  private:
   explicit StateFolder(std::string path) : path_(std::move(path)) {}
   std::string read(const std::string& name) const;
-  absl::Status write(const std::string& name, const std::string& text) const;   // whole or not at all; 0600
+  absl::Status write(const std::string& name, const std::string& text) const;  // whole or not at all; 0600
 
   std::string path_;
   std::string mark_;
@@ -53,7 +53,7 @@ class StateFolder {
   std::string incarnation_;
   std::string lineage_;
   uint64_t generation_ = 0;
-  bool is_copy_ = false;               // or the machine was started again since
+  bool is_copy_ = false;  // or the machine was started again since
   Fd lock_;
 };
 

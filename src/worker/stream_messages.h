@@ -6,8 +6,8 @@
 #include "hodei/v1/worker_service.pb.h"
 #include "src/worker/core/session.h"
 #include "src/worker/line_cutter.h"
-#include "src/worker/report_line.h"
 #include "src/worker/live_usage.h"
+#include "src/worker/report_line.h"
 
 namespace hodei::worker {
 

@@ -33,7 +33,8 @@ using Stream = grpc::ServerReaderWriter<ServerMessage, WorkerMessage>;
 // Remembers what workers say, acknowledges it, and can break their streams.
 class FakeServer final : public v1::WorkerAgentService::Service {
  public:
-  grpc::Status Register(grpc::ServerContext*, const v1::RegisterRequest* request, v1::RegisterResponse* response) override {
+  grpc::Status Register(grpc::ServerContext*, const v1::RegisterRequest* request,
+                        v1::RegisterResponse* response) override {
     const std::lock_guard lock(mutex);
     registrations.push_back(*request);
     if (request->auth_token() != "otp" && request->session_id() != "session-1") {
@@ -100,7 +101,8 @@ class FakeServer final : public v1::WorkerAgentService::Service {
     }
     for (const auto& result : message.results()) {
       EXPECT_TRUE(result.has_log_bytes());
-      EXPECT_TRUE(ended.contains(result.execution_id()) || result.log_bytes() == 0) << "a result before the end of the log";
+      EXPECT_TRUE(ended.contains(result.execution_id()) || result.log_bytes() == 0)
+          << "a result before the end of the log";
       results[result.execution_id()] = result;
       if (ack_results) ack.mutable_ack()->add_results(result.execution_id());
     }
@@ -252,7 +254,7 @@ TEST_F(StreamTest, AJobGoesFromTheOrderToItsResult) {
 
 TEST_F(StreamTest, HeartbeatsTellWhatRunningJobsAndTheMachineUse) {
   start_and_wait();
-  v1::JobSpec limited = script("exec sleep 1000");   // dies with the supervisor, which is not stopped in good order
+  v1::JobSpec limited = script("exec sleep 1000");  // dies with the supervisor, which is not stopped in good order
   limited.mutable_resources()->set_memory_mb(100);
   server.run_job("j6.1", script("exec sleep 1000"));
   server.run_job("j6.2", limited);
@@ -270,7 +272,10 @@ TEST_F(StreamTest, ABrokenStreamLosesAndRepeatsNothing) {
   start_and_wait();
   server.run_job("j6.1", script("i=0; while [ $i -lt 30000 ]; do echo line $i; i=$((i+1)); done"));
   for (int n = 1; n <= 5; ++n) {
-    ASSERT_TRUE(until([&] { return server.hellos >= n && (server.logs["j6.1"].size() > 20'000u * static_cast<size_t>(n) || server.ended.contains("j6.1")); }));
+    ASSERT_TRUE(until([&] {
+      return server.hellos >= n &&
+             (server.logs["j6.1"].size() > 20'000u * static_cast<size_t>(n) || server.ended.contains("j6.1"));
+    }));
     server.break_stream();
     ASSERT_TRUE(until([&] { return server.hellos > n; }));
   }

@@ -121,7 +121,8 @@ absl::Status Supervisor::start() {
           ? cat("each with at most ", options_.job_processes, " processes")
           : std::string("and their processes are not limited"),
       "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
-  if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty()) say(missing);
+  if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty())
+    say(missing);
   server_heard_ = clock_.now().mono;
   launch_agent(clock_.now());
   return absl::OkStatus();
@@ -145,7 +146,8 @@ int Supervisor::run() {
 void Supervisor::gather() {
   const MonoTime now = clock_.now().mono;
   const bool has_free_slots = keeper_.held_count() < slots_of(options_);
-  const Duration time = pace_.gather_time(host_->count(), cores_, has_free_slots, kLeastGatherOfEvents, kMostGatherOfEvents, now);
+  const Duration time =
+      pace_.gather_time(host_->count(), cores_, has_free_slots, kLeastGatherOfEvents, kMostGatherOfEvents, now);
   const Duration left = last_turn_ + time - now;
   if (left > Duration::zero()) pause_for(std::min(left, time));
 }
@@ -189,9 +191,7 @@ void Supervisor::handle(uint64_t key, uint32_t, Now now) {
     case kSpawns: return host_->take_spawned(now);
     case kAgent: return on_agent(now);
     case kWatch: return on_watch();
-    case kRoom:
-      take_event_count(room_made_.get());
-      return host_->room_was_made(now);
+    case kRoom: take_event_count(room_made_.get()); return host_->room_was_made(now);
     default: return;
   }
 }
@@ -253,7 +253,7 @@ void Supervisor::carry_out(const KeeperAction& action, Now now) {
   } else if (const auto* signal = std::get_if<SignalTree>(&action)) {
     host_->signal(signal->execution, signal->kill);
   } else if (const auto* started = std::get_if<TellStarted>(&action)) {
-    if (!agent_) return;   // the next one finds it in the inventory
+    if (!agent_) return;  // the next one finds it in the inventory
     const uint64_t ring = host_->ring_of(started->execution);
     share_ring(ring);
     agent_->put(protocol::Started{started->execution, started->at, started->pid, ring});
@@ -273,7 +273,7 @@ void Supervisor::set_timer() {
   timer_set_ = next;
   itimerspec when{};
   if (next != kNever) {
-    const int64_t us = std::max<int64_t>(next.us, 1);   // 0 would switch it off
+    const int64_t us = std::max<int64_t>(next.us, 1);  // 0 would switch it off
     when.it_value = {.tv_sec = us / 1'000'000, .tv_nsec = us % 1'000'000 * 1000};
   }
   timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);

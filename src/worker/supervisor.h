@@ -25,8 +25,8 @@ class Supervisor {
 
   // Kills what an earlier supervisor left, then opens what the loop needs. Blocks the signals it listens to.
   absl::Status start();
-  int run();                             // until it is stopped; the process's exit code
-  bool turn(int timeout_ms = -1);        // one turn of the loop; false: the end
+  int run();                       // until it is stopped; the process's exit code
+  bool turn(int timeout_ms = -1);  // one turn of the loop; false: the end
 
  private:
   enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom, kWatch };
@@ -37,7 +37,7 @@ class Supervisor {
   void on_watch();
   void reap(Now now);
   void gather();
-  void settle(Now now);                  // carry out what the Keeper wants until it wants nothing
+  void settle(Now now);  // carry out what the Keeper wants until it wants nothing
   void carry_out(const KeeperAction& action, Now now);
   void set_timer();
   void leave_if_alone(Now now);
@@ -60,21 +60,21 @@ class Supervisor {
   AgentLauncher& launcher_;
   const Clock& clock_;
 
-  std::map<ExecutionId, std::string> keepsakes_;   // of held executions, for the next agent
-  SocketFolder socket_folder_;                     // of the socket that agents serve to jobs
+  std::map<ExecutionId, std::string> keepsakes_;  // of held executions, for the next agent
+  SocketFolder socket_folder_;                    // of the socket that agents serve to jobs
   std::string socket_secret_;
   Fd epoll_, signals_, timer_;
-  Fd output_ready_;                      // eventfds shared with the agent
+  Fd output_ready_;  // eventfds shared with the agent
   Fd room_made_;
   MonoTime timer_set_ = kNever;
   MonoTime last_turn_{0};
-  Pace pace_;                            // of children that end
+  Pace pace_;  // of children that end
   const size_t cores_ = std::max(1u, std::thread::hardware_concurrency());
 
   Keeper keeper_;
   std::shared_ptr<Orphans> orphans_;
   std::unique_ptr<Enclosures> enclosures_;
-  std::unique_ptr<ResourceGroups> groups_;   // null: no limits but those of the enclosures
+  std::unique_ptr<ResourceGroups> groups_;  // null: no limits but those of the enclosures
   std::optional<WorkFolders> folders_;
   ExecutionWatch watch_;
   RingPool rings_;
@@ -88,14 +88,14 @@ class Supervisor {
   MonoTime launched_at_{0};
   int quick_deaths_ = 0;
 
-  MonoTime server_heard_{0};             // when the lease was extended last
+  MonoTime server_heard_{0};  // when the lease was extended last
   MonoTime look_around_at_{0};
   bool stopping_ = false;
   int stop_signals_ = 0;
-  MonoTime stop_until_{0};               // when the grace time of a stop ends
-  bool agent_left_ = false;              // it said goodbye: no new one is started
+  MonoTime stop_until_{0};   // when the grace time of a stop ends
+  bool agent_left_ = false;  // it said goodbye: no new one is started
   int exit_code_ = 0;
-  MonoTime deliver_until_ = kNever;      // once nothing runs: how long the agent may still deliver
+  MonoTime deliver_until_ = kNever;  // once nothing runs: how long the agent may still deliver
 };
 
 }  // namespace hodei::worker

@@ -8,9 +8,9 @@
 namespace hodei::worker {
 namespace {
 
-constexpr Duration kLongLife = 10s;           // an agent that lived this long is replaced at once
+constexpr Duration kLongLife = 10s;  // an agent that lived this long is replaced at once
 constexpr Duration kMaxRelaunchWait = 5s;
-constexpr int kTriesOfNewest = 3;             // then our own binary, until an agent lives long
+constexpr int kTriesOfNewest = 3;  // then our own binary, until an agent lives long
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void Supervisor::share_ring(uint64_t ring) {
 // A child is replaced once it is reaped; one that closed its socket but lives on is of no use.
 void Supervisor::drop_channel(Now now) {
   hear_last_words(now);
-  agent_.reset();   // closing it takes it out of epoll
+  agent_.reset();  // closing it takes it out of epoll
   agent_writable_watched_ = false;
   if (agent_pid_ != 0) {
     kill(agent_pid_, SIGKILL);
@@ -100,9 +100,8 @@ void Supervisor::on_agent(Now now) {
 
 void Supervisor::on_message(protocol::Message& message, Now now) {
   if (auto* start = std::get_if<protocol::Start>(&message)) {
-    const StartOrder order{.execution = start->execution,
-                           .timeout = start->program.timeout,
-                           .grace = start->program.grace};
+    const StartOrder order{
+        .execution = start->execution, .timeout = start->program.timeout, .grace = start->program.grace};
     host_->offer(start->execution, std::move(start->program));
     keeper_.start(order, now);
     if (!start->keepsake.empty() && keeper_.holds(start->execution)) {

@@ -23,7 +23,7 @@ TEST_P(SupervisorTest, AKilledAgentCostsNoByteOfOutput) {
   run(a, "i=0; while [ $i -lt 60000 ]; do echo line $i; i=$((i+1)); done");
   std::string output;
   ASSERT_TRUE(until([&] { return (output += agent->read_output(a, 1)).size() > 20'000; }));
-  agent.reset();   // as kill -9 would: the socket closes, nothing is said
+  agent.reset();  // as kill -9 would: the socket closes, nothing is said
   attach();
   ASSERT_EQ(launcher.launches, 2);
   ASSERT_EQ(agent->attach->held.size(), 1u);
@@ -90,7 +90,7 @@ TEST_P(SupervisorTest, ARateMakesAJobWaitAndTheLoopSleep) {
   size_t bytes = 0;
   int turns = 0;
   while (bytes < 3000) {
-    supervisor->turn();   // without a time-out: only the timer wakes it
+    supervisor->turn();  // without a time-out: only the timer wakes it
     agent->listen();
     bytes += agent->read_output(a).size();
     ASSERT_LE(++turns, 100) << "it spins";

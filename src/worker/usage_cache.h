@@ -24,7 +24,7 @@ class UsageCache {
   }
   void store(const std::vector<LiveUsage>& usage) {
     read_.clear();
-    if (usage.empty()) asked_.reset();   // too early: what was held had not started
+    if (usage.empty()) asked_.reset();  // too early: what was held had not started
     for (const LiveUsage& each : usage) read_[each.execution] = each;
   }
   // Those of the given ones that were running when it was read.

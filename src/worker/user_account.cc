@@ -35,7 +35,7 @@ absl::StatusOr<UserAccount> find_user(const std::string& wanted, const std::stri
   const std::optional<uint32_t> number = whole_number(wanted);
   const std::string text = read_file(file);
   for (const std::string_view line : split(text, '\n')) {
-    const std::vector<std::string_view> fields = split(line, ':');   // name:password:uid:gid:…
+    const std::vector<std::string_view> fields = split(line, ':');  // name:password:uid:gid:…
     if (fields.size() < 4) continue;
     const std::optional<uint32_t> uid = whole_number(fields[2]), gid = whole_number(fields[3]);
     if (!uid || !gid) continue;
@@ -43,8 +43,8 @@ absl::StatusOr<UserAccount> find_user(const std::string& wanted, const std::stri
   }
   if (number && *number != UINT32_MAX) return UserAccount{*number, *number};
   if (wanted == "nobody") return UserAccount{kNobody, kNobody};
-  return absl::NotFoundError(cat("sandbox.user: there is no user '", wanted, "' on this worker; give one of ", file,
-                                 ", or a number"));
+  return absl::NotFoundError(
+      cat("sandbox.user: there is no user '", wanted, "' on this worker; give one of ", file, ", or a number"));
 }
 
 }  // namespace hodei::worker

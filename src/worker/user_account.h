@@ -1,5 +1,5 @@
-// Users of this machine. Read from /etc/passwd here: the C library would load plug-ins for it, which a static binary and
-// an empty root do not have.
+// Users of this machine. Read from /etc/passwd here: the C library would load plug-ins for it, which a static binary
+// and an empty root do not have.
 #pragma once
 
 #include <sys/types.h>

@@ -24,7 +24,8 @@ std::string first_address() {
   std::string found = "127.0.0.1";
   if (getifaddrs(&list) != 0) return found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || (each->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET || (each->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
     char text[INET_ADDRSTRLEN];
     const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
     if (inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)) != nullptr) found = text;
@@ -46,17 +47,17 @@ v1::Constraints::Isolation isolation(const std::string& word) {
   return value;
 }
 
-constexpr int64_t kSector = 512;   // of /proc/diskstats, whatever the disk
+constexpr int64_t kSector = 512;  // of /proc/diskstats, whatever the disk
 
 void add_network(MachineLoad& load) {
   std::ifstream devices("/proc/net/dev");
   std::string line;
   while (std::getline(devices, line)) {
     const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;   // the two lines of the heading
+    if (colon == std::string::npos) continue;  // the two lines of the heading
     std::istringstream name(line.substr(0, colon)), figures(line.substr(colon + 1));
     std::string device;
-    int64_t fields[9] = {};                     // the first is received bytes, the ninth sent ones
+    int64_t fields[9] = {};  // the first is received bytes, the ninth sent ones
     name >> device;
     for (int64_t& field : fields) figures >> field;
     if (device == "lo") continue;
@@ -78,7 +79,7 @@ void add_disks(MachineLoad& load) {
   std::string line;
   while (std::getline(disks, line)) {
     std::istringstream words(line);
-    int64_t major = 0, minor = 0, fields[7] = {};   // reads, merged, sectors read, ms, writes, merged, sectors written
+    int64_t major = 0, minor = 0, fields[7] = {};  // reads, merged, sectors read, ms, writes, merged, sectors written
     std::string name;
     words >> major >> minor >> name;
     for (int64_t& field : fields) words >> field;
@@ -154,7 +155,7 @@ MachineLoad LoadMeter::read() {
   for (uint64_t& field : fields) stat >> field;
   uint64_t total = 0;
   for (const uint64_t field : fields) total += field;
-  const uint64_t busy = total - fields[3] - fields[4];   // idle and waiting for disk
+  const uint64_t busy = total - fields[3] - fields[4];  // idle and waiting for disk
   if (total > total_ && total_ > 0) load.cpu = static_cast<double>(busy - busy_) / static_cast<double>(total - total_);
   busy_ = busy;
   total_ = total;

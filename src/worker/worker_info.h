@@ -13,11 +13,11 @@ v1::WorkerInfo worker_info(const WorkerOptions& options);
 uint32_t slots_of(const WorkerOptions& options);
 
 struct MachineLoad {
-  double cpu = 0;              // 0 … 1
+  double cpu = 0;  // 0 … 1
   int64_t memory_used_mb = 0;
-  int64_t network_rx_bytes = 0;   // since the machine started, loopback not counted
+  int64_t network_rx_bytes = 0;  // since the machine started, loopback not counted
   int64_t network_tx_bytes = 0;
-  int64_t disk_read_bytes = 0;    // of whole disks, since the machine started
+  int64_t disk_read_bytes = 0;  // of whole disks, since the machine started
   int64_t disk_write_bytes = 0;
 };
 

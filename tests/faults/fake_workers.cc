@@ -3,8 +3,8 @@
 //
 // usage: hodei-workers SERVER COUNT LEDGER
 //
-// Prints a line `online N held N finished N` whenever that has changed. A line `finish` on its standard input ends what is
-// held, with success. It leaves at the end of its standard input.
+// Prints a line `online N held N finished N` whenever that has changed. A line `finish` on its standard input ends what
+// is held, with success. It leaves at the end of its standard input.
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ using namespace hodei::worker;
 using hodei::ExecutionId;
 using hodei::Now;
 
-constexpr size_t kJoiningAtOnce = 200;           // tokens are asked for in waves
+constexpr size_t kJoiningAtOnce = 200;  // tokens are asked for in waves
 constexpr auto kCallTimeout = std::chrono::seconds(5);
 constexpr auto kLook = std::chrono::milliseconds(20);
 
@@ -101,8 +101,8 @@ class FakeWorker {
   FakeWorker(const std::string& server, size_t number, Inbox& inbox, Ledger& ledger)
       : id_("fake-" + std::to_string(number)), inbox_(inbox), ledger_(ledger), session_({}, hodei::mix64(number + 1)) {
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);   // a connection of its own
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 5000);        // as the agent has it
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 5000);       // as the agent has it
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -187,7 +187,7 @@ class FakeWorker {
     auto made = std::make_shared<Call>();
     made->request = request;
     made->context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
-    grpc::experimental::ChannelResetConnectionBackoff(channel_.get());   // back-off is the session's business
+    grpc::experimental::ChannelResetConnectionBackoff(channel_.get());  // back-off is the session's business
     const std::function<void(grpc::Status)> done = [this, made, then](const grpc::Status& status) {
       inbox_.put([made, then, status](Now now) { then(status, made->response, now); });
     };
@@ -290,7 +290,7 @@ void Stream::start(v1::WorkerAgentService::Stub& stub, const std::string& sessio
   self_ = std::move(self);
   context_.AddMetadata("hodei-session", session_id);
   stub.async()->WorkerStream(&context_, this);
-  AddHold();   // written to from outside of reactions
+  AddHold();  // written to from outside of reactions
   StartRead(&incoming_);
   StartCall();
 }
@@ -360,6 +360,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s SERVER COUNT LEDGER\n", argv[0]);
     return 2;
   }
-  setenv("GRPC_VERBOSITY", "NONE", 0);   // what fails is seen in the numbers
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // what fails is seen in the numbers
   Crowd(argv[1], std::stoul(argv[2]), argv[3]).run();
 }

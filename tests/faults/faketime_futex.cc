@@ -1,6 +1,7 @@
 // Completes libfaketime for programs that use abseil: its waits hand the kernel an absolute wall-clock time. Under
-// libfaketime that time is of the faked clock and the kernel's clock is not faked, so that a wait of a millisecond would
-// last as long as the clock has jumped, which no real jump does. Preloaded behind libfaketime, this translates it.
+// libfaketime that time is of the faked clock and the kernel's clock is not faked, so that a wait of a millisecond
+// would last as long as the clock has jumped, which no real jump does. Preloaded behind libfaketime, this translates
+// it.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

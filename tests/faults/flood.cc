@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kBlock = 64 << 10;
 constexpr size_t kLine = 100;
 
-uint64_t next(uint64_t& state) {   // xorshift
+uint64_t next(uint64_t& state) {  // xorshift
   state ^= state << 13;
   state ^= state >> 7;
   return state ^= state << 17;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   for (uint64_t at = 0; at < size; at += kBlock) {
     for (size_t i = 0; i < kBlock; i += sizeof(uint64_t)) {
       uint64_t eight = next(random);
-      if (!binary) eight = (eight & 0x0f0f0f0f0f0f0f0full) + 0x6161616161616161ull;   // a … p
+      if (!binary) eight = (eight & 0x0f0f0f0f0f0f0f0full) + 0x6161616161616161ull;  // a … p
       std::memcpy(block + i, &eight, sizeof(eight));
     }
     for (size_t i = 0; lines && i < kBlock; ++i) {

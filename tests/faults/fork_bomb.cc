@@ -1,5 +1,5 @@
-// A job that forks as fast as it can and does not want to die: every process ignores SIGTERM and forks on, and some leave
-// their session. Tells on stdout, once, how many there were when the system first refused another one.
+// A job that forks as fast as it can and does not want to die: every process ignores SIGTERM and forks on, and some
+// leave their session. Tells on stdout, once, how many there were when the system first refused another one.
 //
 // usage: hodei-fork-bomb MOST        MOST: a bomb for a test stops there by itself, in case nothing else stops it
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr int kLeaves = 10;           // every so many processes one leaves its session
-constexpr int kRetryUs = 200'000;     // shells wait even longer before they try again
+constexpr int kLeaves = 10;        // every so many processes one leaves its session
+constexpr int kRetryUs = 200'000;  // shells wait even longer before they try again
 
 // In memory that all of them share.
 struct Count {

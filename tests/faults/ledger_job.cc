@@ -9,7 +9,8 @@
 //
 // usage: hodei-ledger-job LEDGER WORK_MS [GATE]
 //
-// With a gate it works on until a file appears: GATE.first for the first execution of the job, GATE.later for the others.
+// With a gate it works on until a file appears: GATE.first for the first execution of the job, GATE.later for the
+// others.
 #include <fcntl.h>
 #include <unistd.h>
 

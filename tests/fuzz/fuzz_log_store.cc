@@ -47,7 +47,7 @@ static void written_on(SegmentLogStore& logs, ExecutionId execution) {
 FUZZ_TARGET(input) {
   Decoder in(input);
   const uint64_t repairs = in.u64();
-  const bool is_forged = (repairs & 3) != 0;   // right checksums over bytes that make no sense
+  const bool is_forged = (repairs & 3) != 0;  // right checksums over bytes that make no sense
   PowerCutFiles files(1);
   for (uint64_t id = 1; id <= 2; ++id) {
     std::string segment(in.text());

@@ -8,11 +8,10 @@
 using namespace hodei;
 
 static bool has_nul(const std::vector<std::string>& texts) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [](std::string_view t) {
-                       if (t.starts_with(worker::kFolderMark)) t.remove_prefix(worker::kFolderMark.size());
-                       return t.find('\0') != std::string_view::npos;
-                     });
+  return std::any_of(texts.begin(), texts.end(), [](std::string_view t) {
+    if (t.starts_with(worker::kFolderMark)) t.remove_prefix(worker::kFolderMark.size());
+    return t.find('\0') != std::string_view::npos;
+  });
 }
 
 static void order(v1::RunJob& run) {

@@ -353,11 +353,13 @@ void odd_numbers() {
     head.backoff.factor = odd[i];
     seed("rows", name + "-details", std::string(1, 6) + store::pack_details(head));
   }
-  const std::vector<std::string> words = {"nan", "-nan", ".nan", "inf", "-inf", ".inf", "1e308", "-1e308", "-0", "1e-320", "1e999"};
+  const std::vector<std::string> words = {"nan",   "-nan",   ".nan", "inf",    "-inf", ".inf",
+                                          "1e308", "-1e308", "-0",   "1e-320", "1e999"};
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string name = fmt::format("odd-number-{:02}", i);
     seed("quantities", name, words[i] + "s");
-    seed("job_file", name, "command: {shell: {cmd: x}}\nresources: {cpu_cores: " + words[i] + "}\nbackoff: {factor: " + words[i] + "}\n");
+    seed("job_file", name,
+         "command: {shell: {cmd: x}}\nresources: {cpu_cores: " + words[i] + "}\nbackoff: {factor: " + words[i] + "}\n");
     seed("report_line", name, "progress " + words[i] + " done");
     seed("config_file", name, "cpu: " + words[i] + "\nlog_retention_size: " + words[i] + "\nlease: " + words[i] + "\n");
   }

@@ -117,7 +117,8 @@ absl::Status watch(Provider& provider, const Call&) {
     fmt::print("changed={}\n", worker_id);
     std::fflush(stdout);
   });
-  while (std::getchar() != EOF) {}
+  while (std::getchar() != EOF) {
+  }
   provider.unwatch();
   return absl::OkStatus();
 }
@@ -126,11 +127,12 @@ struct Verb {
   const char* name;
   absl::Status (*run)(Provider& provider, const Call& call);
 };
-constexpr Verb kVerbs[] = {{"create", create}, {"status", status}, {"destroy", destroy}, {"logs", logs}, {"list", list},
-                           {"health", health}, {"capabilities", capabilities}, {"watch", watch}};
+constexpr Verb kVerbs[] = {{"create", create}, {"status", status}, {"destroy", destroy},           {"logs", logs},
+                           {"list", list},     {"health", health}, {"capabilities", capabilities}, {"watch", watch}};
 
 int run(const Verb& verb, const Call& call, const std::string& type) {
-  const Installation installation{.id = call.word("installation", "call"), .folder = call.word("folder", "/tmp"),
+  const Installation installation{.id = call.word("installation", "call"),
+                                  .folder = call.word("folder", "/tmp"),
                                   .worker_binary = call.word("worker")};
   const ProviderConfig config{.name = call.word("name", type), .type = type, .options = call.all("option.")};
   absl::StatusOr<std::unique_ptr<Provider>> provider = server::make_provider(config, installation);

@@ -117,7 +117,9 @@ int main(int argc, char** argv) {
                                      : cat("--type: '", order.config.type, "' is none of ", types));
   }
   settle(order);
-  order.setup.make = [&](const Installation& installation) { return server::make_provider(order.config, installation); };
+  order.setup.make = [&](const Installation& installation) {
+    return server::make_provider(order.config, installation);
+  };
   const std::vector<Finding> found =
       check_provider(order.setup, [](const std::string& check, const std::vector<Finding>& wrong) {
         fmt::print("{} {}\n", wrong.empty() ? "ok    " : "WRONG ", check);

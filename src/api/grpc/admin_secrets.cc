@@ -66,10 +66,12 @@ AdminService::Unary* AdminService::PutSecret(Context* c, const v1::PutSecretRequ
   });
 }
 
-AdminService::Unary* AdminService::DeleteSecret(Context* c, const v1::DeleteSecretRequest* in, v1::DeleteSecretResponse*) {
+AdminService::Unary* AdminService::DeleteSecret(Context* c, const v1::DeleteSecretRequest* in,
+                                                v1::DeleteSecretResponse*) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  return decide<core::Done>(server_, c, core::DropStoredSecret{*ns, in->name(), principal_of(*c)}, [](const core::Done&) {});
+  return decide<core::Done>(server_, c, core::DropStoredSecret{*ns, in->name(), principal_of(*c)},
+                            [](const core::Done&) {});
 }
 
 AdminService::Unary* AdminService::ListSecrets(Context*, const v1::ListSecretsRequest* in,

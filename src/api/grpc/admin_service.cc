@@ -20,8 +20,8 @@ int64_t resident_bytes() {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* AdminService::GetSystemStatus(grpc::CallbackServerContext* c, const v1::GetSystemStatusRequest*,
-                                                        v1::SystemStatus* out) {
+grpc::ServerUnaryReactor* AdminService::GetSystemStatus(grpc::CallbackServerContext* c,
+                                                        const v1::GetSystemStatusRequest*, v1::SystemStatus* out) {
   grpc::ServerUnaryReactor* reactor = c->DefaultReactor();
   server_.loop().post(core::Question(core::DescribeSystem{}), [this, reactor, out](absl::StatusOr<core::Reply> reply) {
     // A server that cannot reach its store still says so.

@@ -27,7 +27,8 @@ grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* ArtifactService::downloa
   return start_download(server_, *c, Callers::WorkersOnly, *in);
 }
 
-ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifactsRequest* in, v1::ListArtifactsResponse* out) {
+ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifactsRequest* in,
+                                              v1::ListArtifactsResponse* out) {
   constexpr int kUsual = 100;
   constexpr int kMost = 1000;
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());

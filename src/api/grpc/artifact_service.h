@@ -14,7 +14,8 @@ class ArtifactService final : public v1::ArtifactService::CallbackService {
   using Unary = grpc::ServerUnaryReactor;
 
   grpc::ServerReadReactor<v1::UploadArtifactRequest>* Upload(Context* c, v1::StoredArtifact* out) override;
-  grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* Download(Context* c, const v1::DownloadArtifactRequest* in) override;
+  grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* Download(Context* c,
+                                                                   const v1::DownloadArtifactRequest* in) override;
   Unary* List(Context* c, const v1::ListArtifactsRequest* in, v1::ListArtifactsResponse* out) override;
   Unary* Stat(Context* c, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) override;
   Unary* Delete(Context* c, const v1::DeleteArtifactRequest* in, v1::DeleteArtifactResponse* out) override;

@@ -23,7 +23,7 @@ struct Ending {
   std::mutex mutex;
   Reactor* reactor = nullptr;  // null: the call is ended
   uint64_t open_call = 0;
-  bool working = false;              // in the pool: the call lives until that is over
+  bool working = false;                // in the pool: the call lives until that is over
   std::optional<absl::Status> wanted;  // the end that came up meanwhile
 
   void end(const absl::Status& status) {
@@ -95,7 +95,8 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
 
   void OnReadDone(bool ok) override {
     if (!ok) return ending_->end(absl::AbortedError("the upload broke off before its end"));
-    work_in_pool(server_, ending_, [this] { take_part(); }, [this] { StartRead(&part_); });
+    work_in_pool(
+        server_, ending_, [this] { take_part(); }, [this] { StartRead(&part_); });
   }
   void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
   void OnDone() override {
@@ -112,11 +113,13 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
   absl::Status take() {
     if (part_.has_header()) {
       if (upload_ != nullptr) return bad_field("header", "may only be in the first message");
-      // A person is told at once; what a job sends is refused piece by piece with UNAVAILABLE, and its worker tries again.
+      // A person is told at once; what a job sends is refused piece by piece with UNAVAILABLE, and its worker tries
+      // again.
       if (part_.header().artifact().execution_id().empty()) RETURN_IF_ERROR(server_.check_room());
       ASSIGN_OR_RETURN(const server::ArtifactKey key,
                        allowed_key(server_, caller_, ArtifactUse::Store, part_.header().artifact()));
-      ASSIGN_OR_RETURN(upload_, server_.artifacts().begin(key, std::chrono::milliseconds(part_.header().expires_in_ms())));
+      ASSIGN_OR_RETURN(upload_,
+                       server_.artifacts().begin(key, std::chrono::milliseconds(part_.header().expires_in_ms())));
       return absl::OkStatus();
     }
     if (upload_ == nullptr) return bad_field("header", "must be in the first message");
@@ -159,12 +162,14 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
 
   void OnSendInitialMetadataDone(bool ok) override {
     if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
-    work_in_pool(server_, ending_, [this] { open_and_read(); }, [this] { StartWrite(&part_); });
+    work_in_pool(
+        server_, ending_, [this] { open_and_read(); }, [this] { StartWrite(&part_); });
   }
   void OnWriteDone(bool ok) override {
     if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
     part_.clear_artifact();
-    work_in_pool(server_, ending_, [this] { read_next(); }, [this] { StartWrite(&part_); });
+    work_in_pool(
+        server_, ending_, [this] { read_next(); }, [this] { StartWrite(&part_); });
   }
   void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
   void OnDone() override {

@@ -14,12 +14,13 @@ grpc::ServerUnaryReactor* cancel_and_wait(server::Server& server, JobId job, con
     const core::JobState state = event->job->state;
     if (core::is_terminal(state)) answer.give(absl::OkStatus(), [out, state] { out->set_state(to_proto(state)); });
   });
-  server.loop().post_bounded(core::Cancel{job, reason}, [&server, answer, job, absent](const absl::StatusOr<core::Reply>& reply) {
-    if (reply.ok()) return;   // when the wish is taken the answer comes with the job's end
-    if (!absl::IsNotFound(reply.status())) return answer.give(reply.status());
-    const absl::Status taken = server.reads().post([answer, job, absent] { answer.give(absent(job)); });
-    if (!taken.ok()) answer.give(taken);
-  });
+  server.loop().post_bounded(
+      core::Cancel{job, reason}, [&server, answer, job, absent](const absl::StatusOr<core::Reply>& reply) {
+        if (reply.ok()) return;  // when the wish is taken the answer comes with the job's end
+        if (!absl::IsNotFound(reply.status())) return answer.give(reply.status());
+        const absl::Status taken = server.reads().post([answer, job, absent] { answer.give(absent(job)); });
+        if (!taken.ok()) answer.give(taken);
+      });
   return answer.reactor();
 }
 

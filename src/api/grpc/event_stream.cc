@@ -73,7 +73,7 @@ struct JobFeed {
   std::mutex mutex;
   bool history_sent = false;
   size_t told = 0;
-  std::vector<std::shared_ptr<const server::JobEvent>> early;   // while the history is being read
+  std::vector<std::shared_ptr<const server::JobEvent>> early;  // while the history is being read
 
   void tell(const core::JobHead& job) {
     push_transitions(writer, job, told);
@@ -153,18 +153,19 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* start_event_stream(server::Server&
   return stream_job(server, *job);
 }
 
-grpc::ServerWriteReactor<v1::SchedulingDecision>* start_decision_stream(server::Server& server,
-                                                                        const v1::SchedulingDecisionStreamRequest& request) {
+grpc::ServerWriteReactor<v1::SchedulingDecision>* start_decision_stream(
+    server::Server& server, const v1::SchedulingDecisionStreamRequest& request) {
   auto watch = std::make_shared<uint64_t>(0);
   auto writer = std::make_shared<QueuedWriter<v1::SchedulingDecision>>(
       server.open_calls(), [&server, watch] { server.events().unwatch(*watch); });
-  *watch = server.events().watch_all([writer, ns = request.namespace_()](const std::shared_ptr<const server::JobEvent>& event) {
-    const core::JobHead& job = *event->job;
-    if (job.state != core::JobState::Scheduled || event->progress || (!ns.empty() && job.ns.str() != ns)) return;
-    v1::SchedulingDecision out;
-    to_proto(job.past->executions.back(), job.id, &out);
-    writer->push(std::move(out));
-  });
+  *watch = server.events().watch_all(
+      [writer, ns = request.namespace_()](const std::shared_ptr<const server::JobEvent>& event) {
+        const core::JobHead& job = *event->job;
+        if (job.state != core::JobState::Scheduled || event->progress || (!ns.empty() && job.ns.str() != ns)) return;
+        v1::SchedulingDecision out;
+        to_proto(job.past->executions.back(), job.id, &out);
+        writer->push(std::move(out));
+      });
   return writer->reactor();
 }
 

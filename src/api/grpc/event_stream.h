@@ -11,7 +11,7 @@ namespace hodei::api {
 grpc::ServerWriteReactor<v1::ExecutionEvent>* start_event_stream(server::Server& server,
                                                                  const v1::ExecutionEventStreamRequest& request);
 
-grpc::ServerWriteReactor<v1::SchedulingDecision>* start_decision_stream(server::Server& server,
-                                                                        const v1::SchedulingDecisionStreamRequest& request);
+grpc::ServerWriteReactor<v1::SchedulingDecision>* start_decision_stream(
+    server::Server& server, const v1::SchedulingDecisionStreamRequest& request);
 
 }  // namespace hodei::api

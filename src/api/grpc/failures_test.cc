@@ -13,7 +13,8 @@ TEST(Failures, EveryReasonHasAWord) {
 }
 
 TEST(Failures, WhatAPersonCanRepairComesWithASuggestion) {
-  for (const char* word : {"command_not_found", "permission_denied", "oom", "timeout", "secret_error", "artifact_error"}) {
+  for (const char* word :
+       {"command_not_found", "permission_denied", "oom", "timeout", "secret_error", "artifact_error"}) {
     EXPECT_FALSE(suggestion_for(word).empty()) << word;
   }
 }

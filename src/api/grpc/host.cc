@@ -22,7 +22,14 @@ namespace hodei::api {
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s), workers(s), scheduler(s), logs(s), metrics(s), artifacts(s), providers(s), admin(s, address, std::move(local_worker)) {}
+      : jobs(s),
+        workers(s),
+        scheduler(s),
+        logs(s),
+        metrics(s),
+        artifacts(s),
+        providers(s),
+        admin(s, address, std::move(local_worker)) {}
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
@@ -32,9 +39,9 @@ struct GrpcHost::Parts {
   ProviderService providers;
   AdminService admin;
   int port = 0;
-  bool everywhere = false;               // it listens on all addresses of this machine already
+  bool everywhere = false;  // it listens on all addresses of this machine already
   std::unique_ptr<grpc::Server> server;
-  std::mutex mutex;                      // guards the doors
+  std::mutex mutex;  // guards the doors
   std::map<std::string, std::unique_ptr<WorkerDoor>> doors;
 };
 
@@ -75,7 +82,8 @@ GrpcHost::~GrpcHost() { stop(); }
 absl::Status GrpcHost::open_worker_door(const std::string& host) {
   const std::lock_guard lock(parts_->mutex);
   if (parts_->everywhere || parts_->server == nullptr || parts_->doors.contains(host)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(parts_->doors[host], WorkerDoor::open(cat(host, ":", parts_->port), parts_->workers, parts_->artifacts));
+  ASSIGN_OR_RETURN(parts_->doors[host],
+                   WorkerDoor::open(cat(host, ":", parts_->port), parts_->workers, parts_->artifacts));
   return absl::OkStatus();
 }
 

@@ -18,8 +18,8 @@ class GrpcHost {
                                                         std::function<LocalWorker()> local_worker);
   ~GrpcHost();
 
-  // Listens on a further address of this machine, with the same port, for calls of workers only. Safe from any thread; OK
-  // when it is open already.
+  // Listens on a further address of this machine, with the same port, for calls of workers only. Safe from any thread;
+  // OK when it is open already.
   absl::Status open_worker_door(const std::string& host);
 
   // Calls that are under way get a moment to end.

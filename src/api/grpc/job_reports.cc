@@ -13,8 +13,9 @@ constexpr size_t kMaxOutput = 64 * 1024;
 // A report with one item; the answer says whether the execution was the current one. About what was never given to it a
 // worker may not even ask.
 template <class Out>
-grpc::ServerUnaryReactor* report(server::Server& server, grpc::CallbackServerContext* c, const std::string& execution_id,
-                                 Out* out, std::function<void(ExecutionId, core::Report&)> add) {
+grpc::ServerUnaryReactor* report(server::Server& server, grpc::CallbackServerContext* c,
+                                 const std::string& execution_id, Out* out,
+                                 std::function<void(ExecutionId, core::Report&)> add) {
   const absl::StatusOr<ExecutionId> execution = parse_execution_id(execution_id);
   if (!execution.ok()) return finish(c, execution.status());
   if (!session_in(*c)) return finish(c, needs_session());
@@ -44,11 +45,13 @@ grpc::ServerUnaryReactor* report(server::Server& server, grpc::CallbackServerCon
 
 JobService::Unary* JobService::StartJob(Context* c, const v1::StartJobRequest* in, v1::StartJobResponse* out) {
   const WallTime now = server_.clock().now().wall;
-  return report(server_, c, in->execution_id(), out,
-                [now](ExecutionId e, core::Report& r) { r.started.push_back({e, now}); });
+  return report(server_, c, in->execution_id(), out, [now](ExecutionId e, core::Report& r) {
+    r.started.push_back({e, now});
+  });
 }
 
-JobService::Unary* JobService::UpdateProgress(Context* c, const v1::UpdateProgressRequest* in, v1::UpdateProgressResponse* out) {
+JobService::Unary* JobService::UpdateProgress(Context* c, const v1::UpdateProgressRequest* in,
+                                              v1::UpdateProgressResponse* out) {
   const absl::Status usable = check_within("percentage", in->percentage(), 0, 100);
   if (!usable.ok()) return finish(c, usable);
   return report(server_, c, in->execution_id(), out, [in](ExecutionId e, core::Report& r) {

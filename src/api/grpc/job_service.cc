@@ -39,7 +39,7 @@ absl::StatusOr<JobId> job_page_start(const std::string& token) {
 }  // namespace
 
 absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in,
-                                                         std::string* note) {
+                                                    std::string* note) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
   // Nearly all submissions are a spec as it is: that one is not copied.
@@ -51,7 +51,8 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   StorableSpec storable;
   RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
   *note = std::move(storable.note);
-  ASSIGN_OR_RETURN(core::NewJob job, new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
+  ASSIGN_OR_RETURN(core::NewJob job,
+                   new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   adopt_trace(c, job);
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
@@ -70,7 +71,8 @@ JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* i
   });
 }
 
-JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatchRequest* in, v1::QueueJobBatchResponse* out) {
+JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatchRequest* in,
+                                             v1::QueueJobBatchResponse* out) {
   if (const absl::Status room = server_.check_room(); !room.ok()) return finish(c, room);
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
@@ -78,7 +80,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     return finish(c, bad_field("specs", "a batch holds 1 to ", kMaxBatch, " jobs, not ", in->specs_size()));
   }
   std::string correlation = correlation_of(*c, in->correlation_id());
-  if (correlation.empty()) correlation = random_uuid();   // one request, one id
+  if (correlation.empty()) correlation = random_uuid();  // one request, one id
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
   for (int i = 0; i < in->specs_size(); ++i) {
@@ -165,7 +167,8 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [this, reactor, out, absent, id = *id](auto reply) {
-    if (absl::IsNotFound(reply.status())) return read_then_finish(server_, reactor, [absent, id] { return absent(id); });
+    if (absl::IsNotFound(reply.status()))
+      return read_then_finish(server_, reactor, [absent, id] { return absent(id); });
     if (reply.ok()) out->set_state(to_proto(std::get<core::CancelTaken>(*reply).state));
     reactor->Finish(to_grpc(reply.status()));
   });
@@ -213,8 +216,8 @@ JobService::Unary* JobService::DeleteJobs(Context* c, const v1::DeleteJobsReques
   return reactor;
 }
 
-grpc::ServerWriteReactor<v1::ExecutionEvent>* JobService::ExecutionEventStream(Context*,
-                                                                               const v1::ExecutionEventStreamRequest* in) {
+grpc::ServerWriteReactor<v1::ExecutionEvent>* JobService::ExecutionEventStream(
+    Context*, const v1::ExecutionEventStreamRequest* in) {
   return start_event_stream(server_, *in);
 }
 
@@ -227,7 +230,8 @@ JobService::Unary* JobService::PutTemplate(Context* c, const v1::PutTemplateRequ
                                    [out](const core::TemplatePut& put) { *out = to_proto(put.row); });
 }
 
-JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTemplateRequest* in, v1::DeleteTemplateResponse*) {
+JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTemplateRequest* in,
+                                              v1::DeleteTemplateResponse*) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   return decide<core::Done>(server_, c, core::DropJobTemplate{*ns, in->name()}, [](const core::Done&) {});
@@ -243,7 +247,8 @@ JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequ
   });
 }
 
-JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) {
+JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in,
+                                             v1::ListTemplatesResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   return read(server_, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {

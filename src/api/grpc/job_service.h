@@ -27,8 +27,8 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   Unary* CancelJob(Context* c, const v1::CancelJobRequest* in, v1::CancelJobResponse* out) override;
   Unary* DeleteJobs(Context* c, const v1::DeleteJobsRequest* in, v1::DeleteJobsResponse* out) override;
   Unary* RetryJob(Context* c, const v1::RetryJobRequest* in, v1::QueueJobResponse* out) override;
-  grpc::ServerWriteReactor<v1::ExecutionEvent>* ExecutionEventStream(Context* c,
-                                                                     const v1::ExecutionEventStreamRequest* in) override;
+  grpc::ServerWriteReactor<v1::ExecutionEvent>* ExecutionEventStream(
+      Context* c, const v1::ExecutionEventStreamRequest* in) override;
   Unary* PutTemplate(Context* c, const v1::PutTemplateRequest* in, v1::Template* out) override;
   Unary* DeleteTemplate(Context* c, const v1::DeleteTemplateRequest* in, v1::DeleteTemplateResponse* out) override;
   Unary* GetTemplate(Context* c, const v1::GetTemplateRequest* in, v1::Template* out) override;

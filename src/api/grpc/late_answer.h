@@ -64,7 +64,7 @@ class LateAnswer final {
   }
 
   std::shared_ptr<State> state_;
-  Call* call_;   // its own owner; alive until it was answered
+  Call* call_;  // its own owner; alive until it was answered
 };
 
 }  // namespace hodei::api

@@ -16,7 +16,8 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
   const absl::StatusOr<JobId> job = parse_job_id(in->job_id());
   if (!job.ok()) return finish(c, job.status());
   if (in->execution() < 0) return finish(c, bad_field("execution", "must not be negative"));
-  if (in->limit() < 0 || in->limit() > kMaxEntries) return finish(c, bad_field("limit", "must be between 0 and ", kMaxEntries));
+  if (in->limit() < 0 || in->limit() > kMaxEntries)
+    return finish(c, bad_field("limit", "must be between 0 and ", kMaxEntries));
   if (in->offset() < 0) return finish(c, bad_field("offset", "must not be negative"));
   return read(server_, server_.files(), [this, in, out, job = *job](const store::ReadLimit&) -> absl::Status {
     ASSIGN_OR_RETURN(const server::LogPage page,
@@ -29,7 +30,8 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
     out->set_complete(page.complete);
     out->set_expired(page.expired);
     for (const server::LogChunk& chunk : page.chunks) {
-      if (chunk.gap && chunk.gap->reason == server::kExpired) out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
+      if (chunk.gap && chunk.gap->reason == server::kExpired)
+        out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
     }
     return absl::OkStatus();
   });

@@ -13,7 +13,8 @@ absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsReq
   ASSIGN_OR_RETURN(out.job, parse_job_id(in.job_id()));
   if (in.execution() < 0) return bad_field("execution", "must not be negative");
   if (in.from_offset() < 0) return bad_field("from_offset", "must not be negative");
-  if (in.from_offset() > 0 && in.execution() == 0) return bad_field("from_offset", "belongs to one execution: set `execution` too");
+  if (in.from_offset() > 0 && in.execution() == 0)
+    return bad_field("from_offset", "belongs to one execution: set `execution` too");
   out.execution = static_cast<uint32_t>(in.execution());
   out.from_offset = in.from_offset();
   out.follow = !in.no_follow();
@@ -109,7 +110,8 @@ absl::StatusOr<std::shared_ptr<server::Subscription>> LogFeed::subscribe() {
 }
 
 void LogFeed::work() {
-  std::shared_ptr<server::Subscription> reading;   // outlives the lock: its end may need the hub, which may wait for the lock
+  std::shared_ptr<server::Subscription>
+      reading;  // outlives the lock: its end may need the hub, which may wait for the lock
   std::unique_lock lock(mutex);
   do {
     again = false;

@@ -19,7 +19,8 @@ WallTime time_of(const google::protobuf::Timestamp& t) {
   return {std::clamp(t.seconds(), -kMost, kMost) * 1'000'000 + t.nanos() / 1'000};
 }
 
-bool matches(const std::map<std::string, std::string>& labels, const google::protobuf::Map<std::string, std::string>& wanted) {
+bool matches(const std::map<std::string, std::string>& labels,
+             const google::protobuf::Map<std::string, std::string>& wanted) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
     const auto found = labels.find(one.first);
     return found != labels.end() && found->second == one.second;
@@ -31,8 +32,10 @@ bool matches(const std::map<std::string, std::string>& labels, const google::pro
 absl::StatusOr<WorkerLabels> labels_of_workers(server::Server& server) {
   auto answer = std::make_shared<std::promise<absl::StatusOr<core::Reply>>>();
   std::future<absl::StatusOr<core::Reply>> reply = answer->get_future();
-  server.loop().post_bounded(core::Question(core::DescribeWorkers{}), [answer](auto given) { answer->set_value(std::move(given)); });
-  if (reply.wait_for(kLoopLimit) != std::future_status::ready) return absl::UnavailableError("the server is busy; try again in a moment");
+  server.loop().post_bounded(core::Question(core::DescribeWorkers{}),
+                             [answer](auto given) { answer->set_value(std::move(given)); });
+  if (reply.wait_for(kLoopLimit) != std::future_status::ready)
+    return absl::UnavailableError("the server is busy; try again in a moment");
   const absl::StatusOr<core::Reply> views = reply.get();
   RETURN_IF_ERROR(views.status());
   WorkerLabels out;
@@ -49,7 +52,8 @@ bool MetricChoice::has(const store::MetricSample& sample, bool with_jobs) const 
 }
 
 absl::StatusOr<MetricChoice> choice_of(server::Server& server, const v1::MetricFilter& filter) {
-  if (filter.worker_ids_size() > kMaxWorkers) return bad_field("filter.worker_ids", "at most ", kMaxWorkers, " workers");
+  if (filter.worker_ids_size() > kMaxWorkers)
+    return bad_field("filter.worker_ids", "at most ", kMaxWorkers, " workers");
   MetricChoice out;
   if (!filter.job_id().empty()) {
     ASSIGN_OR_RETURN(out.job, parse_job_id(filter.job_id()));
@@ -82,13 +86,15 @@ absl::StatusOr<store::MetricQuery> query_of(const MetricChoice& choice, const v1
 absl::StatusOr<std::vector<store::MetricSample>> samples_of(server::Server& server, const MetricChoice& choice,
                                                             const store::MetricQuery& query) {
   std::vector<store::MetricSample> out;
-  if (choice.workers && choice.workers->empty()) return out;   // no worker has these labels; an empty list would mean all
+  if (choice.workers && choice.workers->empty())
+    return out;  // no worker has these labels; an empty list would mean all
   RETURN_IF_ERROR(server.samples().read(query, [&out](const store::MetricSample& sample) {
     out.push_back(sample);
     return out.size() <= kMaxMetricSamples;
   }));
   if (out.size() <= kMaxMetricSamples) return out;
-  return absl::ResourceExhaustedError(cat("span: more than ", kMaxMetricSamples, " samples; ask for a shorter time or fewer workers"));
+  return absl::ResourceExhaustedError(
+      cat("span: more than ", kMaxMetricSamples, " samples; ask for a shorter time or fewer workers"));
 }
 
 void to_proto(const store::MetricSample& sample, v1::MetricSample* out) {

@@ -20,8 +20,8 @@ using WorkerLabels = std::map<WorkerId, std::map<std::string, std::string>>;
 absl::StatusOr<WorkerLabels> labels_of_workers(server::Server& server);
 
 struct MetricChoice {
-  std::optional<std::vector<WorkerId>> workers;   // nothing: all
-  JobId job{};                                    // 0: none named
+  std::optional<std::vector<WorkerId>> workers;  // nothing: all
+  JobId job{};                                   // 0: none named
 
   bool has(const store::MetricSample& sample, bool with_jobs) const;
 };

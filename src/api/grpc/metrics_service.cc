@@ -55,7 +55,8 @@ void fill(const std::string& key, GroupValues& values, v1::MetricGroup* out) {
 }
 
 // What a sample counts for.
-std::string key_of(const store::MetricSample& sample, const v1::GetAggregatedMetricsRequest& in, const WorkerLabels& labels) {
+std::string key_of(const store::MetricSample& sample, const v1::GetAggregatedMetricsRequest& in,
+                   const WorkerLabels& labels) {
   if (in.group_by() == v1::GetAggregatedMetricsRequest::worker) return sample.worker.str();
   if (in.group_by() != v1::GetAggregatedMetricsRequest::label) return {};
   const auto worker = labels.find(sample.worker);
@@ -68,14 +69,17 @@ absl::StatusOr<Duration> step_of(int64_t step_ms, const store::MetricQuery& quer
   const Duration span = query.until - query.from;
   if (step_ms == 0) return std::max(kShortestStep, span / kDefaultSteps);
   const Duration step = std::chrono::milliseconds(step_ms);
-  if (step_ms < 0 || step < kShortestStep) return bad_field("step_ms", "must be at least 1000 (0: the span in 60 steps), not ", step_ms);
-  if (span / step > kMaxMetricSteps) return bad_field("step_ms", "gives more than ", kMaxMetricSteps, " steps; make it longer, or the span shorter");
+  if (step_ms < 0 || step < kShortestStep)
+    return bad_field("step_ms", "must be at least 1000 (0: the span in 60 steps), not ", step_ms);
+  if (span / step > kMaxMetricSteps)
+    return bad_field("step_ms", "gives more than ", kMaxMetricSteps, " steps; make it longer, or the span shorter");
   return step;
 }
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Context*, const v1::StreamMetricsRequest* in) {
+grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Context*,
+                                                                          const v1::StreamMetricsRequest* in) {
   auto watch = std::make_shared<SampleWatch>();
   auto writer = std::make_shared<Samples>(server_.open_calls(), [this, watch] { watch->end(server_.recorder()); });
   auto* reactor = writer->reactor();
@@ -107,7 +111,8 @@ grpc::ServerUnaryReactor* MetricsService::GetTimeSeriesMetrics(Context*, const v
   return read(server_, [this, in, out](const store::ReadLimit&) { return time_series(*in, out); });
 }
 
-absl::Status MetricsService::aggregate(const v1::GetAggregatedMetricsRequest& in, v1::GetAggregatedMetricsResponse* out) {
+absl::Status MetricsService::aggregate(const v1::GetAggregatedMetricsRequest& in,
+                                       v1::GetAggregatedMetricsResponse* out) {
   const bool by_label = in.group_by() == v1::GetAggregatedMetricsRequest::label;
   if (by_label && in.label_key().empty()) return bad_field("label_key", "is required to group by a label");
   ASSIGN_OR_RETURN(const MetricChoice choice, choice_of(server_, in.filter()));
@@ -127,7 +132,8 @@ absl::Status MetricsService::aggregate(const v1::GetAggregatedMetricsRequest& in
   return absl::OkStatus();
 }
 
-absl::Status MetricsService::time_series(const v1::GetTimeSeriesMetricsRequest& in, v1::GetTimeSeriesMetricsResponse* out) {
+absl::Status MetricsService::time_series(const v1::GetTimeSeriesMetricsRequest& in,
+                                         v1::GetTimeSeriesMetricsResponse* out) {
   ASSIGN_OR_RETURN(const MetricChoice choice, choice_of(server_, in.filter()));
   ASSIGN_OR_RETURN(const store::MetricQuery query, query_of(choice, in.span(), server_.clock().now().wall));
   ASSIGN_OR_RETURN(const Duration step, step_of(in.step_ms(), query));
@@ -138,7 +144,8 @@ absl::Status MetricsService::time_series(const v1::GetTimeSeriesMetricsRequest& 
   for (const auto& [worker, series] : by_worker) {
     v1::MetricSeries* one = out->add_series();
     one->set_worker_id(worker.str());
-    for (const store::MetricSample& point : server::in_steps(series, query.from, step)) to_proto(point, one->add_points());
+    for (const store::MetricSample& point : server::in_steps(series, query.from, step))
+      to_proto(point, one->add_points());
   }
   return absl::OkStatus();
 }

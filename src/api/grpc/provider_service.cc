@@ -13,16 +13,18 @@ constexpr int kDefaultTail = 100;
 constexpr int kMaxTail = 10'000;
 
 // Checks the options by making the provider, then stores it.
-void store(server::Server& server, const LateAnswer& answer, core::PutProvider command, std::string principal, v1::Provider* out) {
+void store(server::Server& server, const LateAnswer& answer, core::PutProvider command, std::string principal,
+           v1::Provider* out) {
   server.provisioner().check(command.row, [&server, answer, command, principal, out](const absl::Status& good) {
     if (!good.ok()) return answer.give(good);
     server.loop().post_bounded(command, [&server, answer, command, principal, out](absl::StatusOr<core::Reply> reply) {
       if (!reply.ok()) return answer.give(reply.status());
-      server.loop().post(core::RecordAudit{{.principal = principal,
-                                            .action = command.is_new ? "provider.added" : "provider.changed",
-                                            .subject = command.row.name,
-                                            .detail = cat("type ", command.row.type, ", ", core::name(command.row.mode))}},
-                         nullptr);
+      server.loop().post(
+          core::RecordAudit{{.principal = principal,
+                             .action = command.is_new ? "provider.added" : "provider.changed",
+                             .subject = command.row.name,
+                             .detail = cat("type ", command.row.type, ", ", core::name(command.row.mode))}},
+          nullptr);
       const core::ProviderViews& views = std::get<core::ProviderViews>(*reply);
       answer.give(absl::OkStatus(), [&] { to_proto(views.providers.at(0), server.clock().now(), out); });
     });
@@ -31,15 +33,19 @@ void store(server::Server& server, const LateAnswer& answer, core::PutProvider c
 
 }  // namespace
 
-ProviderService::Unary* ProviderService::RegisterProvider(Context* c, const v1::RegisterProviderRequest* in, v1::Provider* out) {
+ProviderService::Unary* ProviderService::RegisterProvider(Context* c, const v1::RegisterProviderRequest* in,
+                                                          v1::Provider* out) {
   const LateAnswer answer(server_.open_calls());
   const absl::StatusOr<core::ProviderRow> row = from_proto(in->config());
-  if (row.ok()) store(server_, answer, {*row, true}, principal_of(*c), out);
-  else answer.give(row.status());
+  if (row.ok())
+    store(server_, answer, {*row, true}, principal_of(*c), out);
+  else
+    answer.give(row.status());
   return answer.reactor();
 }
 
-ProviderService::Unary* ProviderService::UpdateProvider(Context* c, const v1::UpdateProviderRequest* in, v1::Provider* out) {
+ProviderService::Unary* ProviderService::UpdateProvider(Context* c, const v1::UpdateProviderRequest* in,
+                                                        v1::Provider* out) {
   const LateAnswer answer(server_.open_calls());
   if (in->name().empty()) {
     answer.give(bad_field("name", "must not be empty"));
@@ -56,18 +62,23 @@ ProviderService::Unary* ProviderService::UpdateProvider(Context* c, const v1::Up
   return answer.reactor();
 }
 
-ProviderService::Unary* ProviderService::RemoveProvider(Context* c, const v1::RemoveProviderRequest* in, v1::RemoveProviderResponse*) {
-  return decide<core::Done>(server_, c, core::DropProvider{in->name()},
-                            [this, name = in->name(), principal = principal_of(*c)](const core::Done&) {
-                              server_.loop().post(core::RecordAudit{{.principal = principal, .action = "provider.removed", .subject = name}},
-                                                  nullptr);
-                            });
+ProviderService::Unary* ProviderService::RemoveProvider(Context* c, const v1::RemoveProviderRequest* in,
+                                                        v1::RemoveProviderResponse*) {
+  return decide<core::Done>(
+      server_, c, core::DropProvider{in->name()},
+      [this, name = in->name(), principal = principal_of(*c)](const core::Done&) {
+        server_.loop().post(core::RecordAudit{{.principal = principal, .action = "provider.removed", .subject = name}},
+                            nullptr);
+      });
 }
 
-ProviderService::Unary* ProviderService::ListProviders(Context* c, const v1::ListProvidersRequest*, v1::ListProvidersResponse* out) {
-  return decide<core::ProviderViews>(server_, c, core::Question(core::DescribeProviders{}), [this, out](const core::ProviderViews& views) {
-    for (const core::ProviderView& view : views.providers) to_proto(view, server_.clock().now(), out->add_providers());
-  });
+ProviderService::Unary* ProviderService::ListProviders(Context* c, const v1::ListProvidersRequest*,
+                                                       v1::ListProvidersResponse* out) {
+  return decide<core::ProviderViews>(server_, c, core::Question(core::DescribeProviders{}),
+                                     [this, out](const core::ProviderViews& views) {
+                                       for (const core::ProviderView& view : views.providers)
+                                         to_proto(view, server_.clock().now(), out->add_providers());
+                                     });
 }
 
 ProviderService::Unary* ProviderService::GetProvider(Context* c, const v1::GetProviderRequest* in, v1::Provider* out) {
@@ -77,7 +88,8 @@ ProviderService::Unary* ProviderService::GetProvider(Context* c, const v1::GetPr
       [this, out](const core::ProviderViews& views) { to_proto(views.providers.at(0), server_.clock().now(), out); });
 }
 
-ProviderService::Unary* ProviderService::GetProviderHealth(Context*, const v1::GetProviderHealthRequest* in, v1::ProviderHealth* out) {
+ProviderService::Unary* ProviderService::GetProviderHealth(Context*, const v1::GetProviderHealthRequest* in,
+                                                           v1::ProviderHealth* out) {
   const LateAnswer answer(server_.open_calls());
   server_.provisioner().check_health(in->name(), [this, answer, out](const absl::StatusOr<providers::Health>& health) {
     answer.give(health.status(), [&] { to_proto(*health, server_.clock().now().wall, out); });
@@ -85,7 +97,8 @@ ProviderService::Unary* ProviderService::GetProviderHealth(Context*, const v1::G
   return answer.reactor();
 }
 
-ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWorkerLogsRequest* in, v1::GetWorkerLogsResponse* out) {
+ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWorkerLogsRequest* in,
+                                                       v1::GetWorkerLogsResponse* out) {
   const LateAnswer answer(server_.open_calls());
   const int tail = in->tail() == 0 ? kDefaultTail : in->tail();
   if (in->worker_id().empty() || tail < 0 || tail > kMaxTail) {
@@ -94,12 +107,14 @@ ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWo
     return answer.reactor();
   }
   server_.loop().post_bounded(
-      core::Question(core::DescribeWorkers{in->worker_id(), true}), [this, answer, tail, out](absl::StatusOr<core::Reply> reply) {
+      core::Question(core::DescribeWorkers{in->worker_id(), true}),
+      [this, answer, tail, out](absl::StatusOr<core::Reply> reply) {
         if (!reply.ok()) return answer.give(reply.status());
         const core::WorkerRecordPtr record = std::get<core::WorkerViews>(*reply).workers.at(0).record;
-        server_.provisioner().worker_logs(*record, static_cast<size_t>(tail), [answer, out](const absl::StatusOr<std::string>& text) {
-          answer.give(text.status(), [&] { out->set_text(*text); });
-        });
+        server_.provisioner().worker_logs(*record, static_cast<size_t>(tail),
+                                          [answer, out](const absl::StatusOr<std::string>& text) {
+                                            answer.give(text.status(), [&] { out->set_text(*text); });
+                                          });
       });
   return answer.reactor();
 }
@@ -107,17 +122,21 @@ ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWo
 ProviderService::Unary* ProviderService::SetPool(Context* c, const v1::SetPoolRequest* in, v1::Pool* out) {
   const absl::StatusOr<core::PoolRow> row = from_proto(in->pool());
   if (!row.ok()) return finish(c, row.status());
-  return decide<core::Done>(server_, c, core::PutPool{*row}, [out, row = *row](const core::Done&) { to_proto(core::PoolView{row}, out); });
+  return decide<core::Done>(server_, c, core::PutPool{*row},
+                            [out, row = *row](const core::Done&) { to_proto(core::PoolView{row}, out); });
 }
 
-ProviderService::Unary* ProviderService::RemovePool(Context* c, const v1::RemovePoolRequest* in, v1::RemovePoolResponse*) {
+ProviderService::Unary* ProviderService::RemovePool(Context* c, const v1::RemovePoolRequest* in,
+                                                    v1::RemovePoolResponse*) {
   return decide<core::Done>(server_, c, core::DropPool{in->name()}, [](const core::Done&) {});
 }
 
-ProviderService::Unary* ProviderService::ListPools(Context* c, const v1::ListPoolsRequest*, v1::ListPoolsResponse* out) {
-  return decide<core::PoolViews>(server_, c, core::Question(core::DescribePools{}), [out](const core::PoolViews& views) {
-    for (const core::PoolView& view : views.pools) to_proto(view, out->add_pools());
-  });
+ProviderService::Unary* ProviderService::ListPools(Context* c, const v1::ListPoolsRequest*,
+                                                   v1::ListPoolsResponse* out) {
+  return decide<core::PoolViews>(server_, c, core::Question(core::DescribePools{}),
+                                 [out](const core::PoolViews& views) {
+                                   for (const core::PoolView& view : views.pools) to_proto(view, out->add_pools());
+                                 });
 }
 
 }  // namespace hodei::api

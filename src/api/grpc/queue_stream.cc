@@ -8,7 +8,7 @@ namespace hodei::api {
 
 struct QueueStream::Answers {
   std::mutex mutex;
-  QueueStream* stream = nullptr;         // null: the call is over
+  QueueStream* stream = nullptr;  // null: the call is over
   std::deque<v1::QueueJobResponse> queue;
   v1::QueueJobResponse current;
   size_t in_flight = 0;

@@ -1,5 +1,5 @@
-// QueueJobs: a stream of submissions. Requests are taken while earlier ones are being committed, so one stream keeps the
-// loop's batches full; each answer carries its request's sequence.
+// QueueJobs: a stream of submissions. Requests are taken while earlier ones are being committed, so one stream keeps
+// the loop's batches full; each answer carries its request's sequence.
 #pragma once
 
 #include <functional>

@@ -57,7 +57,7 @@ class QueuedWriter {
   class Reactor;
   struct State {
     std::mutex mutex;
-    Reactor* reactor = nullptr;      // null: the call is over
+    Reactor* reactor = nullptr;  // null: the call is over
     std::deque<Message> queue;
     Message current;
     bool writing = false;

@@ -15,7 +15,8 @@ std::optional<double> given(bool has, double value) { return has ? std::optional
 
 }  // namespace
 
-SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::ScheduleJobRequest* in, v1::ScheduleJobResponse* out) {
+SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::ScheduleJobRequest* in,
+                                                       v1::ScheduleJobResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   StorableSpec storable;
@@ -93,7 +94,8 @@ SchedulerService::Unary* SchedulerService::ConfigureScheduler(Context* c, const 
   if (in->has_reserve_after_ms()) {
     constexpr int64_t kMost = core::kMaxReserveAfter.count() / 1000;
     if (in->reserve_after_ms() < 0 || in->reserve_after_ms() > kMost) {
-      return finish(c, bad_field("reserve_after_ms", "must be between 0 (never) and ", kMost, ", not ", in->reserve_after_ms()));
+      return finish(
+          c, bad_field("reserve_after_ms", "must be between 0 (never) and ", kMost, ", not ", in->reserve_after_ms()));
     }
     command.reserve_after = std::chrono::milliseconds(in->reserve_after_ms());
   }
@@ -103,25 +105,30 @@ SchedulerService::Unary* SchedulerService::ConfigureScheduler(Context* c, const 
   command.zone = given(in->has_weight_zone(), in->weight_zone());
   command.history = given(in->has_weight_history(), in->weight_history());
   command.threshold = given(in->has_threshold(), in->threshold());
-  return decide<core::SchedulerConfig>(server_, c, command, [out](const core::SchedulerConfig& config) { to_proto(config, out); });
+  return decide<core::SchedulerConfig>(server_, c, command,
+                                       [out](const core::SchedulerConfig& config) { to_proto(config, out); });
 }
 
-SchedulerService::Unary* SchedulerService::GetQueueStatus(Context* c, const v1::GetQueueStatusRequest*, v1::QueueStatus* out) {
-  return decide<core::QueueReport>(server_, c, core::Question(core::DescribeQueue{}), [out](const core::QueueReport& q) {
-    out->set_pending(q.pending);
-    out->set_scheduled(q.scheduled);
-    out->set_running(q.running);
-    out->set_delayed(q.delayed);
-    out->set_held_by_key(q.parked);
-    constexpr const char* kNames[] = {"low", "normal", "high", "critical"};
-    for (size_t i = 0; i < core::kPriorities; ++i) (*out->mutable_pending_by_priority())[kNames[i]] = q.by_priority[i];
-    for (const auto& [ns, count] : q.by_namespace) (*out->mutable_pending_by_namespace())[ns] = count;
-    out->set_shapes(q.shapes);
-    out->set_workers(q.workers);
-    out->set_workers_available(q.workers_available);
-    out->set_slots(q.slots);
-    out->set_slots_free(q.slots_free);
-  });
+SchedulerService::Unary* SchedulerService::GetQueueStatus(Context* c, const v1::GetQueueStatusRequest*,
+                                                          v1::QueueStatus* out) {
+  return decide<core::QueueReport>(server_, c, core::Question(core::DescribeQueue{}),
+                                   [out](const core::QueueReport& q) {
+                                     out->set_pending(q.pending);
+                                     out->set_scheduled(q.scheduled);
+                                     out->set_running(q.running);
+                                     out->set_delayed(q.delayed);
+                                     out->set_held_by_key(q.parked);
+                                     constexpr const char* kNames[] = {"low", "normal", "high", "critical"};
+                                     for (size_t i = 0; i < core::kPriorities; ++i)
+                                       (*out->mutable_pending_by_priority())[kNames[i]] = q.by_priority[i];
+                                     for (const auto& [ns, count] : q.by_namespace)
+                                       (*out->mutable_pending_by_namespace())[ns] = count;
+                                     out->set_shapes(q.shapes);
+                                     out->set_workers(q.workers);
+                                     out->set_workers_available(q.workers_available);
+                                     out->set_slots(q.slots);
+                                     out->set_slots_free(q.slots_free);
+                                   });
 }
 
 SchedulerService::Unary* SchedulerService::GetAvailableWorkers(Context* c, const v1::GetAvailableWorkersRequest* in,
@@ -136,22 +143,23 @@ SchedulerService::Unary* SchedulerService::GetAvailableWorkers(Context* c, const
   const absl::StatusOr<core::NewJob> job = new_job(spec, *ns, "", "");
   if (!job.ok()) return finish(c, job.status());
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(core::Question(core::PreviewJob{job->head.shape, job->head.ns}), [this, reactor,
-                                                                                                out](auto preview) {
-    if (!preview.ok()) return reactor->Finish(to_grpc(preview.status()));
-    std::set<WorkerId> fitting;
-    for (const core::Candidate& candidate : std::get<core::Explanation>(*preview).candidates) {
-      if (candidate.fits) fitting.insert(candidate.worker);
-    }
-    server_.loop().post(core::Question(core::DescribeWorkers{}), [reactor, out, fitting](absl::StatusOr<core::Reply> reply) {
-      if (reply.ok()) {
-        for (const core::WorkerView& view : std::get<core::WorkerViews>(*reply).workers) {
-          if (fitting.contains(view.record->info.id)) to_proto(view, out->add_workers());
+  server_.loop().post_bounded(
+      core::Question(core::PreviewJob{job->head.shape, job->head.ns}), [this, reactor, out](auto preview) {
+        if (!preview.ok()) return reactor->Finish(to_grpc(preview.status()));
+        std::set<WorkerId> fitting;
+        for (const core::Candidate& candidate : std::get<core::Explanation>(*preview).candidates) {
+          if (candidate.fits) fitting.insert(candidate.worker);
         }
-      }
-      reactor->Finish(to_grpc(reply.status()));
-    });
-  });
+        server_.loop().post(core::Question(core::DescribeWorkers{}),
+                            [reactor, out, fitting](absl::StatusOr<core::Reply> reply) {
+                              if (reply.ok()) {
+                                for (const core::WorkerView& view : std::get<core::WorkerViews>(*reply).workers) {
+                                  if (fitting.contains(view.record->info.id)) to_proto(view, out->add_workers());
+                                }
+                              }
+                              reactor->Finish(to_grpc(reply.status()));
+                            });
+      });
   return reactor;
 }
 

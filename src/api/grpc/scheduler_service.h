@@ -14,10 +14,12 @@ class SchedulerService final : public v1::SchedulerService::CallbackService {
   using Unary = grpc::ServerUnaryReactor;
 
   Unary* ScheduleJob(Context* c, const v1::ScheduleJobRequest* in, v1::ScheduleJobResponse* out) override;
-  Unary* GetSchedulingDecision(Context* c, const v1::GetSchedulingDecisionRequest* in, v1::SchedulingDecision* out) override;
+  Unary* GetSchedulingDecision(Context* c, const v1::GetSchedulingDecisionRequest* in,
+                               v1::SchedulingDecision* out) override;
   Unary* ConfigureScheduler(Context* c, const v1::ConfigureSchedulerRequest* in, v1::SchedulerConfig* out) override;
   Unary* GetQueueStatus(Context* c, const v1::GetQueueStatusRequest* in, v1::QueueStatus* out) override;
-  Unary* GetAvailableWorkers(Context* c, const v1::GetAvailableWorkersRequest* in, v1::GetAvailableWorkersResponse* out) override;
+  Unary* GetAvailableWorkers(Context* c, const v1::GetAvailableWorkersRequest* in,
+                             v1::GetAvailableWorkersResponse* out) override;
   // scheduler_shares.cc
   Unary* ListTenants(Context* c, const v1::ListTenantsRequest* in, v1::ListTenantsResponse* out) override;
   Unary* SetTenant(Context* c, const v1::SetTenantRequest* in, v1::Tenant* out) override;

@@ -38,10 +38,13 @@ std::optional<int64_t> given(bool has, int64_t value) { return has ? std::option
 
 }  // namespace
 
-SchedulerService::Unary* SchedulerService::ListTenants(Context* c, const v1::ListTenantsRequest*, v1::ListTenantsResponse* out) {
-  return decide<core::TenantViews>(server_, c, core::Question(core::DescribeTenants{}), [out](const core::TenantViews& all) {
-    for (const core::TenantView& view : all.tenants) fill_tenant(view, out->add_tenants());
-  });
+SchedulerService::Unary* SchedulerService::ListTenants(Context* c, const v1::ListTenantsRequest*,
+                                                       v1::ListTenantsResponse* out) {
+  return decide<core::TenantViews>(server_, c, core::Question(core::DescribeTenants{}),
+                                   [out](const core::TenantViews& all) {
+                                     for (const core::TenantView& view : all.tenants)
+                                       fill_tenant(view, out->add_tenants());
+                                   });
 }
 
 SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTenantRequest* in, v1::Tenant* out) {
@@ -59,10 +62,12 @@ SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTe
     if (!usable.ok()) return finish(c, usable);
     command.max_cpu_milli = bounded_whole(in->max_cpu_cores() * kMilli, 0, core::kMaxQuota);
   }
-  return decide<core::TenantViews>(server_, c, command, [out](const core::TenantViews& one) { fill_tenant(one.tenants[0], out); });
+  return decide<core::TenantViews>(server_, c, command,
+                                   [out](const core::TenantViews& one) { fill_tenant(one.tenants[0], out); });
 }
 
-SchedulerService::Unary* SchedulerService::ListLimits(Context* c, const v1::ListLimitsRequest* in, v1::ListLimitsResponse* out) {
+SchedulerService::Unary* SchedulerService::ListLimits(Context* c, const v1::ListLimitsRequest* in,
+                                                      v1::ListLimitsResponse* out) {
   return decide<core::LimitViews>(server_, c, core::Question(core::DescribeLimits{in->namespace_(), ""}),
                                   [out](const core::LimitViews& all) {
                                     for (const core::LimitView& view : all.limits) fill_limit(view, out->add_limits());
@@ -78,10 +83,12 @@ SchedulerService::Unary* SchedulerService::SetLimit(Context* c, const v1::SetLim
   command.limit = given(in->has_limit(), in->limit());
   if (in->has_rate()) command.rate = in->rate();
   command.burst = given(in->has_burst(), in->burst());
-  return decide<core::LimitViews>(server_, c, command, [out](const core::LimitViews& one) { fill_limit(one.limits[0], out); });
+  return decide<core::LimitViews>(server_, c, command,
+                                  [out](const core::LimitViews& one) { fill_limit(one.limits[0], out); });
 }
 
-SchedulerService::Unary* SchedulerService::RemoveLimit(Context* c, const v1::RemoveLimitRequest* in, v1::RemoveLimitResponse*) {
+SchedulerService::Unary* SchedulerService::RemoveLimit(Context* c, const v1::RemoveLimitRequest* in,
+                                                       v1::RemoveLimitResponse*) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   return decide<core::Done>(server_, c, core::DropLimit{*ns, in->key()}, [](const core::Done&) {});

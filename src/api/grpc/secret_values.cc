@@ -8,8 +8,8 @@ absl::Status refuse_values(const v1::JobSpec& spec) {
   for (int i = 0; i < spec.secrets_size(); ++i) {
     const v1::Secret& secret = spec.secrets(i);
     if (secret.value().empty() && secret.sealed().empty()) continue;
-    return bad_field(cat("secrets[", i, "].value"), "a template holds names only; store the value with `hodei secret set ",
-                     secret.name(), "`");
+    return bad_field(cat("secrets[", i, "].value"),
+                     "a template holds names only; store the value with `hodei secret set ", secret.name(), "`");
   }
   return absl::OkStatus();
 }

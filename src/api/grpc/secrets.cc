@@ -17,7 +17,8 @@ absl::Status unknown_secret(int index, const std::string& name, const std::strin
                                            "`, or give its value with the job"));
 }
 
-absl::StatusOr<core::SecretRow> referenced(const v1::JobSpec& spec, int index, const std::string& ns, store::Reader& reader) {
+absl::StatusOr<core::SecretRow> referenced(const v1::JobSpec& spec, int index, const std::string& ns,
+                                           store::Reader& reader) {
   const std::string& name = spec.secrets(index).name();
   RETURN_IF_ERROR(core::check_secret_name(field(index, "name"), name));
   absl::StatusOr<core::SecretRow> row = reader.secret(ns, name);
@@ -51,7 +52,8 @@ absl::Status open_all(const v1::JobSpec& spec, const std::string& ns, const Secr
 
 std::string note_about(std::string_view name, size_t value_size) {
   if (value_size >= kShortestMasked) return {};
-  return cat("the value of secret '", name, "' is shorter than ", kShortestMasked, " characters and is not masked in output");
+  return cat("the value of secret '", name, "' is shorter than ", kShortestMasked,
+             " characters and is not masked in output");
 }
 
 absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretDesk& desk, StorableSpec& out) {
@@ -62,7 +64,8 @@ absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, cons
   size_t bytes = 0;
   for (int i = 0; i < given.secrets_size(); ++i) {
     v1::Secret& secret = *out.copy.mutable_secrets(i);
-    if (!secret.sealed().empty()) return bad_field(field(i, "sealed"), "is made by the server; give `value`, or a name alone");
+    if (!secret.sealed().empty())
+      return bad_field(field(i, "sealed"), "is made by the server; give `value`, or a name alone");
     size_t size = secret.value().size();
     if (size == 0) {
       ASSIGN_OR_RETURN(const core::SecretRow row, referenced(given, i, ns, desk.reader));

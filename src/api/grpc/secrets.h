@@ -22,9 +22,9 @@ struct SecretDesk {
 
 // A spec as it may be stored: values sealed, references known to exist.
 struct StorableSpec {
-  const v1::JobSpec* spec = nullptr;     // the given one where it has no secrets
+  const v1::JobSpec* spec = nullptr;  // the given one where it has no secrets
   v1::JobSpec copy;
-  std::string note;                      // what the submitter should know; empty: nothing
+  std::string note;  // what the submitter should know; empty: nothing
 };
 absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretDesk& desk, StorableSpec& out);
 

@@ -154,7 +154,8 @@ TEST_F(SecretsTest, OnlyOrdersThatHaveThemAreOpened) {
   std::deque<server::ToWorker> waiting(1);
   waiting[0].run = {{{JobId{1}, 1}, 1, row, false}, {{JobId{2}, 1}, 1, row, true}};
   v1::ServerMessage out;
-  fill(waiting, [](const core::SpecRow&, v1::RunJob* order) { (*order->mutable_secrets())["token"] = kValue; }, &out);
+  fill(
+      waiting, [](const core::SpecRow&, v1::RunJob* order) { (*order->mutable_secrets())["token"] = kValue; }, &out);
   ASSERT_EQ(out.run_size(), 2);
   EXPECT_EQ(out.run(0).secrets_size(), 0);
   EXPECT_EQ(out.run(1).secrets().at("token"), kValue);

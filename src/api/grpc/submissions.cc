@@ -24,7 +24,8 @@ void overlay(const v1::JobSpec& wanted, v1::JobSpec& spec) {
   if (wanted.has_command()) spec.clear_command();
   for (const v1::Secret& given : wanted.secrets()) {
     auto& kept = *spec.mutable_secrets();
-    kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const v1::Secret& s) { return s.name() == given.name(); }), kept.end());
+    kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const v1::Secret& s) { return s.name() == given.name(); }),
+               kept.end());
   }
   spec.MergeFrom(wanted);
 }
@@ -37,7 +38,8 @@ absl::StatusOr<std::string> namespace_of(const std::string& given) {
   return given;
 }
 
-absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns, store::Reader& reader) {
+absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns,
+                                          store::Reader& reader) {
   if (request.template_().empty()) {
     if (!request.parameters().empty()) return bad_field("parameters", "are for templates; name one in `template`");
     if (!request.has_spec()) return bad_field("spec", "is required, or name a template in `template`");
@@ -120,7 +122,8 @@ absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const
   stored.clear_revision();
   stored.clear_updated_at();
   row.bytes = stored.SerializeAsString();
-  if (row.bytes.size() > core::kMaxSpecBytes) return bad_field("template", "is larger than ", core::kMaxSpecBytes, " bytes");
+  if (row.bytes.size() > core::kMaxSpecBytes)
+    return bad_field("template", "is larger than ", core::kMaxSpecBytes, " bytes");
   return row;
 }
 

@@ -17,7 +17,8 @@ inline constexpr int kMaxBatch = 10'000;
 absl::StatusOr<std::string> namespace_of(const std::string& given);
 
 // The spec of a request, rendered from its template where it names one.
-absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns, store::Reader& reader);
+absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns,
+                                          store::Reader& reader);
 
 // Checks the spec and makes a job of it. Its secrets have been sealed.
 absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& spec, const std::string& ns, const std::string& correlation_id,

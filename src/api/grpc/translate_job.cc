@@ -7,7 +7,9 @@
 namespace hodei::api {
 namespace {
 
-std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) { return {in.begin(), in.end()}; }
+std::vector<std::string> strings(const google::protobuf::RepeatedPtrField<std::string>& in) {
+  return {in.begin(), in.end()};
+}
 
 core::Shape shape_of(const v1::JobSpec& in) {
   core::Shape shape;
@@ -25,7 +27,8 @@ core::Shape shape_of(const v1::JobSpec& in) {
   for (const v1::Company& company : c.company()) {
     const v1::LabelRule& rule = company.rule();
     shape.company.push_back({{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())},
-                             company.away(), company.required()});
+                             company.away(),
+                             company.required()});
   }
   for (const v1::Toleration& t : c.tolerations()) shape.tolerations.push_back({t.key(), t.value()});
   const v1::Preferences& p = in.preferences();
@@ -157,7 +160,8 @@ void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
   out->set_max_attempts(static_cast<int>(job.max_attempts));
   out->set_cancel_requested(job.cancel_requested);
   set_time(job.created, out->mutable_created_at());
-  if (job.not_before.is_set() && job.state == core::JobState::Pending) set_time(job.not_before, out->mutable_not_before());
+  if (job.not_before.is_set() && job.state == core::JobState::Pending)
+    set_time(job.not_before, out->mutable_not_before());
   if (core::is_terminal(job.state)) set_time(view.ended, out->mutable_ended_at());
   if (view.spec.retry_of != JobId{}) out->set_retry_of(short_id(view.spec.retry_of));
   out->set_template_(view.spec.template_name);

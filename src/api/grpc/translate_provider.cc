@@ -26,7 +26,9 @@ absl::StatusOr<core::ProviderMode> mode_of(v1::ProviderConfig::Mode mode) {
 absl::Status check_unmasked(const core::Labels& options) {
   for (const auto& [key, value] : options) {
     if (value == kMask && looks_secret(key)) {
-      return bad_field(cat("options.", key), "is ***, which stands for a value that is not shown; leave it out to keep it, or give the value");
+      return bad_field(
+          cat("options.", key),
+          "is ***, which stands for a value that is not shown; leave it out to keep it, or give the value");
     }
   }
   return absl::OkStatus();
@@ -34,8 +36,10 @@ absl::Status check_unmasked(const core::Labels& options) {
 
 void merge(const google::protobuf::Map<std::string, std::string>& from, core::Labels& into) {
   for (const auto& [key, value] : from) {
-    if (value.empty()) into.erase(key);
-    else into[key] = value;
+    if (value.empty())
+      into.erase(key);
+    else
+      into[key] = value;
   }
 }
 
@@ -53,7 +57,8 @@ void fill_capacity(const core::Amounts& in, v1::Capacity* out) {
 void fill_config(const core::ProviderRow& row, v1::ProviderConfig* out) {
   out->set_name(row.name);
   out->set_type(row.type);
-  for (const auto& [key, value] : row.options) (*out->mutable_options())[key] = looks_secret(key) ? std::string(kMask) : value;
+  for (const auto& [key, value] : row.options)
+    (*out->mutable_options())[key] = looks_secret(key) ? std::string(kMask) : value;
   out->set_mode(static_cast<v1::ProviderConfig::Mode>(row.mode));
   out->set_max_workers(static_cast<int>(row.max_workers));
   out->set_preference(row.preference);
@@ -144,7 +149,8 @@ void to_proto(const core::ProviderView& view, Now now, v1::Provider* out) {
   const core::LiveProvider& in = view.provider;
   fill_config(in.row, out->mutable_config());
   out->set_state(static_cast<v1::Provider::State>(view.state));
-  to_proto(providers::Health{static_cast<providers::HealthState>(in.health), in.health_reason}, in.checked, out->mutable_health());
+  to_proto(providers::Health{static_cast<providers::HealthState>(in.health), in.health_reason}, in.checked,
+           out->mutable_health());
   fill_capacity(in.facts.largest, out->mutable_largest_worker());
   out->set_supports_gpu(in.facts.gpu);
   out->set_supports_images(in.facts.images);
@@ -157,7 +163,8 @@ void to_proto(const core::ProviderView& view, Now now, v1::Provider* out) {
   out->set_failed(static_cast<int64_t>(in.failed));
   out->set_failures_in_a_row(static_cast<int>(in.failures_in_a_row));
   out->set_last_failure(in.last_failure);
-  if (in.not_before > now.mono && in.not_before != kNever) set_time(now.wall + (in.not_before - now.mono), out->mutable_not_before());
+  if (in.not_before > now.mono && in.not_before != kNever)
+    set_time(now.wall + (in.not_before - now.mono), out->mutable_not_before());
   out->set_built_in(in.row.built_in);
 }
 

@@ -6,10 +6,12 @@ namespace hodei::api::translate_provider_test {
 namespace {
 
 TEST(TranslateProvider, HidesWhatLooksLikeASecret) {
-  for (const char* secret : {"token", "registry_token", "PASSWORD", "aws_secret_access_key", "config.apiKey", "registry_auth"}) {
+  for (const char* secret :
+       {"token", "registry_token", "PASSWORD", "aws_secret_access_key", "config.apiKey", "registry_auth"}) {
     EXPECT_TRUE(looks_secret(secret)) << secret;
   }
-  for (const char* plain : {"image", "host", "token_file", "key_path", "ssh-key-file", "access_key_id", "secret_name", "namespace"}) {
+  for (const char* plain :
+       {"image", "host", "token_file", "key_path", "ssh-key-file", "access_key_id", "secret_name", "namespace"}) {
     EXPECT_FALSE(looks_secret(plain)) << plain;
   }
   core::ProviderView view;

@@ -1,4 +1,5 @@
-// Between protobuf and the structs inside: what goes in comes out, and what is wrong reaches the one place that says so.
+// Between protobuf and the structs inside: what goes in comes out, and what is wrong reaches the one place that says
+// so.
 #include "src/api/grpc/translate.h"
 
 #include "gtest/gtest.h"

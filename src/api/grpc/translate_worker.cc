@@ -41,8 +41,9 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   out.taints = from_proto(in.taints());
   for (const v1::Toleration& t : in.tolerations()) out.tolerations.push_back({t.key(), t.value()});
   out.provider = in.provider().empty() ? "manual" : in.provider();
-  out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED ? core::Isolation::Process
-                                                                            : checked_enum<core::Isolation>(in.isolation());
+  out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED
+                      ? core::Isolation::Process
+                      : checked_enum<core::Isolation>(in.isolation());
   out.image = in.image();
   return out;
 }
@@ -50,7 +51,7 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
 namespace {
 
 constexpr size_t kMaxResultOutputs = 64;
-constexpr size_t kMaxResultOutputBytes = 128 << 10;   // with keys and a margin: a worker counts 64 KiB of values
+constexpr size_t kMaxResultOutputBytes = 128 << 10;  // with keys and a margin: a worker counts 64 KiB of values
 constexpr size_t kMaxFailure = 200;
 
 RunFacts facts_from(const v1::JobResult& in) {
@@ -80,7 +81,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   core::ResultReport out;
   out.execution = execution;
   out.outcome = in.outcome() == v1::JobResult::OUTCOME_UNSPECIFIED ? core::Outcome::Failed
-                                                                    : checked_enum<core::Outcome>(in.outcome());
+                                                                   : checked_enum<core::Outcome>(in.outcome());
   out.exit_code = in.exit_code();
   out.signal = in.signal();
   out.failure = std::string(clip(in.failure(), kMaxFailure));

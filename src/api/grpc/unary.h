@@ -26,5 +26,4 @@ grpc::ServerUnaryReactor* decide(server::Server& server, grpc::CallbackServerCon
   return reactor;
 }
 
-
 }  // namespace hodei::api

@@ -21,10 +21,12 @@ class WorkerCalls final : public v1::WorkerAgentService::CallbackService {
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStream(Context* c) override {
     return all_.WorkerStream(c);
   }
-  Unary* UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in, v1::UpdateWorkerStatusResponse* out) override {
+  Unary* UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in,
+                            v1::UpdateWorkerStatusResponse* out) override {
     return all_.UpdateWorkerStatus(c, in, out);
   }
-  Unary* UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in, v1::UnregisterWorkerResponse* out) override {
+  Unary* UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in,
+                          v1::UnregisterWorkerResponse* out) override {
     return all_.UnregisterWorker(c, in, out);
   }
 
@@ -39,7 +41,8 @@ class ArtifactCalls final : public v1::ArtifactService::CallbackService {
   grpc::ServerReadReactor<v1::UploadArtifactRequest>* Upload(Context* c, v1::StoredArtifact* out) override {
     return all_.upload_by_worker(c, out);
   }
-  grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* Download(Context* c, const v1::DownloadArtifactRequest* in) override {
+  grpc::ServerWriteReactor<v1::DownloadArtifactResponse>* Download(Context* c,
+                                                                   const v1::DownloadArtifactRequest* in) override {
     return all_.download_by_worker(c, in);
   }
 

@@ -58,7 +58,8 @@ TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
   using Workers = v1::WorkerAgentService::Stub;
   // It has looked at the token: the call has come through.
   EXPECT_EQ(answer(*workers, &Workers::Register, v1::RegisterRequest(), v1::RegisterResponse()),
-            answer(*v1::WorkerAgentService::NewStub(at("127.0.0.1")), &Workers::Register, v1::RegisterRequest(), v1::RegisterResponse()));
+            answer(*v1::WorkerAgentService::NewStub(at("127.0.0.1")), &Workers::Register, v1::RegisterRequest(),
+                   v1::RegisterResponse()));
   EXPECT_EQ(answer(*workers, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()),
             grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(answer(*workers, &Workers::CreateOtp, v1::CreateOtpRequest(), v1::CreateOtpResponse()),
@@ -67,11 +68,13 @@ TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
   EXPECT_EQ(answer(*jobs, &v1::JobExecutionService::Stub::ListJobs, v1::ListJobsRequest(), v1::ListJobsResponse()),
             grpc::StatusCode::UNIMPLEMENTED);
   const auto artifacts = v1::ArtifactService::NewStub(channel);
-  EXPECT_EQ(answer(*artifacts, &v1::ArtifactService::Stub::List, v1::ListArtifactsRequest(), v1::ListArtifactsResponse()),
-            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(
+      answer(*artifacts, &v1::ArtifactService::Stub::List, v1::ListArtifactsRequest(), v1::ListArtifactsResponse()),
+      grpc::StatusCode::UNIMPLEMENTED);
   // The same calls at the server's own address.
   const auto own = v1::WorkerAgentService::NewStub(at("127.0.0.1"));
-  EXPECT_EQ(answer(*own, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()), grpc::StatusCode::OK);
+  EXPECT_EQ(answer(*own, &Workers::ListWorkers, v1::ListWorkersRequest(), v1::ListWorkersResponse()),
+            grpc::StatusCode::OK);
 }
 
 TEST_F(WorkerDoors, GiveOutFilesOnlyForAnExecution) {
@@ -96,7 +99,7 @@ TEST_F(WorkerDoors, GiveOutFilesOnlyForAnExecution) {
 TEST_F(WorkerDoors, OpenOnceAndSayWhenTheyCannot) {
   EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
   EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
-  const absl::Status refused = host_->open_worker_door("192.0.2.77");   // of nobody
+  const absl::Status refused = host_->open_worker_door("192.0.2.77");  // of nobody
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("192.0.2.77"), std::string::npos);
 }

@@ -56,12 +56,14 @@ void WorkerStreamLink::send(server::ToWorker message) {
   const std::lock_guard lock(mutex_);
   if (reactor_ == nullptr || finished_) return;
   // With every acknowledgement: a worker that has just come hears of it too.
-  if (message.heartbeat_sent_us != 0 && server_.recorder().is_watched()) message.beat = server::MetricsRecorder::kWatchedBeat;
+  if (message.heartbeat_sent_us != 0 && server_.recorder().is_watched())
+    message.beat = server::MetricsRecorder::kWatchedBeat;
   if (message.welcome && has_log_window_) {
     const auto streams = static_cast<int64_t>(std::max<size_t>(server_.links().size(), 1));
     message.welcome->log_window = std::clamp(kAllLogWindows / streams, kMinLogWindow, kMaxLogWindow);
   }
-  if (queue_.size() >= kMaxQueued) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its stream"});
+  if (queue_.size() >= kMaxQueued)
+    return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its stream"});
   queue_.push_back(std::move(message));
   write_next();
 }
@@ -79,7 +81,8 @@ void WorkerStreamLink::acknowledged(const std::vector<server::LogAck>& acks) {
 
 void WorkerStreamLink::write_next() {
   if (writing_ || finished_ || queue_.empty()) return;
-  fill(queue_, [this](const core::SpecRow& spec, v1::RunJob* order) { open_secrets(spec, order); }, &out_);
+  fill(
+      queue_, [this](const core::SpecRow& spec, v1::RunJob* order) { open_secrets(spec, order); }, &out_);
   writing_ = true;
   reactor_->StartWrite(&out_);
 }
@@ -168,7 +171,8 @@ void WorkerStreamLink::open(const v1::WorkerMessage& message) {
     const std::lock_guard lock(mutex_);
     has_log_window_ = message.hello().has_log_window();
   }
-  server_.loop().post(std::move(*hello), [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });
+  server_.loop().post(std::move(*hello),
+                      [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });
 }
 
 void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
@@ -234,8 +238,8 @@ void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply, size_t 
   }
   const std::lock_guard lock(mutex_);
   undecided_bytes_ -= bytes;
-  // While the store is away, or its disk is full, the stream stays open for heartbeats. It is closed when the store has been
-  // loaded again; then the worker says everything once more.
+  // While the store is away, or its disk is full, the stream stays open for heartbeats. It is closed when the store has
+  // been loaded again; then the worker says everything once more.
   const bool store_is_away = absl::IsUnavailable(reply.status()) || absl::IsResourceExhausted(reply.status());
   if (!reply.ok() && !store_is_away) return finish(to_grpc(reply.status()));
   read_next();
@@ -285,7 +289,7 @@ void WorkerStreamLink::room() {
 
 void WorkerStreamLink::offer(std::vector<store::LogPiece> pieces) {
   if (pieces.empty()) return;
-  if (!kept_.empty()) return keep(std::move(pieces));   // behind those that wait
+  if (!kept_.empty()) return keep(std::move(pieces));  // behind those that wait
   const absl::StatusOr<bool> taken = server_.logs().offer(shared_from_this(), pieces);
   if (!taken.ok()) return finish(to_grpc(taken.status()));
   if (!*taken) keep(std::move(pieces));

@@ -3,8 +3,9 @@
 // Three parties meet here: gRPC's threads (reads, writes), the loop's thread (orders, acknowledgements) and the log
 // hub's thread (log acknowledgements, room). All of them go through this object, which outlives the gRPC reactor.
 //
-// Heartbeats share the stream with output and reports, so the stream is read on whatever happens to those: heartbeats are
-// acknowledged where they are read, and output that finds no room waits here, bounded by the window that the worker keeps.
+// Heartbeats share the stream with output and reports, so the stream is read on whatever happens to those: heartbeats
+// are acknowledged where they are read, and output that finds no room waits here, bounded by the window that the worker
+// keeps.
 #pragma once
 
 #include <deque>
@@ -27,16 +28,16 @@ class WorkerStreamLink final : public server::WorkerLink,
  public:
   // Messages to one worker that wait to be written; a worker that does not read is cut off beyond that.
   static constexpr size_t kMaxQueued = 100'000;
-  // Reports of one worker that wait for their commit; reading pauses beyond that. Far more than its executions can have to
-  // report while they wait for answers, so a worker that behaves never gets there.
+  // Reports of one worker that wait for their commit; reading pauses beyond that. Far more than its executions can have
+  // to report while they wait for answers, so a worker that behaves never gets there.
   static constexpr size_t kMaxUndecidedBytes = size_t{16} << 20;
-  // Output that a worker may have under way, when there are few of them, and when there are many: all windows together have
-  // about kAllLogWindows.
+  // Output that a worker may have under way, when there are few of them, and when there are many: all windows together
+  // have about kAllLogWindows.
   static constexpr int64_t kMaxLogWindow = int64_t{8} << 20;
   static constexpr int64_t kMinLogWindow = int64_t{512} << 10;
   static constexpr int64_t kAllLogWindows = int64_t{512} << 20;
-  // Output that waits here for room. A worker that sends more has not kept to its window and is cut off; one of an older
-  // version, which knows of none, is not read on.
+  // Output that waits here for room. A worker that sends more has not kept to its window and is cut off; one of an
+  // older version, which knows of none, is not read on.
   static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
   explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups()) {}
@@ -70,22 +71,22 @@ class WorkerStreamLink final : public server::WorkerLink,
   absl::Status take_out_foreign(std::vector<store::LogPiece>& pieces);
   // With the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
   void offer(std::vector<store::LogPiece> pieces);
-  void keep(std::vector<store::LogPiece> pieces);   // with the mutex held
-  void read_next();                              // with the mutex held
-  void write_next();                             // with the mutex held
+  void keep(std::vector<store::LogPiece> pieces);  // with the mutex held
+  void read_next();                                // with the mutex held
+  void write_next();                               // with the mutex held
   void open_secrets(const core::SpecRow& spec, v1::RunJob* order);
-  void finish(grpc::Status status);              // with the mutex held
+  void finish(grpc::Status status);  // with the mutex held
 
   server::Server& server_;
   GivenExecutions given_;
   std::mutex mutex_;
-  WorkerStreamReactor* reactor_ = nullptr;       // null: the call is over
+  WorkerStreamReactor* reactor_ = nullptr;  // null: the call is over
   v1::WorkerMessage in_;
   v1::ServerMessage out_;
   std::deque<server::ToWorker> queue_;
-  std::vector<store::LogPiece> kept_;            // logs that found no room yet, in order
+  std::vector<store::LogPiece> kept_;  // logs that found no room yet, in order
   size_t kept_bytes_ = 0;
-  bool has_log_window_ = false;                  // by the worker's hello
+  bool has_log_window_ = false;  // by the worker's hello
   uint64_t stream_ = 0;
   WorkerId worker_;
   bool open_ = false;

@@ -74,7 +74,8 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   for (const v1::ExecutionUsage& usage : beat.executions()) {
     const absl::StatusOr<ExecutionId> id = parse_execution_id(usage.execution_id());
     if (!id.ok()) continue;
-    out.executions.push_back({*id, usage.cpu_ms(), std::clamp<int64_t>(usage.memory_kb(), 0, INT64_MAX >> 10) << 10, usage.io_read_bytes(), usage.io_write_bytes()});
+    out.executions.push_back({*id, usage.cpu_ms(), std::clamp<int64_t>(usage.memory_kb(), 0, INT64_MAX >> 10) << 10,
+                              usage.io_read_bytes(), usage.io_write_bytes()});
   }
   return out;
 }
@@ -104,7 +105,7 @@ absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch) {
   piece.end = batch.end();
   piece.data = std::move(*batch.mutable_data());
   piece.lines.reserve(static_cast<size_t>(batch.lines_size()));
-  auto time = static_cast<uint64_t>(batch.first_time_us());   // wraps; check_piece() looks at what comes of it
+  auto time = static_cast<uint64_t>(batch.first_time_us());  // wraps; check_piece() looks at what comes of it
   uint64_t total = 0;
   for (int i = 0; i < batch.lines_size(); ++i) {
     const uint32_t packed = batch.lines(i);
@@ -151,7 +152,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
       bytes += cost(m.run[sent]);
       add(m.run[sent++], m.epoch, open_secrets, out);
     }
-    if (sent < m.run.size()) {   // the rest of this one goes with the next message
+    if (sent < m.run.size()) {  // the rest of this one goes with the next message
       m.run.erase(m.run.begin(), m.run.begin() + static_cast<ptrdiff_t>(sent));
       return;
     }

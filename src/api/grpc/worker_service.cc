@@ -53,11 +53,13 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
   out->set_lease_ms(milliseconds(lease));
   out->set_server_version(kVersion);
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(std::move(command), [this, c, in, out, session, reactor](absl::StatusOr<core::Reply> reply) {
-    if (reply.ok()) out->set_session_id(session);
-    if (absl::IsUnauthenticated(reply.status())) record_refusal(*c, in->info().id(), reply.status());
-    reactor->Finish(to_grpc(reply.status()));
-  });
+  server_.loop().post_bounded(std::move(command),
+                              [this, c, in, out, session, reactor](absl::StatusOr<core::Reply> reply) {
+                                if (reply.ok()) out->set_session_id(session);
+                                if (absl::IsUnauthenticated(reply.status()))
+                                  record_refusal(*c, in->info().id(), reply.status());
+                                reactor->Finish(to_grpc(reply.status()));
+                              });
   return reactor;
 }
 
@@ -71,11 +73,10 @@ void WorkerService::record_refusal(const Context& c, const std::string& worker, 
     }
     if (++refusals_ > kMaxRefusalsPerMinute) return;
   }
-  server_.loop().post(core::RecordAudit{{.principal = c.peer(),
-                                         .action = "worker.refused",
-                                         .subject = worker,
-                                         .detail = std::string(why.message())}},
-                      nullptr);
+  server_.loop().post(
+      core::RecordAudit{
+          {.principal = c.peer(), .action = "worker.refused", .subject = worker, .detail = std::string(why.message())}},
+      nullptr);
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(Context*) {
@@ -119,11 +120,13 @@ WorkerService::Unary* WorkerService::RemoveWorker(Context* c, const v1::RemoveWo
                             [](const core::Done&) {});
 }
 
-WorkerService::Unary* WorkerService::ListWorkers(Context* c, const v1::ListWorkersRequest* in, v1::ListWorkersResponse* out) {
+WorkerService::Unary* WorkerService::ListWorkers(Context* c, const v1::ListWorkersRequest* in,
+                                                 v1::ListWorkersResponse* out) {
   return decide<core::WorkerViews>(server_, c, core::Question(core::DescribeWorkers{}),
                                    [out, all = in->include_terminated()](const core::WorkerViews& views) {
                                      for (const core::WorkerView& view : views.workers) {
-                                       if (all || view.state != core::WorkerState::Terminated) to_proto(view, out->add_workers());
+                                       if (all || view.state != core::WorkerState::Terminated)
+                                         to_proto(view, out->add_workers());
                                      }
                                    });
 }
@@ -134,9 +137,11 @@ WorkerService::Unary* WorkerService::GetWorker(Context* c, const v1::GetWorkerRe
                                    [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
 }
 
-WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in, v1::DrainWorkerResponse* out) {
-  return decide<core::Drained>(server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason()},
-                               [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
+WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in,
+                                                 v1::DrainWorkerResponse* out) {
+  return decide<core::Drained>(
+      server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason()},
+      [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
 }
 
 WorkerService::Unary* WorkerService::TaintWorker(Context* c, const v1::TaintWorkerRequest* in, v1::Worker* out) {
@@ -147,11 +152,12 @@ WorkerService::Unary* WorkerService::TaintWorker(Context* c, const v1::TaintWork
 WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
   const std::string token = random_uuid();
   const WorkerId worker(in->worker_id());
-  return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker}, [out, token](const core::OtpMade& made) {
-    out->set_token(token);
-    out->set_worker_id(made.worker.str());
-    set_time(made.expires, out->mutable_expires_at());
-  });
+  return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker},
+                               [out, token](const core::OtpMade& made) {
+                                 out->set_token(token);
+                                 out->set_worker_id(made.worker.str());
+                                 set_time(made.expires, out->mutable_expires_at());
+                               });
 }
 
 }  // namespace hodei::api

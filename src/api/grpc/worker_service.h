@@ -24,8 +24,10 @@ class WorkerService final : public v1::WorkerAgentService::CallbackService {
 
   Unary* Register(Context* c, const v1::RegisterRequest* in, v1::RegisterResponse* out) override;
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStream(Context* c) override;
-  Unary* UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in, v1::UpdateWorkerStatusResponse* out) override;
-  Unary* UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in, v1::UnregisterWorkerResponse* out) override;
+  Unary* UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in,
+                            v1::UpdateWorkerStatusResponse* out) override;
+  Unary* UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in,
+                          v1::UnregisterWorkerResponse* out) override;
   Unary* RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in, v1::RemoveWorkerResponse* out) override;
   Unary* ListWorkers(Context* c, const v1::ListWorkersRequest* in, v1::ListWorkersResponse* out) override;
   Unary* GetWorker(Context* c, const v1::GetWorkerRequest* in, v1::Worker* out) override;
@@ -38,7 +40,7 @@ class WorkerService final : public v1::WorkerAgentService::CallbackService {
   void record_refusal(const Context& c, const std::string& worker, const absl::Status& why);
 
   server::Server& server_;
-  std::mutex mutex_;                 // guards the two below
+  std::mutex mutex_;  // guards the two below
   MonoTime minute_began_{0};
   int refusals_ = 0;
 };

@@ -39,8 +39,10 @@ void keep_from_children(Socket& socket) {
 
 // What to tell a client whose request cannot be read; nothing: it is gone.
 std::optional<HttpResponse> answer_to(const Error& error) {
-  if (error == http::error::end_of_stream || error == http::error::partial_message || error == beast::error::timeout) return std::nullopt;
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) return HttpResponse{431, "the header is too large\n"};
+  if (error == http::error::end_of_stream || error == http::error::partial_message || error == beast::error::timeout)
+    return std::nullopt;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow)
+    return HttpResponse{431, "the header is too large\n"};
   if (error == http::error::body_limit) return HttpResponse{413, "the body is too large\n"};
   if (error.category() == http::make_error_code(http::error::bad_method).category()) {
     return HttpResponse{400, cat("this is not HTTP/1.1: ", error.message(), "\n")};
@@ -52,7 +54,11 @@ std::optional<HttpResponse> answer_to(const Error& error) {
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, const Router& router, const HttpLimits& limits, std::atomic<size_t>& count)
-      : stream_(std::move(socket)), timer_(stream_.get_executor()), router_(router), limits_(limits), count_(count),
+      : stream_(std::move(socket)),
+        timer_(stream_.get_executor()),
+        router_(router),
+        limits_(limits),
+        count_(count),
         buffer_(limits.header_bytes + limits.body_bytes + kReadSize) {
     ++count_;
   }
@@ -78,7 +84,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(static_cast<uint32_t>(limits_.header_bytes));
     parser_->body_limit(limits_.body_bytes);
     stream_.expires_after(limits_.request);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, size_t) { self->on_read(error); });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](Error error, size_t) { self->on_read(error); });
   }
 
   void on_read(const Error& error) {
@@ -101,7 +108,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
       if (!stopped) self->respond(number, HttpResponse{503, "no answer in time; try again in a moment\n"});
     });
     router_.handle(request, [self = shared_from_this(), number = number_](std::function<HttpResponse()> make) {
-      asio::post(self->stream_.get_executor(), [self, number, make = std::move(make)] { self->respond(number, make()); });
+      asio::post(self->stream_.get_executor(),
+                 [self, number, make = std::move(make)] { self->respond(number, make()); });
     });
   }
 
@@ -139,7 +147,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
-  uint64_t number_ = 0;          // of the request at hand
+  uint64_t number_ = 0;  // of the request at hand
   uint64_t answered_ = 0;
   bool keep_alive_ = false;
   bool is_head_ = false;
@@ -152,7 +160,7 @@ struct HttpHost::Parts {
 
   Router router;
   HttpLimits limits;
-  std::atomic<size_t> count = 0;      // outlives the connections, which `io` holds
+  std::atomic<size_t> count = 0;  // outlives the connections, which `io` holds
   asio::io_context io;
   tcp::acceptor acceptor;
   std::vector<std::thread> threads;
@@ -161,22 +169,26 @@ struct HttpHost::Parts {
     acceptor.async_accept(asio::make_strand(io), [this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (!error) keep_from_children(socket);
-      if (!error && count < limits.connections) std::make_shared<Connection>(std::move(socket), router, limits, count)->start();
+      if (!error && count < limits.connections)
+        std::make_shared<Connection>(std::move(socket), router, limits, count)->start();
       accept();
     });
   }
 };
 
-absl::StatusOr<std::unique_ptr<HttpHost>> HttpHost::open(const std::string& host, int port, Router router, HttpLimits limits) {
+absl::StatusOr<std::unique_ptr<HttpHost>> HttpHost::open(const std::string& host, int port, Router router,
+                                                         HttpLimits limits) {
   auto parts = std::make_unique<Parts>(std::move(router), limits);
   const auto cannot = [&](const Error& why) {
-    return absl::UnavailableError(cat("http_listen: cannot listen on ", host, ":", port, " (", why.message(),
-                                      "); stop what uses it, choose another with --http-listen or HTTP_PORT, or switch it off "
-                                      "with --http-listen off"));
+    return absl::UnavailableError(
+        cat("http_listen: cannot listen on ", host, ":", port, " (", why.message(),
+            "); stop what uses it, choose another with --http-listen or HTTP_PORT, or switch it off "
+            "with --http-listen off"));
   };
   Error error;
   tcp::resolver resolver(parts->io);
-  const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  const auto found =
+      resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::numeric_service, error);
   if (error) return cannot(error);
   const tcp::endpoint endpoint = found.begin()->endpoint();
   parts->acceptor.open(endpoint.protocol(), error);

@@ -30,7 +30,9 @@ class Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
-  void say(const std::string& text) { EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size())); }
+  void say(const std::string& text) {
+    EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
   // Until the connection ends.
   std::string hear() {
     std::string out;
@@ -128,7 +130,7 @@ TEST_F(HttpHostTest, ClosesConnectionsBeyondItsLimit) {
   limits.connections = 1;
   open(limits);
   Caller first(host_->port());
-  first.say("GET /hello HTTP/1.1\r\nHost: x\r\n");   // not yet a whole request
+  first.say("GET /hello HTTP/1.1\r\nHost: x\r\n");  // not yet a whole request
   EXPECT_EQ(Caller(host_->port()).hear(), "");
   first.say("Connection: close\r\n\r\n");
   EXPECT_THAT(first.hear(), StartsWith("HTTP/1.1 200 "));

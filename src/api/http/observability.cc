@@ -14,26 +14,30 @@ core::SystemReport report_in(const absl::StatusOr<core::Reply>& reply) {
 
 HttpResponse readiness(const server::SystemAssessment& now) {
   using server::SystemState;
-  const bool ready = now.state == SystemState::Ready || now.state == SystemState::Running || now.state == SystemState::Degraded;
+  const bool ready =
+      now.state == SystemState::Ready || now.state == SystemState::Running || now.state == SystemState::Degraded;
   return {ready ? 200 : 503, cat(server::name(now.state), ": ", now.reason, "\n")};
 }
 
 void metrics(server::Server& server, const Respond& respond) {
   server.loop().post(core::Question(core::DescribeSystem{}), [&server, respond](absl::StatusOr<core::Reply> system) {
-    server.loop().post(core::Question(core::DescribeQueue{}), [&server, respond, report = report_in(system)](auto queue) {
-      server::Snapshot snapshot;
-      snapshot.system = report;
-      if (queue.ok()) snapshot.queue = std::get<core::QueueReport>(*queue);
-      // Put together over there: this is the loop's thread.
-      respond([&server, snapshot] { return HttpResponse{200, server.metrics_text(snapshot), kMetricsType}; });
-    });
+    server.loop().post(
+        core::Question(core::DescribeQueue{}), [&server, respond, report = report_in(system)](auto queue) {
+          server::Snapshot snapshot;
+          snapshot.system = report;
+          if (queue.ok()) snapshot.queue = std::get<core::QueueReport>(*queue);
+          // Put together over there: this is the loop's thread.
+          respond([&server, snapshot] { return HttpResponse{200, server.metrics_text(snapshot), kMetricsType}; });
+        });
   });
 }
 
 }  // namespace
 
 void add_observability(Router& router, server::Server& server) {
-  router.get("/healthz", [](const HttpRequest&, const Respond& respond) { respond([] { return HttpResponse{200, "ok\n"}; }); });
+  router.get("/healthz", [](const HttpRequest&, const Respond& respond) {
+    respond([] { return HttpResponse{200, "ok\n"}; });
+  });
   router.get("/readyz", [&server](const HttpRequest&, const Respond& respond) {
     server.loop().post(core::Question(core::DescribeSystem{}), [&server, respond](absl::StatusOr<core::Reply> reply) {
       respond([&server, report = report_in(reply)] { return readiness(server::assess(server.facts(report))); });

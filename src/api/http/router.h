@@ -9,8 +9,8 @@ namespace hodei::api {
 
 struct HttpRequest {
   std::string method;
-  std::string path;       // without the query
-  std::string query;      // behind the `?`, as it came
+  std::string path;   // without the query
+  std::string query;  // behind the `?`, as it came
   std::string body;
 };
 
@@ -34,7 +34,7 @@ class Router {
   void handle(const HttpRequest& request, const Respond& respond) const;
 
  private:
-  std::map<std::string, std::map<std::string, HttpHandler>> handlers_;   // path → method → handler
+  std::map<std::string, std::map<std::string, HttpHandler>> handlers_;  // path → method → handler
 };
 
 }  // namespace hodei::api

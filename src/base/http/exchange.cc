@@ -26,7 +26,7 @@ using LocalSocket = asio::local::stream_protocol::socket;
 
 constexpr size_t kPiece = 64 << 10;
 constexpr size_t kLargestHead = 64 << 10;
-constexpr size_t kKeptOfAFailure = 4096;      // of the body of an answer that is no success: for the message
+constexpr size_t kKeptOfAFailure = 4096;  // of the body of an answer that is no success: for the message
 constexpr std::string_view kUserAgent = "hodei";
 
 // Asio opens sockets that programs started by us would inherit.
@@ -38,7 +38,11 @@ void keep_from_children(AnySocket& socket) {
 class Exchange {
  public:
   Exchange(const Url& url, const Request& request, const Options& options, MonoTime end)
-      : url_(url), request_(request), options_(options), waiter_(options.stop, end), socket_(waiter_.io()),
+      : url_(url),
+        request_(request),
+        options_(options),
+        waiter_(options.stop, end),
+        socket_(waiter_.io()),
         local_(waiter_.io()) {}
 
   absl::StatusOr<Response> run() {
@@ -51,9 +55,8 @@ class Exchange {
     ASSIGN_OR_RETURN(const std::unique_ptr<asio::ssl::context> context, tls_context(options_));
     TlsStream stream(socket_, *context);
     RETURN_IF_ERROR(expect_host(stream, options_.tls.server_name.empty() ? url_.host : options_.tls.server_name));
-    const error_code error = wait(options_.connect_timeout, [&](auto done) {
-      stream.async_handshake(asio::ssl::stream_base::client, done);
-    });
+    const error_code error = wait(options_.connect_timeout,
+                                  [&](auto done) { stream.async_handshake(asio::ssl::stream_base::client, done); });
     if (error) return tls_failure(error, stream);
     return talk(stream);
   }
@@ -61,7 +64,8 @@ class Exchange {
  private:
   template <class Start>
   error_code wait(Duration limit, Start start) {
-    return waiter_.run(limit, [this] { close(); }, start);
+    return waiter_.run(
+        limit, [this] { close(); }, start);
   }
   void close() {
     error_code ignored;
@@ -73,7 +77,8 @@ class Exchange {
     if (url_.secure) return absl::InvalidArgumentError(cat(url_.text(), ": over a unix socket only http is spoken"));
     sockaddr_un address;
     if (options_.unix_socket.size() >= sizeof(address.sun_path)) {
-      return absl::InvalidArgumentError(cat("unix_socket: '", options_.unix_socket, "' is too long for a socket's path"));
+      return absl::InvalidArgumentError(
+          cat("unix_socket: '", options_.unix_socket, "' is too long for a socket's path"));
     }
     const asio::local::stream_protocol::endpoint there(options_.unix_socket);
     const error_code error = wait(options_.connect_timeout, [&](auto done) { local_.async_connect(there, done); });
@@ -88,12 +93,14 @@ class Exchange {
   absl::Status connect() {
     asio::ip::tcp::resolver resolver(waiter_.io());
     asio::ip::tcp::resolver::results_type found;
-    error_code error = waiter_.run(options_.connect_timeout, [&] { resolver.cancel(); }, [&](auto done) {
-      resolver.async_resolve(url_.host, url_.port, [&found, done](error_code failed, auto results) mutable {
-        found = std::move(results);
-        done(failed);
-      });
-    });
+    error_code error = waiter_.run(
+        options_.connect_timeout, [&] { resolver.cancel(); },
+        [&](auto done) {
+          resolver.async_resolve(url_.host, url_.port, [&found, done](error_code failed, auto results) mutable {
+            found = std::move(results);
+            done(failed);
+          });
+        });
     if (error) return failure("cannot find the host", error);
     error = wait(options_.connect_timeout, [&](auto done) { asio::async_connect(socket_, found, done); });
     if (error) return failure("cannot connect", error);
@@ -147,7 +154,8 @@ class Exchange {
     const size_t want = std::min<size_t>(piece.size(), static_cast<size_t>(size - offset));
     if (!request_.read_body) return request_.body.copy(piece.data(), want, static_cast<size_t>(offset));
     ASSIGN_OR_RETURN(const size_t got, request_.read_body(offset, {piece.data(), want}));
-    if (got == 0) return absl::FailedPreconditionError(cat("what is sent to ", url_.text(), " became shorter meanwhile"));
+    if (got == 0)
+      return absl::FailedPreconditionError(cat("what is sent to ", url_.text(), " became shorter meanwhile"));
     return got;
   }
 
@@ -158,9 +166,8 @@ class Exchange {
     parser.header_limit(kLargestHead);
     parser.body_limit(boost::none);
     parser.skip(request_.method == "HEAD");
-    const error_code error = wait(options_.idle_timeout, [&](auto done) {
-      message::async_read_header(stream, buffer, parser, done);
-    });
+    const error_code error =
+        wait(options_.idle_timeout, [&](auto done) { message::async_read_header(stream, buffer, parser, done); });
     if (error) return failure("no answer", error);
     Response response{.status = static_cast<int>(parser.get().result_int())};
     for (const auto& field : parser.get()) {
@@ -196,7 +203,9 @@ class Exchange {
     return absl::OkStatus();
   }
 
-  static bool is_end(error_code error) { return error == asio::error::eof || error == asio::ssl::error::stream_truncated; }
+  static bool is_end(error_code error) {
+    return error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+  }
 
   absl::Status deliver(std::string_view piece, Response& response) {
     if (piece.empty()) return absl::OkStatus();
@@ -212,7 +221,8 @@ class Exchange {
   absl::Status failure(std::string_view what, error_code error) const {
     switch (waiter_.reason()) {
       case Waiter::Reason::Stopped: return absl::CancelledError(cat(url_.text(), ": stopped"));
-      case Waiter::Reason::TimedOut: return absl::DeadlineExceededError(cat(url_.text(), ": ", what, ": it took too long"));
+      case Waiter::Reason::TimedOut:
+        return absl::DeadlineExceededError(cat(url_.text(), ": ", what, ": it took too long"));
       case Waiter::Reason::Finished: break;
     }
     return absl::UnavailableError(cat(url_.text(), ": ", what, ": ", error.message()));
@@ -230,7 +240,7 @@ class Exchange {
   const Options& options_;
   Waiter waiter_;
   Socket socket_;
-  LocalSocket local_;              // instead of it, when the server is on a unix socket
+  LocalSocket local_;  // instead of it, when the server is on a unix socket
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ class ScriptedServer {
     close(listener_);
   }
   std::string url(std::string_view path) const { return cat("http://127.0.0.1:", port_, path); }
-  std::vector<std::string> asked;      // read after the calls
+  std::vector<std::string> asked;  // read after the calls
 
  private:
   void serve() {
@@ -52,7 +52,8 @@ class ScriptedServer {
       asked.push_back(read_request(connection));
       if (answer == "silence") {
         char byte = 0;
-        while (recv(connection, &byte, 1, 0) > 0) {}
+        while (recv(connection, &byte, 1, 0) > 0) {
+        }
       } else {
         EXPECT_GE(send(connection, answer.data(), answer.size(), MSG_NOSIGNAL), 0);
       }
@@ -97,7 +98,8 @@ TEST(Url, IsTakenApart) {
 }
 
 TEST(Url, RefusesWhatCouldBeReadInTwoWays) {
-  for (const char* wrong : {"ftp://a/b", "http://", "http://a:b/", "http://u:p@a/", "http://a/b c", "http://a/\r\nX: y"}) {
+  for (const char* wrong :
+       {"ftp://a/b", "http://", "http://a:b/", "http://u:p@a/", "http://a/b c", "http://a/\r\nX: y"}) {
     EXPECT_FALSE(parse_url(wrong).ok()) << wrong;
   }
 }
@@ -131,7 +133,9 @@ TEST(Client, GetsChunkedBodiesAndThoseThatEndWithTheConnection) {
 TEST(Client, SendsALargeBodyInPieces) {
   ScriptedServer server({answer("201 Created", "")});
   const int64_t size = 300'000;
-  const auto response = call({.method = "PUT", .url = server.url("/up"), .body_size = size,
+  const auto response = call({.method = "PUT",
+                              .url = server.url("/up"),
+                              .body_size = size,
                               .read_body = [](int64_t offset, std::span<char> into) -> absl::StatusOr<size_t> {
                                 for (char& c : into) c = static_cast<char>('a' + offset++ % 26);
                                 return into.size();

@@ -27,11 +27,14 @@ absl::Status present(ssl::context& context, const Tls& tls) {
   if (tls.certificate_pem.empty() && tls.key_pem.empty()) return absl::OkStatus();
   boost::system::error_code error;
   context.use_certificate_chain(boost::asio::buffer(tls.certificate_pem), error);
-  if (error) return absl::FailedPreconditionError(cat("the client certificate cannot be read as PEM: ", error.message()));
+  if (error)
+    return absl::FailedPreconditionError(cat("the client certificate cannot be read as PEM: ", error.message()));
   context.use_private_key(boost::asio::buffer(tls.key_pem), ssl::context::pem, error);
   if (error) {
-    return absl::FailedPreconditionError(cat("the key of the client certificate cannot be read as PEM, or is not of that "
-                                             "certificate: ", error.message()));
+    return absl::FailedPreconditionError(
+        cat("the key of the client certificate cannot be read as PEM, or is not of that "
+            "certificate: ",
+            error.message()));
   }
   return absl::OkStatus();
 }
@@ -43,7 +46,8 @@ absl::Status trust(ssl::context& context, const std::string& ca_pem) {
   X509_STORE* store = SSL_CTX_get_cert_store(context.native_handle());
   int found = 0;
   while (text) {
-    const std::unique_ptr<X509, decltype(&X509_free)> ca(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr), X509_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> ca(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr),
+                                                         X509_free);
     if (!ca) break;
     if (X509_STORE_add_cert(store, ca.get()) == 1) ++found;
   }
@@ -67,10 +71,11 @@ absl::StatusOr<std::unique_ptr<ssl::context>> tls_context(const Options& options
   boost::system::error_code error;
   if (!ca_file.empty()) {
     context->load_verify_file(ca_file, error);
-    if (error) return absl::FailedPreconditionError(cat("ca_file: cannot read CAs from ", ca_file, ": ", error.message()));
+    if (error)
+      return absl::FailedPreconditionError(cat("ca_file: cannot read CAs from ", ca_file, ": ", error.message()));
     return context;
   }
-  context->set_default_verify_paths(error);   // looks at SSL_CERT_FILE and SSL_CERT_DIR too
+  context->set_default_verify_paths(error);  // looks at SSL_CERT_FILE and SSL_CERT_DIR too
   for (const char* file : kSystemFiles) {
     if (access(file, R_OK) != 0) continue;
     context->load_verify_file(file, error);

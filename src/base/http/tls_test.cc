@@ -28,7 +28,8 @@ class Authority {
     std::ofstream(folder_ + "/names") << "subjectAltName=DNS:tls.test\n";
     for (const char* who : {"tls.test", "me"}) {
       run(cat(kNewKey, " -keyout ", who, ".key -out ", who, ".csr -subj /CN=", who));
-      run(cat("x509 -req -in ", who, ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out ", who, ".pem"));
+      run(cat("x509 -req -in ", who, ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out ", who,
+              ".pem"));
     }
   }
   ~Authority() { std::filesystem::remove_all(folder_); }
@@ -80,7 +81,8 @@ class TlsServer {
       asio::streambuf request;
       asio::read_until(stream, request, "\r\n\r\n", error);
       const std::string name = name_of_peer(stream);
-      asio::write(stream, asio::buffer(cat("HTTP/1.1 200 OK\r\nContent-Length: ", name.size(), "\r\n\r\n", name)), error);
+      asio::write(stream, asio::buffer(cat("HTTP/1.1 200 OK\r\nContent-Length: ", name.size(), "\r\n\r\n", name)),
+                  error);
       stream.shutdown(error);
     }
   }
@@ -113,7 +115,7 @@ class TlsTest : public testing::Test {
 
 TEST_F(TlsTest, TrustsACaGivenAsTextAmongOthers) {
   Options options = trusting();
-  options.tls.ca_pem = authority_.text("me.pem") + options.tls.ca_pem;      // all of them count, not only the first
+  options.tls.ca_pem = authority_.text("me.pem") + options.tls.ca_pem;  // all of them count, not only the first
   const auto response = call({.url = server_.url()}, options);
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(response->body, "nobody");
@@ -138,7 +140,8 @@ TEST_F(TlsTest, RefusesAKeyOfAnotherCertificateBeforeItAsks) {
 TEST_F(TlsTest, ExpectsTheNameThatItWasTold) {
   Options options = trusting();
   options.tls.server_name = "";
-  EXPECT_TRUE(absl::IsFailedPrecondition(call({.url = server_.url()}, options).status())) << "the certificate is not for 127.0.0.1";
+  EXPECT_TRUE(absl::IsFailedPrecondition(call({.url = server_.url()}, options).status()))
+      << "the certificate is not for 127.0.0.1";
   options.tls.server_name = "other.test";
   EXPECT_TRUE(absl::IsFailedPrecondition(call({.url = server_.url()}, options).status()));
 }

@@ -10,12 +10,14 @@ namespace {
 constexpr size_t kLongestUrl = 8192;
 
 bool is_port(std::string_view text) {
-  return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // A space or a control character would end the request line and begin something else.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
 }
 
 bool has_default_port(const Url& url) { return url.port == (url.secure ? "443" : "80"); }
@@ -56,7 +58,8 @@ std::string Url::text() const {
 }
 
 absl::StatusOr<Url> parse_url(std::string_view text) {
-  if (text.size() > kLongestUrl) return absl::InvalidArgumentError(cat("a URL is longer than ", kLongestUrl, " characters"));
+  if (text.size() > kLongestUrl)
+    return absl::InvalidArgumentError(cat("a URL is longer than ", kLongestUrl, " characters"));
   if (!is_plain(text)) return absl::InvalidArgumentError("a URL holds a space or a control character");
   Url url;
   if (text.starts_with("https://")) {
@@ -88,7 +91,8 @@ absl::StatusOr<Url> follow_location(const Url& base, std::string_view location) 
   if (!is_plain(location)) return absl::UnavailableError(cat(base.text(), ": redirects to something unreadable"));
   Url next = base;
   const std::string path = base.target.substr(0, base.target.find('?'));
-  next.target = location.starts_with('/') ? std::string(location) : path.substr(0, path.rfind('/') + 1) + std::string(location);
+  next.target =
+      location.starts_with('/') ? std::string(location) : path.substr(0, path.rfind('/') + 1) + std::string(location);
   return next;
 }
 

@@ -10,12 +10,12 @@ namespace hodei::http {
 
 struct Url {
   bool secure = false;
-  std::string host;         // without the brackets of an IPv6 address
+  std::string host;  // without the brackets of an IPv6 address
   std::string port;
-  std::string target;       // path and query, as they go into the request
+  std::string target;  // path and query, as they go into the request
 
-  std::string authority() const;    // as in the Host header
-  std::string text() const;         // without the query, which may hold a signature: for people
+  std::string authority() const;  // as in the Host header
+  std::string text() const;       // without the query, which may hold a signature: for people
 };
 
 // Refuses user names and passwords: a URL is shown and logged.

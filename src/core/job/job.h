@@ -22,9 +22,9 @@ inline constexpr size_t kPriorities = 4;
 
 struct Transition {
   JobState to{};
-  JobState from{};           // not a state (0) for the first
+  JobState from{};  // not a state (0) for the first
   WallTime at;
-  uint32_t execution = 0;    // 0: none
+  uint32_t execution = 0;  // 0: none
   std::string reason;
 
   bool operator==(const Transition&) const = default;
@@ -43,9 +43,9 @@ struct Execution {
   WallTime ended;
   std::optional<int> exit_code;
   int signal = 0;
-  std::optional<int64_t> log_bytes;      // how much it printed, once its worker has said
+  std::optional<int64_t> log_bytes;  // how much it printed, once its worker has said
   RunFacts facts;
-  Decision decision;                     // why this worker
+  Decision decision;  // why this worker
 
   bool operator==(const Execution&) const = default;
 };
@@ -54,17 +54,17 @@ struct Execution {
 // it holds the newest execution only: what came before is on the shelf (ShelvedExecution), in rows that are written
 // once.
 struct Past {
-  uint32_t shelved_transitions = 0;      // those that the shelf holds
-  WallTime shelved_until;                // the time of the last of them
-  std::vector<Transition> transitions;   // since then; without the very first, which `created` tells
-  std::vector<Execution> executions;     // the newest; all of them in a head that an older version wrote
-  std::string failure;                   // of the last end
-  std::string reason;                    // why it is in its state
-  std::string cancel_reason;             // or why it is put back
+  uint32_t shelved_transitions = 0;     // those that the shelf holds
+  WallTime shelved_until;               // the time of the last of them
+  std::vector<Transition> transitions;  // since then; without the very first, which `created` tells
+  std::vector<Execution> executions;    // the newest; all of them in a head that an older version wrote
+  std::string failure;                  // of the last end
+  std::string reason;                   // why it is in its state
+  std::string cancel_reason;            // or why it is put back
   std::string output;
   double progress = -1;
   std::string progress_message;
-  std::vector<WorkerId> refused_by;      // workers that had it and did not start it, the newest last; see kMaxRefusedBy
+  std::vector<WorkerId> refused_by;  // workers that had it and did not start it, the newest last; see kMaxRefusedBy
 
   bool operator==(const Past&) const = default;
 };
@@ -105,20 +105,20 @@ struct JobHead {
   bool cancel_requested = false;
   bool timeout_requested = false;
   Requeue requeue = Requeue::No;
-  uint32_t executions = 0;               // dispatches so far; the newest is the current one
-  uint32_t attempts = 0;                 // of them, those that started
+  uint32_t executions = 0;  // dispatches so far; the newest is the current one
+  uint32_t attempts = 0;    // of them, those that started
   uint32_t max_attempts = 1;
-  uint32_t lost_dispatches = 0;          // in a row, lost before they started; see dispatch_delay()
+  uint32_t lost_dispatches = 0;  // in a row, lost before they started; see dispatch_delay()
   Duration timeout{0};
   Duration grace = 5s;
   Backoff backoff;
   WallTime created;
-  WallTime not_before;                   // not set: at once
-  std::string concurrency_key;           // empty: none
-  WorkerId worker;                       // of the current execution, while Scheduled or Running
+  WallTime not_before;          // not set: at once
+  std::string concurrency_key;  // empty: none
+  WorkerId worker;              // of the current execution, while Scheduled or Running
   ShapePtr shape;
-  LabelsPtr labels;                      // null: none. What jobs with rules of company look at
-  SecretNames secrets;                   // null: none. Their values are opened when it is sent to a worker
+  LabelsPtr labels;     // null: none. What jobs with rules of company look at
+  SecretNames secrets;  // null: none. Their values are opened when it is sent to a worker
   std::shared_ptr<const Past> past;
 
   ExecutionId current() const { return {id, executions}; }

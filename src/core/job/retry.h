@@ -5,8 +5,8 @@
 
 namespace hodei::core {
 
-// A job that was sent to a worker and did not start there is sent again, for as long as it takes: only a person, or a rule
-// about the job itself, ends one that never started. Workers that had it are tried after all others.
+// A job that was sent to a worker and did not start there is sent again, for as long as it takes: only a person, or a
+// rule about the job itself, ends one that never started. Workers that had it are tried after all others.
 inline constexpr Duration kFirstDispatchDelay = 100ms;
 inline constexpr Duration kLongestDispatchDelay = 30s;
 inline constexpr size_t kMaxRefusedBy = 16;

@@ -26,7 +26,8 @@ absl::Status check_env(const JobSpec& spec) {
     if (key.find('=') != std::string::npos || has_nul(key) || has_nul(value)) {
       return bad_field(cat("env.", key), "names must not hold '=' and nothing may hold a NUL byte");
     }
-    if (key.starts_with("HODEI_")) return bad_field(cat("env.", key), "names starting with HODEI_ are set by the platform");
+    if (key.starts_with("HODEI_"))
+      return bad_field(cat("env.", key), "names starting with HODEI_ are set by the platform");
   }
   return absl::OkStatus();
 }
@@ -57,7 +58,8 @@ absl::Status check_command(const JobSpec& spec) {
 }
 
 absl::Status check_labels(const JobSpec& spec) {
-  if (spec.labels.size() > kMaxLabels) return bad_field("labels", "at most ", kMaxLabels, " labels, not ", spec.labels.size());
+  if (spec.labels.size() > kMaxLabels)
+    return bad_field("labels", "at most ", kMaxLabels, " labels, not ", spec.labels.size());
   for (const auto& [key, value] : spec.labels) {
     if (key.empty() || key.size() > kMaxLabelKey || value.size() > kMaxLabelValue) {
       return bad_field("labels", "keys have 1 to ", kMaxLabelKey, " characters, values at most ", kMaxLabelValue);
@@ -77,7 +79,8 @@ absl::Status check_rule(const LabelRule& rule, const std::string& field) {
   if (rule.values.size() > kMaxRuleValues) {
     return bad_field(cat(field, ".values"), "at most ", kMaxRuleValues, " values, not ", rule.values.size());
   }
-  for (const std::string& value : rule.values) RETURN_IF_ERROR(check_length(cat(field, ".values"), value, kMaxLabelValue));
+  for (const std::string& value : rule.values)
+    RETURN_IF_ERROR(check_length(cat(field, ".values"), value, kMaxLabelValue));
   switch (rule.op) {
     case LabelOperator::In:
     case LabelOperator::NotIn:
@@ -135,13 +138,14 @@ absl::Status check_constraints(const JobSpec& spec) {
     return bad_field("constraints.capabilities", "at most ", kMaxCapabilities, ", not ", shape.capabilities.size());
   }
   for (const std::string& c : shape.capabilities) RETURN_IF_ERROR(check_name("constraints.capabilities", c));
-  if (shape.image.size() > 500 || has_nul(shape.image)) return bad_field("image", "has at most 500 characters and no NUL byte");
+  if (shape.image.size() > 500 || has_nul(shape.image))
+    return bad_field("image", "has at most 500 characters and no NUL byte");
   if (shape.image.starts_with('-')) return bad_field("image", "must not start with '-'");
   RETURN_IF_ERROR(check_tolerations(shape));
   RETURN_IF_ERROR(check_preferences(shape));
   if (const size_t size = encode(shape).size(); size > kMaxShapeBytes) {
-    return bad_field("constraints", "rules, tolerations and preferences take ", size, " bytes, at most ", kMaxShapeBytes,
-                     " are allowed; use fewer or shorter values");
+    return bad_field("constraints", "rules, tolerations and preferences take ", size, " bytes, at most ",
+                     kMaxShapeBytes, " are allowed; use fewer or shorter values");
   }
   return absl::OkStatus();
 }
@@ -175,7 +179,8 @@ absl::Status check_sandbox(const JobSpec& spec) {
 }
 
 absl::Status check_secrets(const JobSpec& spec) {
-  if (spec.secrets.size() > kMaxSecrets) return bad_field("secrets", "at most ", kMaxSecrets, ", not ", spec.secrets.size());
+  if (spec.secrets.size() > kMaxSecrets)
+    return bad_field("secrets", "at most ", kMaxSecrets, ", not ", spec.secrets.size());
   std::set<std::string_view> seen;
   for (size_t i = 0; i < spec.secrets.size(); ++i) {
     RETURN_IF_ERROR(check_secret_name(cat("secrets[", i, "].name"), spec.secrets[i]));
@@ -185,14 +190,17 @@ absl::Status check_secrets(const JobSpec& spec) {
 }
 
 absl::Status check_logs(const JobSpec& spec) {
-  if (spec.log_policy < 0 || spec.log_policy > kMaxLogPolicy) return bad_field("logs.policy", "must be one of block, drop");
+  if (spec.log_policy < 0 || spec.log_policy > kMaxLogPolicy)
+    return bad_field("logs.policy", "must be one of block, drop");
   RETURN_IF_ERROR(check_range("logs.max_bytes", spec.log_max_bytes, 0, kMaxLogBytes));
   return check_range("logs.max_bytes_per_second", spec.log_bytes_per_second, 0, kMaxLogBytesPerSecond);
 }
 
 absl::Status check_keys(const JobSpec& spec) {
-  if (spec.idempotency_key.size() > kMaxKeyLength) return bad_field("idempotency_key", "has at most ", kMaxKeyLength, " characters");
-  if (spec.concurrency_key.size() > kMaxKeyLength) return bad_field("concurrency.key", "has at most ", kMaxKeyLength, " characters");
+  if (spec.idempotency_key.size() > kMaxKeyLength)
+    return bad_field("idempotency_key", "has at most ", kMaxKeyLength, " characters");
+  if (spec.concurrency_key.size() > kMaxKeyLength)
+    return bad_field("concurrency.key", "has at most ", kMaxKeyLength, " characters");
   RETURN_IF_ERROR(check_range("concurrency.limit", spec.concurrency_limit, 0, kMaxConcurrencyLimit));
   if (spec.concurrency_key.empty() && spec.concurrency_limit != 0) {
     return bad_field("concurrency.key", "is required beside concurrency.limit");
@@ -202,11 +210,14 @@ absl::Status check_keys(const JobSpec& spec) {
 
 absl::Status check_trace(const JobSpec& spec) {
   if (spec.traceparent.empty() || parse_traceparent(spec.traceparent)) return absl::OkStatus();
-  return bad_field("traceparent", "must be a W3C trace context like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, not '",
+  return bad_field("traceparent",
+                   "must be a W3C trace context like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, not '",
                    clip(spec.traceparent, 80), "'; leave it empty to begin a trace");
 }
 
-bool is_hex(std::string_view text) { return text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos; }
+bool is_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
 
 bool climbs(std::string_view path) { return cat("/", path, "/").find("/../") != std::string::npos; }
 
@@ -215,15 +226,18 @@ absl::Status check_artifact(const std::string& field, const ArtifactSpec& artifa
   const bool known = url.starts_with("hodei:") || url.starts_with("http://") || url.starts_with("https://") ||
                      url.starts_with("file:///");
   if (!known || url.size() > kMaxUrlLength || url.ends_with(':')) {
-    return bad_field(field + ".url", "must begin with hodei:, http://, https:// or file:///, not '", clip(url, 100), "'");
+    return bad_field(field + ".url", "must begin with hodei:, http://, https:// or file:///, not '", clip(url, 100),
+                     "'");
   }
   for (const char c : url) {
-    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return bad_field(field + ".url", "holds a space or a control character");
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
+      return bad_field(field + ".url", "holds a space or a control character");
   }
   if (artifact.path.starts_with('/') || climbs(artifact.path) || has_nul(artifact.path)) {
     return bad_field(field + ".path", "must be a relative path without '..', not '", artifact.path, "'");
   }
-  if (artifact.path.empty() && url.ends_with('/')) return bad_field(field + ".path", "is needed: the URL ends with a slash");
+  if (artifact.path.empty() && url.ends_with('/'))
+    return bad_field(field + ".path", "is needed: the URL ends with a slash");
   if (!artifact.sha256.empty() && (artifact.sha256.size() != 64 || !is_hex(artifact.sha256))) {
     return bad_field(field + ".sha256", "must be 64 hexadecimal digits, as sha256sum prints them");
   }
@@ -244,11 +258,14 @@ absl::Status check_artifacts(const std::string& field, const std::vector<Artifac
 absl::Status check_secret_name(std::string_view field, std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; };
-  if (!name.empty() && name.size() <= kMaxNameLength && is_letter(name[0]) && std::all_of(name.begin(), name.end(), may_follow)) {
+  if (!name.empty() && name.size() <= kMaxNameLength && is_letter(name[0]) &&
+      std::all_of(name.begin(), name.end(), may_follow)) {
     return absl::OkStatus();
   }
-  return bad_field(field, "'", clip(name, 60), "' is not a name; use letters, digits, '_', '.' and '-', not starting with a "
-                   "digit, at most ", kMaxNameLength, " characters");
+  return bad_field(field, "'", clip(name, 60),
+                   "' is not a name; use letters, digits, '_', '.' and '-', not starting with a "
+                   "digit, at most ",
+                   kMaxNameLength, " characters");
 }
 
 absl::Status validate(const JobSpec& spec) {
@@ -302,7 +319,8 @@ JobHead head_of(const JobSpec& spec) {
   shape->needs.storage_mb = spec.storage_mb;
   shape->capabilities.push_back(std::holds_alternative<ScriptCommand>(spec.command) ? "script" : "shell");
   std::sort(shape->capabilities.begin(), shape->capabilities.end());
-  shape->capabilities.erase(std::unique(shape->capabilities.begin(), shape->capabilities.end()), shape->capabilities.end());
+  shape->capabilities.erase(std::unique(shape->capabilities.begin(), shape->capabilities.end()),
+                            shape->capabilities.end());
   shape->encoded = encode(*shape);
   head.shape = std::move(shape);
   return head;

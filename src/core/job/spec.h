@@ -45,22 +45,22 @@ struct JobSpec {
   double backoff_factor = 0;
   int64_t kill_grace_ms = 0;
   bool allow_retry = true;
-  int priority = 0;                       // 0: normal
+  int priority = 0;  // 0: normal
   std::string concurrency_key;
   int64_t concurrency_limit = 0;
   std::string idempotency_key;
   std::map<std::string, std::string> labels;
   int64_t pids = 0;
   int64_t io_weight = 0;
-  std::vector<std::string> secrets;       // names only
+  std::vector<std::string> secrets;  // names only
   std::vector<ArtifactSpec> inputs;
   std::vector<ArtifactSpec> outputs;
-  int log_policy = 0;                     // 0: block
+  int log_policy = 0;  // 0: block
   int64_t log_max_bytes = 0;
   int64_t log_bytes_per_second = 0;
   std::string sandbox_user;
   std::string traceparent;
-  Shape shape;                            // what placement reads, resources filled in by `head_of`
+  Shape shape;  // what placement reads, resources filled in by `head_of`
   size_t encoded_size = 0;
 };
 
@@ -71,7 +71,7 @@ inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxCompany = 16;
 inline constexpr size_t kMaxTolerations = 64;
 inline constexpr size_t kMaxCapabilities = 64;
-inline constexpr size_t kMaxShapeBytes = 16 << 10;      // all that placement reads, as it is stored
+inline constexpr size_t kMaxShapeBytes = 16 << 10;  // all that placement reads, as it is stored
 inline constexpr size_t kMaxEnv = 1024;
 inline constexpr size_t kMaxArgs = 4096;
 inline constexpr int64_t kMaxAttempts = 1000;
@@ -79,18 +79,18 @@ inline constexpr double kMaxCpuCores = 100'000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;
-inline constexpr int64_t kMaxPids = 4'194'304;         // the kernel's own limit
+inline constexpr int64_t kMaxPids = 4'194'304;  // the kernel's own limit
 inline constexpr int64_t kMaxIoWeight = 1000;
 inline constexpr size_t kMaxUserLength = 64;
-inline constexpr int kMaxLogPolicy = 2;                              // block, drop
+inline constexpr int kMaxLogPolicy = 2;  // block, drop
 inline constexpr int64_t kMaxLogBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxLogBytesPerSecond = int64_t{1} << 40;
-inline constexpr size_t kMaxSecrets = 64;               // of one job
-inline constexpr size_t kMaxSecretBytes = 64 << 10;     // of one value, and of all values of a job together
+inline constexpr size_t kMaxSecrets = 64;            // of one job
+inline constexpr size_t kMaxSecretBytes = 64 << 10;  // of one value, and of all values of a job together
 
 // [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: fit for a name of a file and a key in JSON.
 absl::Status check_secret_name(std::string_view field, std::string_view name);
-inline constexpr size_t kMaxArtifacts = 64;           // inputs, and outputs
+inline constexpr size_t kMaxArtifacts = 64;  // inputs, and outputs
 inline constexpr size_t kMaxUrlLength = 4096;
 
 // Every problem names its field and the fix.

@@ -33,27 +33,51 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
       {"name", [](JobSpec& s) { s.name = "two\nlines"; }},
       {"name", [](JobSpec& s) { s.name = with_nul("a"); }},
       {"secrets[0].name", [](JobSpec& s) { s.secrets = {"../etc"}; }},
-      {"secrets[1].name", [](JobSpec& s) { s.secrets = {"good", "1bad"}; }},
+      {"secrets[1].name",
+       [](JobSpec& s) {
+         s.secrets = {"good", "1bad"};
+       }},
       {"secrets[0].name", [](JobSpec& s) { s.secrets = {std::string(kMaxNameLength + 1, 'a')}; }},
-      {"secrets", [](JobSpec& s) { s.secrets = {"a", "a"}; }},
+      {"secrets",
+       [](JobSpec& s) {
+         s.secrets = {"a", "a"};
+       }},
       {"secrets", [](JobSpec& s) { s.secrets.resize(kMaxSecrets + 1, "a"); }},
       {"constraints.tolerations", [](JobSpec& s) { s.shape.tolerations.resize(kMaxTolerations + 1); }},
-      {"constraints.tolerations[0].key", [](JobSpec& s) { s.shape.tolerations = {{std::string(kMaxLabelKey + 1, 'k'), ""}}; }},
+      {"constraints.tolerations[0].key",
+       [](JobSpec& s) {
+         s.shape.tolerations = {{std::string(kMaxLabelKey + 1, 'k'), ""}};
+       }},
       {"constraints.tolerations[1].value",
-       [](JobSpec& s) { s.shape.tolerations = {{"a", ""}, {"b", std::string(kMaxLabelValue + 1, 'v')}}; }},
+       [](JobSpec& s) {
+         s.shape.tolerations = {{"a", ""}, {"b", std::string(kMaxLabelValue + 1, 'v')}};
+       }},
       {"constraints.labels[0].values",
-       [](JobSpec& s) { s.shape.labels = {{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}}; }},
+       [](JobSpec& s) {
+         s.shape.labels = {{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}};
+       }},
       {"constraints.labels[0].values",
-       [](JobSpec& s) { s.shape.labels = {{"k", LabelOperator::In, {std::string(kMaxLabelValue + 1, 'v')}}}; }},
-      {"constraints.labels[0].key", [](JobSpec& s) { s.shape.labels = {{std::string(kMaxLabelKey + 1, 'k'), LabelOperator::Exists, {}}}; }},
+       [](JobSpec& s) {
+         s.shape.labels = {{"k", LabelOperator::In, {std::string(kMaxLabelValue + 1, 'v')}}};
+       }},
+      {"constraints.labels[0].key",
+       [](JobSpec& s) {
+         s.shape.labels = {{std::string(kMaxLabelKey + 1, 'k'), LabelOperator::Exists, {}}};
+       }},
       {"constraints.company[0].rule.values",
-       [](JobSpec& s) { s.shape.company = {{{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}}}; }},
+       [](JobSpec& s) {
+         s.shape.company = {{{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}}};
+       }},
       {"constraints.capabilities", [](JobSpec& s) { s.shape.capabilities.resize(kMaxCapabilities + 1, "shell"); }},
-      {"constraints",   // each is good, and together they are too much
-       [](JobSpec& s) { s.shape.tolerations.resize(kMaxTolerations, {"key", std::string(kMaxLabelValue, 'v')}); }},
+      {"constraints",  // each is good, and together they are too much
+       [](JobSpec& s) {
+         s.shape.tolerations.resize(kMaxTolerations, {"key", std::string(kMaxLabelValue, 'v')});
+       }},
       {"resources.architecture", [](JobSpec& s) { s.shape.architecture = std::string(kMaxNameLength + 1, 'a'); }},
-      {"preferences.preferred_provider", [](JobSpec& s) { s.shape.preferred_provider = std::string(kMaxNameLength + 1, 'a'); }},
-      {"preferences.preferred_region", [](JobSpec& s) { s.shape.preferred_region = std::string(kMaxLabelValue + 1, 'a'); }},
+      {"preferences.preferred_provider",
+       [](JobSpec& s) { s.shape.preferred_provider = std::string(kMaxNameLength + 1, 'a'); }},
+      {"preferences.preferred_region",
+       [](JobSpec& s) { s.shape.preferred_region = std::string(kMaxLabelValue + 1, 'a'); }},
       {"preferences.preferred_zone", [](JobSpec& s) { s.shape.preferred_zone = std::string(kMaxLabelValue + 1, 'a'); }},
       {"working_dir", [](JobSpec& s) { s.working_dir = "../etc"; }},
       {"working_dir", [](JobSpec& s) { s.working_dir = with_nul("/tmp"); }},
@@ -61,24 +85,75 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
       {"preferences.priority", [](JobSpec& s) { s.priority = 5; }},
       {"preferences.priority", [](JobSpec& s) { s.priority = -1; }},
       {"command", [](JobSpec& s) { s.command = std::monostate(); }},
-      {"command.shell.cmd", [](JobSpec& s) { s.command = ShellCommand{"", {}}; }},
-      {"command.shell.cmd", [](JobSpec& s) { s.command = ShellCommand{with_nul("a"), {}}; }},
-      {"command.shell.args", [](JobSpec& s) { s.command = ShellCommand{"a", {with_nul("b")}}; }},
-      {"command.shell.args", [](JobSpec& s) { s.command = ShellCommand{"a", std::vector<std::string>(kMaxArgs + 1)}; }},
-      {"command.script.content", [](JobSpec& s) { s.command = ScriptCommand{"bash", ""}; }},
-      {"command.script.interpreter", [](JobSpec& s) { s.command = ScriptCommand{with_nul("bash"), "true"}; }},
+      {"command.shell.cmd",
+       [](JobSpec& s) {
+         s.command = ShellCommand{"", {}};
+       }},
+      {"command.shell.cmd",
+       [](JobSpec& s) {
+         s.command = ShellCommand{with_nul("a"), {}};
+       }},
+      {"command.shell.args",
+       [](JobSpec& s) {
+         s.command = ShellCommand{"a", {with_nul("b")}};
+       }},
+      {"command.shell.args",
+       [](JobSpec& s) {
+         s.command = ShellCommand{"a", std::vector<std::string>(kMaxArgs + 1)};
+       }},
+      {"command.script.content",
+       [](JobSpec& s) {
+         s.command = ScriptCommand{"bash", ""};
+       }},
+      {"command.script.interpreter",
+       [](JobSpec& s) {
+         s.command = ScriptCommand{with_nul("bash"), "true"};
+       }},
       {"env", [](JobSpec& s) { s.env[""] = "x"; }},
-      {"inputs", [](JobSpec& s) { s.inputs.resize(kMaxArtifacts + 1, {"hodei:x", "x", "", 0}); }},
-      {"inputs[0].url", [](JobSpec& s) { s.inputs = {{"ftp://h/x", "x", "", 0}}; }},
-      {"inputs[0].url", [](JobSpec& s) { s.inputs = {{"hodei:", "x", "", 0}}; }},
-      {"inputs[0].url", [](JobSpec& s) { s.inputs = {{"file://relative", "x", "", 0}}; }},
-      {"inputs[0].url", [](JobSpec& s) { s.inputs = {{"http://h/x y", "x", "", 0}}; }},
-      {"inputs[1].path", [](JobSpec& s) { s.inputs = {{"hodei:x", "x", "", 0}, {"hodei:x", "/etc/passwd", "", 0}}; }},
-      {"inputs[0].path", [](JobSpec& s) { s.inputs = {{"http://h/x/", "", "", 0}}; }},
-      {"inputs[0].sha256", [](JobSpec& s) { s.inputs = {{"hodei:x", "x", "abc", 0}}; }},
-      {"outputs[0].path", [](JobSpec& s) { s.outputs = {{"hodei:x", "a/../../x", "", 0}}; }},
-      {"outputs[0].path", [](JobSpec& s) { s.outputs = {{"hodei:x", with_nul("a"), "", 0}}; }},
-      {"outputs[0].max_bytes", [](JobSpec& s) { s.outputs = {{"hodei:x", "x", "", -1}}; }},
+      {"inputs",
+       [](JobSpec& s) {
+         s.inputs.resize(kMaxArtifacts + 1, {"hodei:x", "x", "", 0});
+       }},
+      {"inputs[0].url",
+       [](JobSpec& s) {
+         s.inputs = {{"ftp://h/x", "x", "", 0}};
+       }},
+      {"inputs[0].url",
+       [](JobSpec& s) {
+         s.inputs = {{"hodei:", "x", "", 0}};
+       }},
+      {"inputs[0].url",
+       [](JobSpec& s) {
+         s.inputs = {{"file://relative", "x", "", 0}};
+       }},
+      {"inputs[0].url",
+       [](JobSpec& s) {
+         s.inputs = {{"http://h/x y", "x", "", 0}};
+       }},
+      {"inputs[1].path",
+       [](JobSpec& s) {
+         s.inputs = {{"hodei:x", "x", "", 0}, {"hodei:x", "/etc/passwd", "", 0}};
+       }},
+      {"inputs[0].path",
+       [](JobSpec& s) {
+         s.inputs = {{"http://h/x/", "", "", 0}};
+       }},
+      {"inputs[0].sha256",
+       [](JobSpec& s) {
+         s.inputs = {{"hodei:x", "x", "abc", 0}};
+       }},
+      {"outputs[0].path",
+       [](JobSpec& s) {
+         s.outputs = {{"hodei:x", "a/../../x", "", 0}};
+       }},
+      {"outputs[0].path",
+       [](JobSpec& s) {
+         s.outputs = {{"hodei:x", with_nul("a"), "", 0}};
+       }},
+      {"outputs[0].max_bytes",
+       [](JobSpec& s) {
+         s.outputs = {{"hodei:x", "x", "", -1}};
+       }},
       {"env.A=B", [](JobSpec& s) { s.env["A=B"] = "x"; }},
       {"env.A", [](JobSpec& s) { s.env["A"] = with_nul("x"); }},
       {"env.HODEI_JOB_ID", [](JobSpec& s) { s.env["HODEI_JOB_ID"] = "x"; }},
@@ -106,12 +181,25 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
       {"logs.max_bytes_per_second", [](JobSpec& s) { s.log_bytes_per_second = (int64_t{1} << 40) + 1; }},
       {"labels", [](JobSpec& s) { s.labels[""] = "x"; }},
       {"labels", [](JobSpec& s) { s.labels["a"] = std::string(501, 'x'); }},
-      {"constraints.labels[0].key", [](JobSpec& s) { s.shape.labels = {{"", LabelOperator::Exists, {}}}; }},
-      {"constraints.labels[0].values", [](JobSpec& s) { s.shape.labels = {{"a", LabelOperator::In, {}}}; }},
-      {"constraints.labels[0].values", [](JobSpec& s) { s.shape.labels = {{"a", LabelOperator::Exists, {"b"}}}; }},
-      {"constraints.labels[0].values", [](JobSpec& s) { s.shape.labels = {{"a", LabelOperator::Gt, {"many"}}}; }},
+      {"constraints.labels[0].key",
+       [](JobSpec& s) {
+         s.shape.labels = {{"", LabelOperator::Exists, {}}};
+       }},
+      {"constraints.labels[0].values",
+       [](JobSpec& s) {
+         s.shape.labels = {{"a", LabelOperator::In, {}}};
+       }},
+      {"constraints.labels[0].values",
+       [](JobSpec& s) {
+         s.shape.labels = {{"a", LabelOperator::Exists, {"b"}}};
+       }},
+      {"constraints.labels[0].values",
+       [](JobSpec& s) {
+         s.shape.labels = {{"a", LabelOperator::Gt, {"many"}}};
+       }},
       {"constraints.labels[1].operator",
-       [](JobSpec& s) { s.shape.labels = {{"a", LabelOperator::Exists, {}}, {"b", static_cast<LabelOperator>(99), {}}}; }},
+       [](JobSpec&
+              s) { s.shape.labels = {{"a", LabelOperator::Exists, {}}, {"b", static_cast<LabelOperator>(99), {}}}; }},
       {"constraints.pool", [](JobSpec& s) { s.shape.pool = "../x"; }},
       {"constraints.provider", [](JobSpec& s) { s.shape.provider = "a b"; }},
       {"constraints.capabilities", [](JobSpec& s) { s.shape.capabilities = {"-v"}; }},

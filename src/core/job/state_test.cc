@@ -8,7 +8,7 @@
 namespace hodei::core::state_test {
 namespace {
 
-constexpr JobState kStates[] = {JobState::Pending, JobState::Scheduled, JobState::Running,  JobState::Succeeded,
+constexpr JobState kStates[] = {JobState::Pending, JobState::Scheduled, JobState::Running, JobState::Succeeded,
                                 JobState::Failed,  JobState::Cancelled, JobState::Timeout};
 constexpr JobEvent kEvents[] = {JobEvent::Assign,  JobEvent::Start, JobEvent::Succeed, JobEvent::Fail, JobEvent::Cancel,
                                 JobEvent::TimeOut, JobEvent::Lose,  JobEvent::Preempt, JobEvent::Retry};

@@ -30,7 +30,8 @@ absl::Status check_parameters(const std::vector<Parameter>& declared) {
   Values seen;
   for (const Parameter& p : declared) {
     if (!is_identifier(p.name)) {
-      return bad_field("parameters", "'", p.name, "' is not a name; use letters, digits and '_', not starting with a digit");
+      return bad_field("parameters", "'", p.name,
+                       "' is not a name; use letters, digits and '_', not starting with a digit");
     }
     if (!seen.emplace(p.name, "").second) return bad_field("parameters", "'", p.name, "' is declared twice");
   }
@@ -39,8 +40,10 @@ absl::Status check_parameters(const std::vector<Parameter>& declared) {
 
 absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values& given) {
   for (const auto& [name, value] : given) {
-    const bool known = std::any_of(declared.begin(), declared.end(), [&name = name](const Parameter& p) { return p.name == name; });
-    if (!known) return bad_field("parameters", "the template has no parameter '", name, "'; it has: ", names_of(declared));
+    const bool known =
+        std::any_of(declared.begin(), declared.end(), [&name = name](const Parameter& p) { return p.name == name; });
+    if (!known)
+      return bad_field("parameters", "the template has no parameter '", name, "'; it has: ", names_of(declared));
     if (value.size() > kMaxValue) return bad_field(cat("parameters.", name), "is longer than ", kMaxValue, " bytes");
   }
   Values out;

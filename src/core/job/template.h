@@ -28,8 +28,8 @@ absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values
 // What a template may grow to with its parameters, all texts together.
 inline constexpr size_t kMaxRendered = 1 << 20;
 
-// `${name}` → its value; `$${` → a literal `${`; any other `$` stays. An undeclared name is an error, and so is what would
-// be longer than `most` bytes.
+// `${name}` → its value; `$${` → a literal `${`; any other `$` stays. An undeclared name is an error, and so is what
+// would be longer than `most` bytes.
 absl::StatusOr<std::string> substitute(std::string_view text, const Values& values, size_t most = kMaxRendered);
 
 }  // namespace hodei::core

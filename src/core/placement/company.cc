@@ -42,9 +42,8 @@ std::optional<std::string> rejects_company(const Shape& shape, const LiveWorker&
 }
 
 bool could_have_company(const Shape& shape, const LiveWorker& worker) {
-  return std::all_of(shape.company.begin(), shape.company.end(), [&](const CompanyRule& c) {
-    return !c.required || c.away || has_company(c.rule, worker);
-  });
+  return std::all_of(shape.company.begin(), shape.company.end(),
+                     [&](const CompanyRule& c) { return !c.required || c.away || has_company(c.rule, worker); });
 }
 
 double company_share(const Shape& shape, const LiveWorker& worker) {

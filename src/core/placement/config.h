@@ -12,20 +12,20 @@ enum class Packing : uint8_t { Spread = 1, Pack };
 
 struct SchedulerConfig {
   Strategy strategy = Strategy::Smart;
-  double capacity = 30;     // weights of the five parts of the score
+  double capacity = 30;  // weights of the five parts of the score
   double load = 25;
   double affinity = 20;
   double zone = 15;
   double history = 10;
-  double threshold = 0;     // a worker is kept if its score is above this
+  double threshold = 0;  // a worker is kept if its score is above this
   Packing packing = Packing::Spread;
-  bool preemption = false;  // a job that fits nowhere may put back jobs of lower classes
-  Duration reserve_after = 30s;   // whoever waits longer has a worker kept free; 0: never
+  bool preemption = false;       // a job that fits nowhere may put back jobs of lower classes
+  Duration reserve_after = 30s;  // whoever waits longer has a worker kept free; 0: never
 
   bool operator==(const SchedulerConfig&) const = default;
 };
 
-inline constexpr double kMaxScoreWeight = 1000;   // also the largest threshold
+inline constexpr double kMaxScoreWeight = 1000;  // also the largest threshold
 inline constexpr Duration kMaxReserveAfter = std::chrono::hours(24);
 
 }  // namespace hodei::core

@@ -30,15 +30,15 @@ struct RuleCount {
 struct Decision {
   WorkerId winner;
   Score score;
-  uint32_t considered = 0;               // workers looked at
-  std::vector<RuleCount> rejected;       // by rule name
+  uint32_t considered = 0;          // workers looked at
+  std::vector<RuleCount> rejected;  // by rule name
   bool operator==(const Decision&) const = default;
 };
 
 struct Candidate {
   WorkerId worker;
   bool fits = false;
-  std::string rule;                      // the first rule that turned it away
+  std::string rule;  // the first rule that turned it away
   std::string reason;
   Score score;
 };

@@ -12,7 +12,7 @@
 namespace hodei::core {
 namespace {
 
-constexpr double kBillion = 1e9;           // rates are stored in billionths
+constexpr double kBillion = 1e9;  // rates are stored in billionths
 
 }  // namespace
 
@@ -56,7 +56,8 @@ std::string setting_name(const std::string& ns, const std::string& key) { return
 
 void Bucket::set(double rate, int64_t burst, MonoTime now) {
   const int64_t at = now.us * kNanos;
-  const double taken = interval_ == 0 ? 0 : static_cast<double>(std::max<int64_t>(full_at_ - at, 0)) / static_cast<double>(interval_);
+  const double taken =
+      interval_ == 0 ? 0 : static_cast<double>(std::max<int64_t>(full_at_ - at, 0)) / static_cast<double>(interval_);
   const double left = std::min(interval_ == 0 ? static_cast<double>(burst) : static_cast<double>(burst_) - taken,
                                static_cast<double>(burst));
   interval_ = rate > 0 ? std::llround(kBillion / rate) : 0;

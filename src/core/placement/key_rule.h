@@ -14,14 +14,14 @@ namespace hodei::core {
 struct KeyRule {
   std::string ns;
   std::string key;
-  std::optional<int64_t> limit;            // at once; 0: no limit; nothing: what jobs say
-  double rate = 0;                         // starts a second; 0: no limit
-  int64_t burst = 0;                       // starts at once before the rate counts; with a rate at least 1
+  std::optional<int64_t> limit;  // at once; 0: no limit; nothing: what jobs say
+  double rate = 0;               // starts a second; 0: no limit
+  int64_t burst = 0;             // starts at once before the rate counts; with a rate at least 1
 
   bool operator==(const KeyRule&) const = default;
 };
 
-inline constexpr double kMinRate = 1e-5;   // a little less than once a day
+inline constexpr double kMinRate = 1e-5;  // a little less than once a day
 inline constexpr double kMaxRate = 1e6;
 inline constexpr int64_t kMaxBurst = 10'000;
 inline constexpr size_t kMaxKeyRules = 100'000;
@@ -40,23 +40,23 @@ class Bucket {
   void set(double rate, int64_t burst, MonoTime now);
   void empty(MonoTime now) { full_at_ = now.us * kNanos + burst_ * interval_; }
 
-  int64_t ready(MonoTime now) const;       // starts that are allowed now
-  MonoTime next(MonoTime now) const;       // when there is one; now, if there is
+  int64_t ready(MonoTime now) const;  // starts that are allowed now
+  MonoTime next(MonoTime now) const;  // when there is one; now, if there is
   void take(MonoTime now);
 
  private:
-  static constexpr int64_t kNanos = 1'000; // of a microsecond
+  static constexpr int64_t kNanos = 1'000;  // of a microsecond
 
-  int64_t interval_ = 0;                   // nanoseconds from start to start; 0: no limit
+  int64_t interval_ = 0;  // nanoseconds from start to start; 0: no limit
   int64_t burst_ = 0;
-  int64_t full_at_ = 0;                    // in nanoseconds
+  int64_t full_at_ = 0;  // in nanoseconds
 };
 
 // A rule in force.
 struct KeySetting {
   KeyRule rule;
-  Bucket bucket;                           // volatile
-  MonoTime wakes{0};                       // when its waiting jobs are looked at; 0: no timer
+  Bucket bucket;      // volatile
+  MonoTime wakes{0};  // when its waiting jobs are looked at; 0: no timer
 };
 
 }  // namespace hodei::core

@@ -13,7 +13,8 @@ namespace {
 constexpr MonoTime kStart{1'000'000'000};
 
 TEST(KeyRule, ReadsBackWhatWasWritten) {
-  for (const std::optional<int64_t> limit : {std::optional<int64_t>(), std::optional<int64_t>(0), std::optional<int64_t>(7)}) {
+  for (const std::optional<int64_t> limit :
+       {std::optional<int64_t>(), std::optional<int64_t>(0), std::optional<int64_t>(7)}) {
     const KeyRule rule{"team", "db/main", limit, 2.5, 4};
     EXPECT_EQ(decode_key_rule(encode(rule)), rule);
   }

@@ -20,14 +20,14 @@
 namespace hodei::core {
 
 struct KeyState {
-  bool is_stored = false;                                // has a row with its limit
-  int64_t limit = 1;                                     // as jobs say
-  int64_t jobs = 0;                                      // not ended
-  int64_t held = 0;                                      // dispatched and not proven ended
-  std::map<Lane*, absl::btree_set<JobId>> parked;        // never iterated to decide; see `wakeable`
+  bool is_stored = false;                          // has a row with its limit
+  int64_t limit = 1;                               // as jobs say
+  int64_t jobs = 0;                                // not ended
+  int64_t held = 0;                                // dispatched and not proven ended
+  std::map<Lane*, absl::btree_set<JobId>> parked;  // never iterated to decide; see `wakeable`
   size_t waiting = 0;
 
-  std::unique_ptr<KeySetting> setting;                   // what a person set; null: nothing
+  std::unique_ptr<KeySetting> setting;  // what a person set; null: nothing
 
   // At once, whoever said so. A person's word stands until it is taken back.
   int64_t cap() const {
@@ -45,9 +45,9 @@ struct KeyState {
 
 class ConcurrencyKeys {
  public:
-  using Name = std::pair<std::string, std::string>;      // namespace, key
+  using Name = std::pair<std::string, std::string>;  // namespace, key
 
-  using All = absl::node_hash_map<Name, KeyState>;       // never iterated to decide
+  using All = absl::node_hash_map<Name, KeyState>;  // never iterated to decide
 
   KeyState& at(const std::string& ns, const std::string& key) { return keys_[Name(ns, key)]; }
   const KeyState* find(const std::string& ns, const std::string& key) const {
@@ -73,7 +73,7 @@ class ConcurrencyKeys {
 
  private:
   All keys_;
-  std::map<Name, KeyState*> set_;                        // those with a setting
+  std::map<Name, KeyState*> set_;  // those with a setting
 };
 
 }  // namespace hodei::core

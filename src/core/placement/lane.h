@@ -30,14 +30,14 @@ struct WaitingShape {
   };
   struct Rejected {
     WorkerClass* kind;
-    size_t rule;             // index into rules()
+    size_t rule;  // index into rules()
   };
   ShapePtr shape;
   Ordinal ordinal = 0;
   std::vector<Eligible> eligible;
   std::vector<Rejected> rejected;
   std::vector<Lane*> lanes;
-  uint64_t idle_since = 0;   // a number that grows; 0: lanes use it
+  uint64_t idle_since = 0;  // a number that grows; 0: lanes use it
 };
 
 struct Lane {
@@ -45,9 +45,9 @@ struct Lane {
   Tenant* tenant = nullptr;
   WaitingShape* shape = nullptr;
   absl::btree_set<JobId> jobs;
-  uint32_t parked = 0;       // jobs of this lane that wait for their concurrency key instead
-  JobId indexed{};           // the first job under which backlogs know this lane; 0: none
-  bool stale = false;        // backlogs do not know its first job yet
+  uint32_t parked = 0;  // jobs of this lane that wait for their concurrency key instead
+  JobId indexed{};      // the first job under which backlogs know this lane; 0: none
+  bool stale = false;   // backlogs do not know its first job yet
 
   // For reservations: the first job when time was last taken, and since when it is. And after a look at all workers
   // that found no room to make, not before when to look again.
@@ -83,12 +83,12 @@ class Backlog {
   };
   struct TenantLanes {
     Tenant* tenant;
-    uint64_t pass;                             // the tenant's, when it was last put in order
-    absl::btree_map<JobId, Entry> lanes;       // by first job
+    uint64_t pass;                        // the tenant's, when it was last put in order
+    absl::btree_map<JobId, Entry> lanes;  // by first job
   };
   struct Class {
-    std::map<Ordinal, TenantLanes> tenants;              // by ordinal
-    std::set<std::pair<uint64_t, Ordinal>> order;        // by pass, then ordinal
+    std::map<Ordinal, TenantLanes> tenants;        // by ordinal
+    std::set<std::pair<uint64_t, Ordinal>> order;  // by pass, then ordinal
   };
   std::array<Class, kPriorities> classes_;
   size_t size_ = 0;

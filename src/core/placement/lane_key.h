@@ -11,7 +11,7 @@ namespace hodei::core {
 using Ordinal = uint64_t;
 
 struct LaneKey {
-  uint8_t priority = 0;      // 0: no lane
+  uint8_t priority = 0;  // 0: no lane
   Ordinal tenant = 0;
   Ordinal shape = 0;
 

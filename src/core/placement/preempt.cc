@@ -29,7 +29,8 @@ struct Room {
 
 std::optional<std::vector<const JobHead*>> victims(const Amounts& needs, Priority priority, const LiveWorker& worker,
                                                    const std::vector<Occupant>& occupants) {
-  Room room{worker.free(), static_cast<int64_t>(worker.record->info.slots) - static_cast<int64_t>(worker.executions.size())};
+  Room room{worker.free(),
+            static_cast<int64_t>(worker.record->info.slots) - static_cast<int64_t>(worker.executions.size())};
   std::vector<const JobHead*> lower;
   for (const Occupant& o : occupants) {
     if (o.ends) {

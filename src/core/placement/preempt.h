@@ -12,7 +12,7 @@ namespace hodei::core {
 // An execution on the worker that is looked at.
 struct Occupant {
   const JobHead* job = nullptr;
-  bool ends = false;         // already on its way out: its room counts as free
+  bool ends = false;  // already on its way out: its room counts as free
 };
 
 // A job that was sent to workers more often than this is left alone.

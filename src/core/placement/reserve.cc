@@ -11,7 +11,8 @@ constexpr size_t kMaxGivenUp = 10'000;
 }  // namespace
 
 size_t Reservations::count(const LaneKey& lane) const {
-  return static_cast<size_t>(std::count_if(all_.begin(), all_.end(), [&](const Reservation& r) { return r.lane == lane; }));
+  return static_cast<size_t>(
+      std::count_if(all_.begin(), all_.end(), [&](const Reservation& r) { return r.lane == lane; }));
 }
 
 size_t Reservations::preempting(const LaneKey& lane) const {

@@ -25,13 +25,13 @@ class Reservations {
   const std::vector<Reservation>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
   size_t count(const LaneKey& lane) const;
-  size_t preempting(const LaneKey& lane) const;   // of those, where others are put back
+  size_t preempting(const LaneKey& lane) const;  // of those, where others are put back
   bool full(bool preempting) const;
   const Reservation* of(const WorkerId& worker) const;
 
   void add(LiveWorker& worker, const Reservation& reservation);
   void release(LiveWorker& worker);
-  void forget(const WorkerId& worker);     // it is gone
+  void forget(const WorkerId& worker);  // it is gone
 
   // A worker that did not get free in time is not tried again for this lane before all others were.
   void give_up(LiveWorker& worker);

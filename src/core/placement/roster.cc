@@ -273,7 +273,7 @@ Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) cons
         best_total = total;
         fit = &e.fit;
       }
-      if (!all_differ) break;   // the rest of this class ranks lower
+      if (!all_differ) break;  // the rest of this class ranks lower
     }
   }
   if (choice.worker != nullptr) choice.decision = decision_for(lane, *choice.worker, *fit);
@@ -303,7 +303,8 @@ void Roster::count_rejections(const Lane& lane, Decision& decision) const {
   if (full > 0) decision.rejected.push_back({"room", full});
   if (foreign > 0) decision.rejected.push_back({std::string(kNamespaceRule), foreign});
   std::vector<uint32_t> counts(rules().size());
-  for (const WaitingShape::Rejected& r : shape.rejected) counts[r.rule] += static_cast<uint32_t>(r.kind->members.size());
+  for (const WaitingShape::Rejected& r : shape.rejected)
+    counts[r.rule] += static_cast<uint32_t>(r.kind->members.size());
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) decision.rejected.push_back({std::string(rules()[i].name), counts[i]});
   }

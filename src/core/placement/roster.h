@@ -34,8 +34,8 @@ struct WorkerClass {
   Ordinal ordinal = 0;
   WorkerInfo example;
   absl::btree_set<LiveWorker*, ByOrdinal> members;
-  absl::btree_set<LiveWorker*, BetterWorker> open;       // available, with a free slot
-  Backlog backlog;                                       // of the lanes that it serves
+  absl::btree_set<LiveWorker*, BetterWorker> open;  // available, with a free slot
+  Backlog backlog;                                  // of the lanes that it serves
 
   // Workers that were made for different namespaces are of different kinds.
   bool serves(const Lane& lane) const { return core::serves(example, lane.tenant->ns.str()); }
@@ -55,7 +55,8 @@ class Roster {
   // was placed a moment ago: at most one turn.
   static constexpr size_t kMaxIdleTenants = 1024;
 
-  explicit Roster(const SchedulerConfig* config, Ordinal first_ordinal = 1) : config_(config), next_ordinal_(first_ordinal) {}
+  explicit Roster(const SchedulerConfig* config, Ordinal first_ordinal = 1)
+      : config_(config), next_ordinal_(first_ordinal) {}
   Roster(const Roster&) = delete;
   Roster& operator=(const Roster&) = delete;
 
@@ -67,11 +68,11 @@ class Roster {
   void refresh_all();
 
   // Waiting jobs.
-  Lane* lane(Priority priority, const Namespace& ns, const ShapePtr& shape);     // made when there is none
+  Lane* lane(Priority priority, const Namespace& ns, const ShapePtr& shape);  // made when there is none
   void enqueue(Lane* lane, JobId job);
   void dequeue(Lane* lane, JobId job);
-  void drop_if_idle(Lane* lane);      // call after the last job of a lane left; the pointer is dead then
-  void served(Lane* lane);            // a job of this lane was placed: its tenant moves back
+  void drop_if_idle(Lane* lane);  // call after the last job of a lane left; the pointer is dead then
+  void served(Lane* lane);        // a job of this lane was placed: its tenant moves back
 
   // Tenants. One is there from its first job or setting on, and for a while after its last.
   Tenant* tenant(const Namespace& ns);
@@ -126,7 +127,7 @@ class Roster {
   }
 
   size_t kinds() const { return classes_.size(); }
-  size_t shapes() const { return shapes_.size() - idle_.size(); }   // that somebody waits with
+  size_t shapes() const { return shapes_.size() - idle_.size(); }  // that somebody waits with
 
  private:
   WorkerClass* class_of(const WorkerInfo& info);
@@ -141,21 +142,21 @@ class Roster {
 
   const SchedulerConfig* config_;
   std::map<std::string, std::unique_ptr<WorkerClass>> classes_;
-  absl::flat_hash_map<std::string, std::unique_ptr<WaitingShape>> shapes_;   // by encoded form; never iterated to decide
+  absl::flat_hash_map<std::string, std::unique_ptr<WaitingShape>> shapes_;  // by encoded form; never iterated to decide
   std::map<Ordinal, WaitingShape*> shapes_by_ordinal_;
-  std::map<uint64_t, WaitingShape*> idle_;                   // shapes without lanes, the longest idle first
+  std::map<uint64_t, WaitingShape*> idle_;  // shapes without lanes, the longest idle first
   uint64_t idle_count_ = 0;
-  size_t members_ = 0;                                       // of all classes
+  size_t members_ = 0;  // of all classes
   // Lanes whose first job changed since backlogs were last read: a job that is placed as it comes never gets into one.
   std::vector<Lane*> stale_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
   std::map<Namespace, std::unique_ptr<Tenant>> tenants_;
-  std::map<uint64_t, Tenant*> idle_tenants_;                 // the longest idle first
+  std::map<uint64_t, Tenant*> idle_tenants_;  // the longest idle first
   std::array<uint64_t, kPriorities> last_pass_{};
   Ordinal next_ordinal_;
-  std::map<Labels, LabelsPtr> labels_;                       // of recent jobs
+  std::map<Labels, LabelsPtr> labels_;  // of recent jobs
   uint64_t turns_ = 0;
-  size_t company_shapes_ = 0;                                // with lanes
+  size_t company_shapes_ = 0;  // with lanes
 };
 
 }  // namespace hodei::core

@@ -16,7 +16,7 @@ namespace hodei::core {
 struct Fit {
   double affinity = 1;
   double zone = 1;
-  bool avoided = false;      // by a soft taint
+  bool avoided = false;  // by a soft taint
 };
 
 Fit fit_of(const Shape& shape, const WorkerInfo& worker);

@@ -33,16 +33,16 @@ struct Taint {
 };
 
 struct Toleration {
-  std::string key;     // empty: every taint
-  std::string value;   // empty: any value
+  std::string key;    // empty: every taint
+  std::string value;  // empty: any value
   bool operator==(const Toleration&) const = default;
 };
 
 // Beside which jobs it may, should or must not run: the rule holds for a worker when it holds for one of its jobs.
 struct CompanyRule {
   LabelRule rule;
-  bool away = false;       // keep away from such workers, instead of joining them
-  bool required = false;   // else only preferred
+  bool away = false;      // keep away from such workers, instead of joining them
+  bool required = false;  // else only preferred
   bool operator==(const CompanyRule&) const = default;
 };
 
@@ -80,7 +80,7 @@ struct Shape {
   std::string image;
   std::string pool;
   std::string provider;
-  std::vector<std::string> capabilities;   // sorted
+  std::vector<std::string> capabilities;  // sorted
   std::vector<LabelRule> labels;
   std::vector<Toleration> tolerations;
   std::string preferred_provider;

@@ -94,8 +94,8 @@ Lane* Roster::first_waiting_of(const Tenant& tenant) {
       if (open.empty()) continue;
       Lane* lane = kind->backlog.first_of(tenant, c, [&](const Lane& candidate, const Fit& fit) {
         return admits(candidate) && std::any_of(open.begin(), open.end(), [&](const LiveWorker* worker) {
-          return fits(candidate, fit, *worker);
-        });
+                 return fits(candidate, fit, *worker);
+               });
       });
       if (lane != nullptr && (first == nullptr || lane->first() < first->first())) first = lane;
     }

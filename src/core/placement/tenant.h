@@ -18,11 +18,11 @@ namespace hodei::core {
 // What people set. A quota of 0 is none.
 struct TenantRow {
   std::string ns;
-  double weight = 1;                       // in steps of kWeightStep
-  int64_t max_running = 0;                 // executions at once
-  int64_t max_cpu_milli = 0;               // that its executions asked for
-  int64_t max_memory_mb = 0;               // likewise
-  int64_t max_pending = 0;                 // waiting jobs; more are refused
+  double weight = 1;          // in steps of kWeightStep
+  int64_t max_running = 0;    // executions at once
+  int64_t max_cpu_milli = 0;  // that its executions asked for
+  int64_t max_memory_mb = 0;  // likewise
+  int64_t max_pending = 0;    // waiting jobs; more are refused
 
   bool operator==(const TenantRow&) const = default;
 };
@@ -50,9 +50,9 @@ struct Tenant {
   TenantRow row;
   uint64_t stride = kStride;
   std::array<uint64_t, kPriorities> pass{};
-  std::array<uint32_t, kPriorities> lanes{};             // that have jobs
-  uint32_t all_lanes = 0;                                // also those whose jobs wait for their keys
-  uint64_t idle_since = 0;                               // a number that grows; 0: it is in use
+  std::array<uint32_t, kPriorities> lanes{};  // that have jobs
+  uint32_t all_lanes = 0;                     // also those whose jobs wait for their keys
+  uint64_t idle_since = 0;                    // a number that grows; 0: it is in use
 
   // Of its executions, from dispatch to proven end.
   int64_t running = 0;

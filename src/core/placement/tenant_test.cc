@@ -10,7 +10,8 @@ namespace {
 TEST(TenantRow, ReadsBackWhatWasWritten) {
   const TenantRow row{"team-a", 2.5, 3, 1500, 2048, 10};
   EXPECT_EQ(decode_tenant(encode(row)), row);
-  EXPECT_EQ(encode(decode_tenant(encode(TenantRow{.ns = "x", .weight = 0.1}))), encode(TenantRow{.ns = "x", .weight = 0.1}));
+  EXPECT_EQ(encode(decode_tenant(encode(TenantRow{.ns = "x", .weight = 0.1}))),
+            encode(TenantRow{.ns = "x", .weight = 0.1}));
 }
 
 TEST(TenantRow, RefusesWhatMeansNothingAndNamesTheField) {

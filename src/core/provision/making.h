@@ -18,27 +18,27 @@ namespace hodei::core {
 struct Attempt {
   MonoTime asked{0};
   MonoTime deadline{0};
-  std::string shape;                       // encoded, of the job it is for; empty: for a pool
+  std::string shape;  // encoded, of the job it is for; empty: for a pool
 };
 
 // A provider that will not, or did not, make a worker of some shape.
 struct Refusal {
   MonoTime until{0};
-  bool is_final = false;                   // it cannot make such a one; else others are only asked first
+  bool is_final = false;  // it cannot make such a one; else others are only asked first
   std::string reason;
 };
 
 struct Making {
-  std::set<Ordinal> wanted;                // shapes that waited when they were last looked at, by ordinal
-  std::set<Ordinal> content;               // of them, those for which nothing can be done until something changes
-  Ordinal next_shape = 0;                  // where the next look begins
-  bool due = true;                         // something changed that may call for a worker
-  bool resumed = false;                    // after a load: what was under way has been taken up again
+  std::set<Ordinal> wanted;   // shapes that waited when they were last looked at, by ordinal
+  std::set<Ordinal> content;  // of them, those for which nothing can be done until something changes
+  Ordinal next_shape = 0;     // where the next look begins
+  bool due = true;            // something changed that may call for a worker
+  bool resumed = false;       // after a load: what was under way has been taken up again
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
-  std::map<WorkerId, MonoTime> leaving;    // told to go; destroyed when they went, or at that time
-  std::set<WorkerId> gone;                 // nothing of them is left; their records stay until their executions have ended
-  std::map<std::pair<std::string, std::string>, Refusal> refusals;   // by provider and shape
+  std::map<WorkerId, MonoTime> leaving;  // told to go; destroyed when they went, or at that time
+  std::set<WorkerId> gone;  // nothing of them is left; their records stay until their executions have ended
+  std::map<std::pair<std::string, std::string>, Refusal> refusals;  // by provider and shape
 
   void look_again() {
     content.clear();
@@ -48,7 +48,7 @@ struct Making {
 
 // Limits.
 inline constexpr size_t kShapesPerLook = 1'000;
-inline constexpr size_t kJobsPerLook = 256;              // of a lane: more workers than that are not asked for at once
+inline constexpr size_t kJobsPerLook = 256;  // of a lane: more workers than that are not asked for at once
 inline constexpr size_t kMaxRefusals = 10'000;
 
 }  // namespace hodei::core

@@ -34,7 +34,8 @@ std::string architecture_of(const Shape& shape, const ProviderFacts& facts) {
 std::optional<std::string> too_large(const Amounts& size, const ProviderFacts& facts) {
   const Amounts& most = facts.largest;
   if (most.cpu_milli > 0 && size.cpu_milli > most.cpu_milli) {
-    return cat("makes workers of at most ", most.cpu_milli / 1000.0, " cores, ", size.cpu_milli / 1000.0, " are needed");
+    return cat("makes workers of at most ", most.cpu_milli / 1000.0, " cores, ", size.cpu_milli / 1000.0,
+               " are needed");
   }
   if (most.memory_mb > 0 && size.memory_mb > most.memory_mb) {
     return cat("makes workers of at most ", most.memory_mb, " MB of memory, ", size.memory_mb, " are needed");
@@ -82,7 +83,8 @@ std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
   if (!provider.seen) return std::string("is not known yet: it has not been checked since the server started");
   if (pool == nullptr && !shape.pool.empty()) {
-    return cat("there is no pool '", shape.pool, "' to make workers for; set it up with `hodei pool set ", shape.pool, "`");
+    return cat("there is no pool '", shape.pool, "' to make workers for; set it up with `hodei pool set ", shape.pool,
+               "`");
   }
   if (pool != nullptr && !pool->provider.empty() && pool->provider != provider.row.name) {
     return cat("pool '", pool->name, "' takes its workers from '", pool->provider, "'");
@@ -93,11 +95,13 @@ std::optional<std::string> against(const Shape& shape, const LiveProvider& provi
   const WorkerInfo would = prospect(shape, provider, pool);
   if (!would.image.empty() && !provider.facts.images) return std::string("makes no workers from images");
   const std::vector<std::string>& known = provider.facts.architectures;
-  if (!shape.architecture.empty() && !known.empty() && std::find(known.begin(), known.end(), shape.architecture) == known.end()) {
+  if (!shape.architecture.empty() && !known.empty() &&
+      std::find(known.begin(), known.end(), shape.architecture) == known.end()) {
     return cat("makes no workers of architecture ", shape.architecture);
   }
   if (std::optional<std::string> large = too_large(would.capacity, provider.facts)) return large;
-  const bool joins = std::any_of(shape.company.begin(), shape.company.end(), [](const CompanyRule& c) { return c.required && !c.away; });
+  const bool joins = std::any_of(shape.company.begin(), shape.company.end(),
+                                 [](const CompanyRule& c) { return c.required && !c.away; });
   if (joins) return std::string("its worker would be new: the job must run beside another that runs already");
   if (const std::optional<Rejection> no = first_rejection(shape, would)) return cat("its worker ", no->reason);
   return std::nullopt;
@@ -111,7 +115,8 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
     default: return cat("is ", name(provider.state()));
   }
   if (now < provider.not_before) {
-    return cat("waits ", (provider.not_before - now).count() / 1'000'000 + 1, " s after a failure: ", provider.last_failure);
+    return cat("waits ", (provider.not_before - now).count() / 1'000'000 + 1,
+               " s after a failure: ", provider.last_failure);
   }
   if (starting >= kMaxStartingWorkers) return cat("is making ", starting, " workers already");
   return std::nullopt;

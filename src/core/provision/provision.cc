@@ -45,7 +45,8 @@ absl::Status check_text(std::string_view field, std::string_view text) {
 
 absl::Status check_size(std::string_view fields, const std::string& encoded) {
   if (encoded.size() <= kMaxSettingBytes) return absl::OkStatus();
-  return bad_field(fields, "take ", encoded.size(), " bytes, at most ", kMaxSettingBytes, " are allowed; use fewer or shorter ones");
+  return bad_field(fields, "take ", encoded.size(), " bytes, at most ", kMaxSettingBytes,
+                   " are allowed; use fewer or shorter ones");
 }
 
 }  // namespace
@@ -125,12 +126,14 @@ absl::Status validate(const PoolRow& r) {
   if (!r.ns.empty()) RETURN_IF_ERROR(check_name("for_namespace", r.ns));
   if (r.one_job && r.reuse) return bad_field("reuse", "contradicts one_job: set one of the two");
   for (const uint32_t count : {r.min, r.max, r.spare}) {
-    if (count > kMaxPoolWorkers) return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
+    if (count > kMaxPoolWorkers)
+      return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
   }
   if (r.max > 0 && r.min > r.max) return bad_field("min", "is ", r.min, ", more than max, which is ", r.max);
   if (r.slots == 0 || r.slots > 10'000) return bad_field("slots", "must be between 1 and 10000, not ", r.slots);
   if (r.one_job && r.slots != 1) return bad_field("slots", "must be 1 in a pool of one-job workers, not ", r.slots);
-  if (r.idle < Duration(0) || r.idle > std::chrono::hours(24 * 366)) return bad_field("idle_ms", "must be from 0 to a year");
+  if (r.idle < Duration(0) || r.idle > std::chrono::hours(24 * 366))
+    return bad_field("idle_ms", "must be from 0 to a year");
   const Amounts& a = r.size;
   if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
     return bad_field("size", "amounts must not be negative");

@@ -20,8 +20,8 @@ struct Incarnation {
   bool operator==(const Incarnation&) const = default;
 };
 
-// Whether `now` may say what became of the executions of `before`: it is the same start, or a later one of its lineage, or
-// there was none before.
+// Whether `now` may say what became of the executions of `before`: it is the same start, or a later one of its lineage,
+// or there was none before.
 bool speaks_for(const Incarnation& now, const Incarnation& before);
 
 // The column form. What earlier versions wrote is an id alone.

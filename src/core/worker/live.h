@@ -15,15 +15,15 @@ struct WorkerClass;
 
 struct LiveWorker {
   WorkerRecordPtr record;
-  WorkerState state = WorkerState::Connecting;   // the record's, with Busy filled in
-  absl::btree_set<ExecutionId> executions;       // dispatched and not proven ended
+  WorkerState state = WorkerState::Connecting;  // the record's, with Busy filled in
+  absl::btree_set<ExecutionId> executions;      // dispatched and not proven ended
   Amounts used;
-  absl::btree_map<ExecutionId, LabelsPtr> company;   // of those executions whose jobs have labels
-  std::array<uint32_t, 5> by_class{};            // executions, by the number of their priority class
+  absl::btree_map<ExecutionId, LabelsPtr> company;  // of those executions whose jobs have labels
+  std::array<uint32_t, 5> by_class{};               // executions, by the number of their priority class
 
   // Volatile.
   bool connected = false;
-  uint64_t stream = 0;                           // number of the stream that is open
+  uint64_t stream = 0;  // number of the stream that is open
   MonoTime last_seen{0};
   WallTime last_seen_wall;
   bool unhealthy = false;
@@ -32,18 +32,18 @@ struct LiveWorker {
   int64_t dropped_logs = 0;
   int64_t succeeded = 0;
   int64_t failed = 0;
-  uint32_t refusals = 0;                         // rounds of orders in a row that it took without starting anything
-  bool paused = false;                           // after such a round, until paused_until
+  uint32_t refusals = 0;  // rounds of orders in a row that it took without starting anything
+  bool paused = false;    // after such a round, until paused_until
   MonoTime paused_until{0};
-  double success = 1;                            // decaying share of executions that went well
+  double success = 1;  // decaying share of executions that went well
 
   // Kept by the roster.
   WorkerClass* kind = nullptr;
-  Ordinal ordinal = 0;                           // a stable order that does not depend on addresses
-  double rank = 0;                               // shape-independent part of the score, as last sorted
+  Ordinal ordinal = 0;  // a stable order that does not depend on addresses
+  double rank = 0;      // shape-independent part of the score, as last sorted
   bool listed = false;
-  uint64_t turn = 0;                             // grows with every job it gets; for round-robin
-  LaneKey reserved;                              // for whom it is kept free
+  uint64_t turn = 0;  // grows with every job it gets; for round-robin
+  LaneKey reserved;   // for whom it is kept free
 
   const WorkerId& id() const { return record->info.id; }
   bool in_service() const { return takes_work(state) && !record->stopped; }

@@ -8,8 +8,9 @@
 namespace hodei::core::state_test {
 namespace {
 
-constexpr WorkerState kStates[] = {WorkerState::Creating, WorkerState::Connecting,  WorkerState::Ready,     WorkerState::Busy,
-                                   WorkerState::Draining, WorkerState::Terminating, WorkerState::Terminated};
+constexpr WorkerState kStates[] = {WorkerState::Creating,  WorkerState::Connecting, WorkerState::Ready,
+                                   WorkerState::Busy,      WorkerState::Draining,   WorkerState::Terminating,
+                                   WorkerState::Terminated};
 constexpr WorkerEvent kEvents[] = {WorkerEvent::Appear, WorkerEvent::Open,  WorkerEvent::Occupy, WorkerEvent::Empty,
                                    WorkerEvent::Drain,  WorkerEvent::Leave, WorkerEvent::Expire, WorkerEvent::Gone};
 

@@ -20,7 +20,7 @@ std::string encode(const WorkerInfo& w) {
   out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
   // Records of older versions end here.
   if (!w.made && !w.taints_set) return out.take();
-  const Made m = w.made.value_or(Made{});   // one without a provider is none
+  const Made m = w.made.value_or(Made{});  // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
   out.u64(w.taints_set).text(m.ns);
   return out.take();
@@ -83,12 +83,14 @@ absl::Status validate(const WorkerInfo& info) {
     return bad_field("info.capacity", "amounts must not be negative");
   }
   if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
-    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus, " gpus");
+    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus,
+                     " gpus");
   }
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");
   }
-  if (info.taints.size() > kMaxTaints) return bad_field("info.taints", "at most ", kMaxTaints, " taints, not ", info.taints.size());
+  if (info.taints.size() > kMaxTaints)
+    return bad_field("info.taints", "at most ", kMaxTaints, " taints, not ", info.taints.size());
   if (info.tolerations.size() > kMaxWorkerTolerations) {
     return bad_field("info.tolerations", "at most ", kMaxWorkerTolerations, ", not ", info.tolerations.size());
   }
@@ -118,7 +120,7 @@ absl::Status check_incarnation(std::string_view field, std::string_view incarnat
 }
 
 size_t bytes_of(const WorkerRecord& record) {
-  constexpr size_t kEntries = 1024;        // of the tables of workers, sessions and kinds
+  constexpr size_t kEntries = 1024;  // of the tables of workers, sessions and kinds
   // Twice: every worker may be the first of its kind, which keeps an example.
   return kEntries + sizeof(WorkerRecord) + record.incarnation.size() + 2 * encode(record.info).size();
 }

@@ -19,10 +19,10 @@ namespace hodei::core {
 // Of a worker that a provider made for us.
 struct Made {
   std::string provider;
-  std::string pool;                        // empty: none
-  std::string handle;                      // the provider's own id of it; empty: not made yet
-  uint64_t for_job = 0;                    // has first claim on it; 0: nobody
-  bool one_job = false;                    // leaves after its first execution
+  std::string pool;      // empty: none
+  std::string handle;    // the provider's own id of it; empty: not made yet
+  uint64_t for_job = 0;  // has first claim on it; 0: nobody
+  bool one_job = false;  // leaves after its first execution
   WallTime asked;
   std::string ns;  // whose jobs it runs; empty: everybody's
 
@@ -39,26 +39,26 @@ struct WorkerInfo {
   std::string architecture;
   Amounts capacity;
   uint32_t slots = 1;
-  std::vector<std::string> capabilities;   // sorted
+  std::vector<std::string> capabilities;  // sorted
   Labels labels;
   std::vector<Taint> taints;
-  bool taints_set = false;                 // by a person: they stay when it registers again
+  bool taints_set = false;  // by a person: they stay when it registers again
   std::vector<Toleration> tolerations;
-  std::string provider;                    // "manual" when started by hand
+  std::string provider;  // "manual" when started by hand
   Isolation isolation = Isolation::Process;
   std::string image;
-  std::optional<Made> made;                // nothing: somebody started it
+  std::optional<Made> made;  // nothing: somebody started it
 
   bool operator==(const WorkerInfo&) const = default;
 };
 
 struct WorkerRecord {
   WorkerInfo info;
-  WorkerState state = WorkerState::Connecting;   // Busy is never stored: it follows from the executions
-  Hash128 session;                               // of its session id
-  Hash128 used_otp;                              // so that the same incarnation may repeat Register
-  std::string incarnation;                       // of the newest stream; the column form of an Incarnation
-  bool stopped = false;                          // it said that it stops; it may come back with its session
+  WorkerState state = WorkerState::Connecting;  // Busy is never stored: it follows from the executions
+  Hash128 session;                              // of its session id
+  Hash128 used_otp;                             // so that the same incarnation may repeat Register
+  std::string incarnation;                      // of the newest stream; the column form of an Incarnation
+  bool stopped = false;                         // it said that it stops; it may come back with its session
   WallTime registered;
 
   bool operator==(const WorkerRecord&) const = default;
@@ -79,7 +79,7 @@ absl::Status check_incarnation(std::string_view field, std::string_view incarnat
 size_t bytes_of(const WorkerRecord& record);
 
 // Limits of a worker's info, named in the errors and in docs/limits.md.
-inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;    // all of it, as it is stored
+inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;  // all of it, as it is stored
 inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerTolerations = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;

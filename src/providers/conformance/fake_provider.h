@@ -41,7 +41,7 @@ enum class Fault {
 struct FakeEngine {
   struct Thing {
     std::string installation, worker_id, id, token;
-    int looks = 0;                 // it runs after the first one
+    int looks = 0;  // it runs after the first one
     bool ended = false;
     bool forgotten = false;
   };
@@ -89,9 +89,9 @@ class FakeProvider final : public Provider {
   const Installation installation_;
   const uint32_t room_;
   const Fault fault_;
-  uint32_t taken_ = 0;             // only of Fault::KeepsRoom
+  uint32_t taken_ = 0;  // only of Fault::KeepsRoom
   uint32_t last_look_ = 0;
-  std::set<std::string> remembered_;   // only of Fault::ForgetsAtRestart
+  std::set<std::string> remembered_;  // only of Fault::ForgetsAtRestart
 };
 
 }  // namespace hodei::providers

@@ -86,7 +86,7 @@ bool Probe::reaches(const WorkerHandle& handle, std::set<WorkerPhase> wanted) {
             now->reason.empty() ? "" : cat(" (", now->reason, ")"), ", expected ", names);
       return false;
     }
-    pause_for(kBetweenLooks);   // providers need not watch
+    pause_for(kBetweenLooks);  // providers need not watch
   }
 }
 
@@ -113,8 +113,8 @@ bool Probe::outside_shows(const std::string& worker_id) {
 
 void Probe::expect_listed(const std::string& worker_id, const std::string& when) {
   const std::vector<OwnedWorker> all = list();
-  const auto times = std::count_if(all.begin(), all.end(),
-                                   [&](const OwnedWorker& one) { return one.handle.worker_id == worker_id; });
+  const auto times =
+      std::count_if(all.begin(), all.end(), [&](const OwnedWorker& one) { return one.handle.worker_id == worker_id; });
   if (times != 1) wrong("list_workers shows ", worker_id, " ", times, " times, expected once: ", when);
   for (const OwnedWorker& one : all) expect_no_token(cat(one.handle.worker_id, " ", one.handle.id), "the list");
   if (setup_.outside && !outside_shows(worker_id)) wrong(worker_id, " is not there, though it should be: ", when);

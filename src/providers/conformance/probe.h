@@ -57,7 +57,7 @@ class Probe {
   const int number_;
   std::unique_ptr<Provider> provider_;
   std::set<std::string> made_;
-  std::mutex mutex_;               // of what follows: some checks use several threads
+  std::mutex mutex_;  // of what follows: some checks use several threads
   std::vector<Finding> findings_;
 };
 

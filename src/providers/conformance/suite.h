@@ -17,10 +17,10 @@ struct SuiteSetup {
   // another one to see that the two do not touch each other.
   std::function<absl::StatusOr<std::unique_ptr<Provider>>(const Installation&)> make;
   Installation installation;
-  WorkerSpec spec;                 // of a worker that comes up; its server_address may lead nowhere
-  uint32_t room = 0;               // how many the provider was told to allow at once; 0: not limited
-  Duration patience = 60s;         // for one worker to come up, or to be gone
-  std::string missing_image = "hodei-conformance/no-such-image:0";   // refused, and by providers without images too
+  WorkerSpec spec;          // of a worker that comes up; its server_address may lead nowhere
+  uint32_t room = 0;        // how many the provider was told to allow at once; 0: not limited
+  Duration patience = 60s;  // for one worker to come up, or to be gone
+  std::string missing_image = "hodei-conformance/no-such-image:0";  // refused, and by providers without images too
 
   // Looks past the provider, where a test can: what is really there of `installation`, each thing by a word for people
   // that contains its worker id. A provider that forgets what it made is caught only like this.
@@ -30,7 +30,7 @@ struct SuiteSetup {
 };
 
 struct Finding {
-  std::string check;               // the name of the check, as in suite_checks()
+  std::string check;  // the name of the check, as in suite_checks()
   std::string what;
 };
 

@@ -38,8 +38,9 @@ TEST(ProviderSuite, AGoodProviderPasses) {
 
 TEST(ProviderSuite, FindsOneThatLeaks) {
   for (const bool outside : {true, false}) {
-    EXPECT_TRUE(judge(Fault::Leaks, outside).says(
-        "makes a worker that runs: list_workers still shows suite-3-1 (Running): at the end of the check"));
+    EXPECT_TRUE(
+        judge(Fault::Leaks, outside)
+            .says("makes a worker that runs: list_workers still shows suite-3-1 (Running): at the end of the check"));
   }
 }
 

@@ -35,7 +35,7 @@ struct Settings {
   Capabilities capabilities;
   Duration startup = kStartup;
   Words config;
-  std::string folder;              // for files of the program's own
+  std::string folder;  // for files of the program's own
 };
 
 // A program that is named without a path is one of those that come with Hodei.

@@ -130,7 +130,8 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
 TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingElse) {
   setenv("HODEI_SECRET_KEY", "key", 1);
   const auto provider = sh("echo \"$@\" > " + root_ + "/arguments; cat > " + root_ + "/request; env > " + root_ +
-                           "/env; echo '{\"id\": \"x1\"}'", {{"config.region", "here"}, {"max_workers", "7"}});
+                               "/env; echo '{\"id\": \"x1\"}'",
+                           {{"config.region", "here"}, {"max_workers", "7"}});
   spec_.labels = {{"zone", "a"}};
   EXPECT_EQ(provider->create_worker(spec_).value().id, "x1");
   unsetenv("HODEI_SECRET_KEY");
@@ -202,7 +203,7 @@ TEST_F(CustomProviderTest, StopsAProgramThatHangsWithEverythingInItsGroup) {
 TEST_F(CustomProviderTest, DoesNotWaitForWhatAProgramLeftInTheBackground) {
   const auto provider = sh("sleep 1000 & echo $! > " + root_ + "/child; echo '{\"id\": \"x1\"}'");
   EXPECT_EQ(provider->create_worker(spec_).value().id, "x1");
-  EXPECT_EQ(kill(std::stoi(text_of("child")), SIGKILL), 0);   // it was left alone
+  EXPECT_EQ(kill(std::stoi(text_of("child")), SIGKILL), 0);  // it was left alone
 }
 
 TEST_F(CustomProviderTest, NeverTellsTheToken) {

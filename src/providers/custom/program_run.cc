@@ -109,7 +109,10 @@ Flow drain(int fd, std::string& into, size_t most, bool keep_end) {
 class Watcher {
  public:
   Watcher(pid_t pid, Duration limit, Pipe& out, Pipe& err)
-      : pid_(pid), deadline_(clock_.now().mono + limit), out_(out), err_(err),
+      : pid_(pid),
+        deadline_(clock_.now().mono + limit),
+        out_(out),
+        err_(err),
         ended_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
 
   ProgramOutcome watch() {
@@ -146,7 +149,8 @@ class Watcher {
   }
   ProgramOutcome collect() {
     int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
     outcome_.end = WIFEXITED(status) ? ProgramOutcome::End::Exited : ProgramOutcome::End::Killed;
     outcome_.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     return outcome_;

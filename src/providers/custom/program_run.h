@@ -11,10 +11,10 @@
 namespace hodei::providers {
 
 inline constexpr size_t kMostOutput = 1 << 20;
-inline constexpr size_t kMostComplaint = 4096;     // the end of standard error is kept
+inline constexpr size_t kMostComplaint = 4096;  // the end of standard error is kept
 
 struct ProgramRun {
-  std::vector<std::string> arguments;              // the program first, as an absolute path
+  std::vector<std::string> arguments;  // the program first, as an absolute path
   std::string input;
   Duration limit = 30s;
 };
@@ -22,7 +22,7 @@ struct ProgramRun {
 struct ProgramOutcome {
   enum class End : uint8_t { Exited, Killed, TimedOut, TooMuch };
   End end = End::Exited;
-  int code = 0;                                    // the exit code, or the signal
+  int code = 0;  // the exit code, or the signal
   std::string output;
   std::string complaint;
 };

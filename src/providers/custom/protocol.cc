@@ -10,9 +10,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kDeepest = 8;        // what is nested deeper is dropped: no answer needs it
+constexpr int kDeepest = 8;  // what is nested deeper is dropped: no answer needs it
 constexpr size_t kLongestId = 256;
-constexpr size_t kShown = 300;     // characters of what a program printed, in an error
+constexpr size_t kShown = 300;  // characters of what a program printed, in an error
 
 std::string without(std::string text, const std::string& secret) {
   for (size_t at = 0; !secret.empty() && (at = text.find(secret, at)) != std::string::npos;)
@@ -40,8 +40,8 @@ std::optional<std::string> text_at(const json& object, const char* name) {
 }
 
 absl::Status wrong_field(const Question& question, const json& answer, const char* field, const std::string& expected) {
-  return absl::UnavailableError(about(question, "answered without a good '", field, "' (expected ", expected, "): ",
-                                      shown(answer.dump(-1, ' ', false, json::error_handler_t::replace))));
+  return absl::UnavailableError(about(question, "answered without a good '", field, "' (expected ", expected,
+                                      "): ", shown(answer.dump(-1, ' ', false, json::error_handler_t::replace))));
 }
 
 absl::StatusCode code_of(const std::string& word) {
@@ -167,7 +167,7 @@ absl::StatusOr<Health> read_health(const Question& question, const json& answer)
 absl::StatusOr<std::string> read_text(const Question& question, const json& answer) {
   const std::optional<std::string> text = text_at(answer, "text");
   if (!text) return wrong_field(question, answer, "text", "a text");
-  return *text;   // JSON is UTF-8
+  return *text;  // JSON is UTF-8
 }
 
 absl::StatusOr<std::vector<OwnedWorker>> read_list(const Question& question, const json& answer) {
@@ -178,7 +178,8 @@ absl::StatusOr<std::vector<OwnedWorker>> read_list(const Question& question, con
     if (!one.is_object()) return wrong_field(question, answer, "workers", "a list of objects");
     const std::optional<std::string> worker_id = text_at(one, "worker_id"), id = text_at(one, "id");
     if (!worker_id || worker_id->empty()) return wrong_field(question, one, "worker_id", "a text that is not empty");
-    if (!id || id->size() > kLongestId) return wrong_field(question, one, "id", cat("a text of at most ", kLongestId, " characters"));
+    if (!id || id->size() > kLongestId)
+      return wrong_field(question, one, "id", cat("a text of at most ", kLongestId, " characters"));
     ASSIGN_OR_RETURN(WorkerStatus status, read_status(question, one));
     if (status.phase != WorkerPhase::Gone)
       out.push_back({.handle = {.worker_id = *worker_id, .id = *id}, .status = std::move(status)});

@@ -18,7 +18,7 @@ struct Question {
   std::string program;
   Verb verb = Verb::Health;
   Duration limit = 0s;
-  std::string secret;              // must not be in any error; empty: none
+  std::string secret;  // must not be in any error; empty: none
 };
 
 // The object that it answered. An answer that is none, and one that is an error, become a status in words that name

@@ -59,7 +59,7 @@ void WorkerRolls::listed(uint64_t before, const std::vector<OwnedWorker>& worker
     if (gone != gone_.end() && gone->second > before) continue;
     there.insert(one.handle.worker_id);
     Entry& entry = known_.try_emplace(one.handle.worker_id, Entry{.id = {}, .since = before}).first->second;
-    if (entry.id.empty()) entry.id = one.handle.id;   // its create was never answered
+    if (entry.id.empty()) entry.id = one.handle.id;  // its create was never answered
   }
   std::erase_if(known_, [&](const auto& entry) {
     return !there.contains(entry.first) && entry.second.since < before && !turns_.contains(entry.first);

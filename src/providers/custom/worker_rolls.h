@@ -51,7 +51,7 @@ class WorkerRolls {
   std::condition_variable freed_;
   std::set<std::string> turns_;
   std::map<std::string, Entry> known_;
-  std::map<std::string, uint64_t> gone_;   // when they were destroyed, until a later list has been read
+  std::map<std::string, uint64_t> gone_;  // when they were destroyed, until a later list has been read
   uint64_t now_ = 0;
   bool was_listed_ = false;
 };

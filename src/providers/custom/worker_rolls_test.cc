@@ -14,7 +14,7 @@ TEST(WorkerRolls, CountWhatIsBeingMade) {
   EXPECT_TRUE(rolls.take_room("w1", 2));
   EXPECT_TRUE(rolls.take_room("w2", 2));
   EXPECT_FALSE(rolls.take_room("w3", 2));
-  EXPECT_TRUE(rolls.take_room("w1", 2));   // has its room already
+  EXPECT_TRUE(rolls.take_room("w1", 2));  // has its room already
   rolls.destroyed("w1");
   EXPECT_TRUE(rolls.take_room("w3", 2));
 }

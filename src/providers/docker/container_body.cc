@@ -9,14 +9,14 @@
 namespace hodei::providers::docker {
 namespace {
 
-constexpr int kStopSeconds = 10;              // `docker stop` and the end of the engine leave this time to the worker
-constexpr int64_t kNanosPerMilli = 1'000'000; // a CPU is 10^9 of the engine's units
+constexpr int kStopSeconds = 10;               // `docker stop` and the end of the engine leave this time to the worker
+constexpr int64_t kNanosPerMilli = 1'000'000;  // a CPU is 10^9 of the engine's units
 
 Json host_config(const DockerOptions& options, const WorkerSpec& spec, const std::string& network) {
   Json host = {
       {"RestartPolicy", {{"Name", "no"}}},
-      {"AutoRemove", false},                  // its last words and its exit code are wanted
-      {"Init", false},                        // the worker is a good first process
+      {"AutoRemove", false},  // its last words and its exit code are wanted
+      {"Init", false},        // the worker is a good first process
       {"LogConfig", {{"Type", "json-file"}, {"Config", {{"max-size", "10m"}, {"max-file", "2"}}}}},
   };
   if (!network.empty()) host["NetworkMode"] = network;
@@ -27,7 +27,7 @@ Json host_config(const DockerOptions& options, const WorkerSpec& spec, const std
   if (spec.cpu_milli > 0) host["NanoCpus"] = spec.cpu_milli * kNanosPerMilli;
   if (spec.memory_mb > 0) {
     host["Memory"] = spec.memory_mb << 20;
-    host["MemorySwap"] = spec.memory_mb << 20;   // the sum of both: no swap
+    host["MemorySwap"] = spec.memory_mb << 20;  // the sum of both: no swap
   }
   if (spec.gpus > 0) {
     host["DeviceRequests"] = Json::array({{{"Driver", ""}, {"Count", spec.gpus}, {"Capabilities", {{"gpu"}}}}});

@@ -12,8 +12,8 @@ namespace hodei::providers::docker {
 namespace {
 
 constexpr const char* kDefaultHost = "unix:///var/run/docker.sock";
-constexpr const char* kKnown[] = {"host",  "image",   "pull",        "registry_auth", "network", "user",
-                                  "pids",  "runtime", "max_workers", "labels",        "volumes", "extra_hosts"};
+constexpr const char* kKnown[] = {"host", "image",   "pull",        "registry_auth", "network", "user",
+                                  "pids", "runtime", "max_workers", "labels",        "volumes", "extra_hosts"};
 
 std::string from_environment(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
@@ -110,7 +110,8 @@ absl::StatusOr<EngineAddress> parse_host(const std::string& host) {
     return bad_field("host", "'", host, "' names no whole path; write unix:///var/run/docker.sock");
   }
   if (!host.starts_with("tcp://")) {
-    return bad_field("host", "'", host, "' is neither unix:///PATH nor tcp://HOST:PORT; an engine behind ssh or TLS is "
+    return bad_field("host", "'", host,
+                     "' is neither unix:///PATH nor tcp://HOST:PORT; an engine behind ssh or TLS is "
                      "reached through a socket that ssh forwards: ssh -L /tmp/docker.sock:/var/run/docker.sock HOST");
   }
   const std::string base = cat("http://", host.substr(6));

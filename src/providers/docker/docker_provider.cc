@@ -22,13 +22,17 @@ namespace docker {
 namespace {
 
 constexpr Duration kFirstStartup = 1s;
-constexpr size_t kLastWords = 5;        // lines of a worker that ended, for the reason
+constexpr size_t kLastWords = 5;  // lines of a worker that ended, for the reason
 
 class DockerProvider final : public Provider {
  public:
   DockerProvider(ProviderConfig config, Installation installation, DockerOptions options)
-      : config_(std::move(config)), installation_(std::move(installation)), options_(std::move(options)),
-        labels_(owner_labels(installation_, config_)), engine_(options_.engine), images_(engine_, options_),
+      : config_(std::move(config)),
+        installation_(std::move(installation)),
+        options_(std::move(options)),
+        labels_(owner_labels(installation_, config_)),
+        engine_(options_.engine),
+        images_(engine_, options_),
         watch_(engine_, labels_) {}
 
   Capabilities capabilities() const override {

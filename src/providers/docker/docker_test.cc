@@ -62,8 +62,14 @@ TEST(DockerOptions, KnowWhichServersOnlyThisMachineReaches) {
 TEST(ContainerBody, HoldsLimitsMarksAndTheTokenOnlyInTheEnvironment) {
   const ProviderConfig config{.name = "here", .type = "docker"};
   const DockerOptions options = *read_options({{"labels", "team=a,hodei=x"}, {"extra_hosts", "h:host-gateway"}});
-  const WorkerSpec spec{.worker_id = "w-1", .image = "debian:12", .server_address = "10.0.0.1:1", .token = "s3cret",
-                        .cpu_milli = 1500, .memory_mb = 256, .gpus = 2, .labels = {{"zone", "b"}}};
+  const WorkerSpec spec{.worker_id = "w-1",
+                        .image = "debian:12",
+                        .server_address = "10.0.0.1:1",
+                        .token = "s3cret",
+                        .cpu_milli = 1500,
+                        .memory_mb = 256,
+                        .gpus = 2,
+                        .labels = {{"zone", "b"}}};
   const Words marks = owner_labels({.id = "inst"}, config);
   const Words environment = worker_environment(config, {.isolation = Isolation::Container}, spec, kStatePath);
   Json body = parse_json(container_body(options, marks, environment, spec, "host"));

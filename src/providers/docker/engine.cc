@@ -13,9 +13,9 @@ namespace {
 
 constexpr Duration kConnect = 5s;
 constexpr Duration kHealthTimeout = 10s;
-constexpr Duration kMakeTimeout = 120s;         // create and unpack, on a slow disk with a large image
-constexpr Duration kEventSilence = 300s;        // then the connection is made anew
-constexpr int64_t kLargestAnswer = 32 << 20;    // a list of many thousands of containers
+constexpr Duration kMakeTimeout = 120s;       // create and unpack, on a slow disk with a large image
+constexpr Duration kEventSilence = 300s;      // then the connection is made anew
+constexpr int64_t kLargestAnswer = 32 << 20;  // a list of many thousands of containers
 constexpr size_t kLargestLog = 1 << 20;
 constexpr int kRemovals = 5;
 constexpr Duration kBetweenRemovals = 200ms;
@@ -42,8 +42,10 @@ std::string escape(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) out.push_back(c);
-    else out += fmt::format("%{:02X}", byte);
+    if (plain)
+      out.push_back(c);
+    else
+      out += fmt::format("%{:02X}", byte);
   }
   return out;
 }
@@ -116,8 +118,10 @@ absl::Status Engine::pull(const ImageReference& image, const std::string& auth, 
 }
 
 absl::StatusOr<std::string> Engine::create(const std::string& name, const std::string& body) {
-  http::Request request{.method = "POST", .url = cat("/containers/create?name=", escape(name)),
-                        .headers = {{"Content-Type", "application/json"}}, .body = body};
+  http::Request request{.method = "POST",
+                        .url = cat("/containers/create?name=", escape(name)),
+                        .headers = {{"Content-Type", "application/json"}},
+                        .body = body};
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), within(kMakeTimeout)));
   if (!response.ok()) return engine_error(cat("creating the container ", name), response);
   const std::string id = text(parse_json(response.body), "Id");
@@ -127,8 +131,10 @@ absl::StatusOr<std::string> Engine::create(const std::string& name, const std::s
 }
 
 absl::Status Engine::unpack(const std::string& id, const WorkerTar& tar) {
-  http::Request request{.method = "PUT", .url = path_of(id, "/archive?path=%2F"),
-                        .headers = {{"Content-Type", "application/x-tar"}}, .body_size = tar.size(),
+  http::Request request{.method = "PUT",
+                        .url = path_of(id, "/archive?path=%2F"),
+                        .headers = {{"Content-Type", "application/x-tar"}},
+                        .body_size = tar.size(),
                         .read_body = [&tar](int64_t offset, std::span<char> into) { return tar.read(offset, into); }};
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), within(kMakeTimeout)));
   return response.ok() ? absl::OkStatus() : engine_error("putting the worker into the container", response);

@@ -20,10 +20,10 @@ namespace hodei::providers::docker {
 struct EngineInfo {
   std::string version;
   std::string os_type;
-  std::string architecture;      // as `uname -m` prints it
+  std::string architecture;  // as `uname -m` prints it
   int64_t cpus = 0;
   int64_t memory_bytes = 0;
-  bool memory_limit = true;      // it can keep containers to one
+  bool memory_limit = true;  // it can keep containers to one
   bool cpu_limit = true;
   bool pids_limit = true;
   bool nvidia = false;
@@ -36,12 +36,12 @@ struct ImageFacts {
 
 struct ContainerFacts {
   std::string id;
-  std::string name;              // without the slash
-  std::string state;             // created, running, paused, restarting, removing, exited, dead
-  std::string error;             // of a start that failed
+  std::string name;   // without the slash
+  std::string state;  // created, running, paused, restarting, removing, exited, dead
+  std::string error;  // of a start that failed
   int64_t exit_code = 0;
   bool out_of_memory = false;
-  int64_t memory_bytes = 0;      // its limit
+  int64_t memory_bytes = 0;  // its limit
   Words labels;
 };
 
@@ -70,7 +70,7 @@ class Engine {
   // Blocks while the engine tells what happens to containers with these labels; `connected` first. Always an error.
   struct Event {
     std::string action;
-    Words attributes;            // the container's labels are among them
+    Words attributes;  // the container's labels are among them
   };
   absl::Status events(const Words& labels, std::stop_token stop, const std::function<void()>& connected,
                       const std::function<void(const Event&)>& happened);
@@ -83,7 +83,7 @@ class Engine {
 
   EngineAddress address_;
   std::mutex mutex_;
-  std::string prefix_;           // "/v1.41", once the engine was asked
+  std::string prefix_;  // "/v1.41", once the engine was asked
 };
 
 }  // namespace hodei::providers::docker

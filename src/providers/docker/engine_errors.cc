@@ -13,9 +13,9 @@ namespace {
 constexpr size_t kLongestMessage = 600;
 
 struct Known {
-  const char* words;           // in the engine's message, in lower case
+  const char* words;  // in the engine's message, in lower case
   absl::StatusCode code;
-  const char* advice;          // may be empty: the engine's own words say it
+  const char* advice;  // may be empty: the engine's own words say it
 };
 
 // The first match counts. Messages are no part of the API: what is not known here keeps the engine's words and a code
@@ -87,7 +87,8 @@ bool matches(const std::string& message, std::string_view words) {
 
 std::string one_line(std::string_view text) {
   std::string out(clip(text, kLongestMessage));
-  std::replace_if(out.begin(), out.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
   return out;
 }
 
@@ -95,8 +96,8 @@ std::string one_line(std::string_view text) {
 
 absl::Status engine_error(std::string_view what, int status, std::string_view message) {
   const std::string words = lower(message);
-  const Known* known =
-      std::find_if(std::begin(kKnownErrors), std::end(kKnownErrors), [&](const Known& k) { return matches(words, k.words); });
+  const Known* known = std::find_if(std::begin(kKnownErrors), std::end(kKnownErrors),
+                                    [&](const Known& k) { return matches(words, k.words); });
   const bool found = known != std::end(kKnownErrors);
   std::string text = cat(what, ": ", one_line(message));
   if (found && *known->advice != '\0') text += cat("; ", known->advice);

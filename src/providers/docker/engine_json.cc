@@ -7,7 +7,7 @@
 namespace hodei::providers::docker {
 namespace {
 
-constexpr int kSpoken = 41;                    // the version 1.41 that this is written for
+constexpr int kSpoken = 41;  // the version 1.41 that this is written for
 constexpr size_t kLongestLine = 1 << 20;
 
 // The 41 of "1.41"; 0 when it is none.

@@ -41,17 +41,18 @@ void EventWatch::run(const std::stop_token& stop) {
   Duration wait = kFirstPause;
   while (!stop.stop_requested()) {
     // Whatever ended the events, they are asked for again: a failing engine is seen by the health check.
-    (void)engine_.events(labels_, stop,
-                         [&] {
-                           wait = kFirstPause;
-                           tell_all();
-                         },
-                         [&](const Engine::Event& event) {
-                           const std::string worker = worker_of(event.attributes);
-                           if (worker.empty()) return;
-                           event.action == "destroy" ? (void)known_.erase(worker) : (void)known_.insert(worker);
-                           changed_(worker);
-                         });
+    (void)engine_.events(
+        labels_, stop,
+        [&] {
+          wait = kFirstPause;
+          tell_all();
+        },
+        [&](const Engine::Event& event) {
+          const std::string worker = worker_of(event.attributes);
+          if (worker.empty()) return;
+          event.action == "destroy" ? (void)known_.erase(worker) : (void)known_.insert(worker);
+          changed_(worker);
+        });
     pause(stop, wait);
     wait = std::min(2 * wait, kLongestPause);
   }

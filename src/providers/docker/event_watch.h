@@ -30,7 +30,7 @@ class EventWatch {
   Engine& engine_;
   Words labels_;
   Changed changed_;
-  std::set<std::string> known_;    // of the thread
+  std::set<std::string> known_;  // of the thread
   std::jthread thread_;
 };
 

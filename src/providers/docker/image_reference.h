@@ -9,9 +9,9 @@
 namespace hodei::providers::docker {
 
 struct ImageReference {
-  std::string name;        // with the registry, when it was written: registry.example:5000/team/tool
-  std::string tag;         // or a digest, sha256:…; `latest` when neither was written
-  std::string registry;    // the key of its credentials: registry.example:5000, or Docker Hub's
+  std::string name;      // with the registry, when it was written: registry.example:5000/team/tool
+  std::string tag;       // or a digest, sha256:…; `latest` when neither was written
+  std::string registry;  // the key of its credentials: registry.example:5000, or Docker Hub's
 
   // As people write it; a digest after '@'.
   std::string text() const;

@@ -19,8 +19,8 @@ class LogFrames {
   void keep(std::string_view words);
 
   size_t most_;
-  std::string head_;         // of the next frame, not yet whole
-  uint32_t left_ = 0;        // of this frame
+  std::string head_;   // of the next frame, not yet whole
+  uint32_t left_ = 0;  // of this frame
   std::string text_;
 };
 

@@ -16,11 +16,18 @@ class Making {
   // While it lives the worker counts as being made.
   class Claim {
    public:
-    Claim(Claim&& other) noexcept : owner_(other.owner_), id_(std::move(other.id_)), before_(std::move(other.before_)),
-                                    stop_(std::move(other.stop_)) { other.owner_ = nullptr; }
+    Claim(Claim&& other) noexcept
+        : owner_(other.owner_),
+          id_(std::move(other.id_)),
+          before_(std::move(other.before_)),
+          stop_(std::move(other.stop_)) {
+      other.owner_ = nullptr;
+    }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
-    ~Claim() { if (owner_ != nullptr) owner_->release(id_); }
+    ~Claim() {
+      if (owner_ != nullptr) owner_->release(id_);
+    }
 
     // Those that were begun earlier and not yet done when this one was begun: they go first where room is short.
     const std::set<std::string>& before() const { return before_; }

@@ -44,7 +44,7 @@ Json header_for(std::string_view config, const std::string& registry) {
   const auto header = registry_auth(config, registry);
   EXPECT_TRUE(header.ok()) << header.status();
   std::string plain;
-  EXPECT_EQ(header.value_or("x").size() % 4, 0U);   // padded: engines want that
+  EXPECT_EQ(header.value_or("x").size() % 4, 0U);  // padded: engines want that
   EXPECT_TRUE(header.ok() && absl::WebSafeBase64Unescape(*header, &plain));
   return parse_json(plain);
 }

@@ -28,8 +28,8 @@ std::string header(std::string_view name, char type, unsigned mode, uint64_t siz
   write_octal(block, 108, 7, 0);
   write_octal(block, 116, 7, 0);
   write_octal(block, 124, 11, size);
-  write_octal(block, 136, 11, 0);       // no time: the same worker gives the same bytes
-  block.replace(148, 8, 8, ' ');        // the sum is taken with spaces in its place
+  write_octal(block, 136, 11, 0);  // no time: the same worker gives the same bytes
+  block.replace(148, 8, 8, ' ');   // the sum is taken with spaces in its place
   block[156] = type;
   block.replace(257, 8, std::string_view("ustar\00000", 8));
   unsigned sum = 0;

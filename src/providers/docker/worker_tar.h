@@ -27,10 +27,10 @@ class WorkerTar {
  private:
   WorkerTar() = default;
 
-  std::string head_;                       // the folders, and the header of the file
-  std::shared_ptr<const int> file_;        // closed with the last copy
+  std::string head_;                 // the folders, and the header of the file
+  std::shared_ptr<const int> file_;  // closed with the last copy
   int64_t file_size_ = 0;
-  int64_t tail_size_ = 0;                  // zeros: to the next block, and the end
+  int64_t tail_size_ = 0;  // zeros: to the next block, and the end
 };
 
 }  // namespace hodei::providers::docker

@@ -10,7 +10,7 @@
 namespace hodei::providers::firecracker {
 namespace {
 
-constexpr uint32_t kDefaultNetworks = 0xAC1F0000;   // 172.31.0.0
+constexpr uint32_t kDefaultNetworks = 0xAC1F0000;  // 172.31.0.0
 constexpr int kWidest = 16, kNarrowest = 29;
 
 bool means_this_machine(std::string_view host) {

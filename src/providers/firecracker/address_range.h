@@ -10,12 +10,12 @@
 namespace hodei::providers::firecracker {
 
 struct AddressRange {
-  uint32_t base = 0;               // in the machine's own byte order
+  uint32_t base = 0;  // in the machine's own byte order
   int prefix = 24;
 
   std::string host() const;
-  uint32_t guests() const { return (uint32_t{1} << (32 - prefix)) - 3; }   // without net, host and broadcast
-  std::string guest(uint32_t index) const;                                 // 0 … guests() - 1
+  uint32_t guests() const { return (uint32_t{1} << (32 - prefix)) - 3; }  // without net, host and broadcast
+  std::string guest(uint32_t index) const;                                // 0 … guests() - 1
 };
 
 // 172.31.9.0/24; from /16 to /29.

@@ -33,8 +33,8 @@ class Archive {
 
   void add(const std::string& name, uint32_t mode, uint64_t size = 0, uint32_t major = 0, uint32_t minor = 0) {
     pad();
-    put(fmt::format("070701{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}", ++number_, mode, 0,
-                    0, 1, 0, size, 0, 0, major, minor, name.size() + 1, 0));
+    put(fmt::format("070701{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}", ++number_,
+                    mode, 0, 0, 1, 0, size, 0, 0, major, minor, name.size() + 1, 0));
     put(name + '\0');
     pad();
   }
@@ -86,7 +86,8 @@ absl::Status write_initramfs(const std::string& file, const std::string& modules
 
 std::string modules_of(const std::string& kernel) { return cat(kernel, ".modules.cpio"); }
 
-absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::string& worker, const std::string& folder) {
+absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::string& worker,
+                                          const std::string& folder) {
   const std::string modules = modules_of(kernel);
   const std::string marks = cat(worker, " ", mark_of(worker), " ", modules, " ", mark_of(modules));
   const std::string name = fmt::format(".initramfs-{:016x}", hash64(marks));
@@ -139,8 +140,8 @@ absl::StatusOr<bool> make_scratch_disk(const std::string& file, int64_t size_mb)
     return absl::UnavailableError(cat("cannot make a file of ", size_mb, " MiB at ", file, ": ", strerror(errno)));
   }
   // What is on it ends with the machine: it needs no journal, and nobody has to fill its tables before.
-  RETURN_IF_ERROR(run_program({program, "-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=1,nodiscard", "-L",
-                               kScratchLabel, file}));
+  RETURN_IF_ERROR(run_program({program, "-q", "-F", "-m", "0", "-O", "^has_journal", "-E",
+                               "lazy_itable_init=1,nodiscard", "-L", kScratchLabel, file}));
   return true;
 }
 

@@ -11,12 +11,13 @@ namespace hodei::providers::firecracker {
 // The kernel's drivers, as scripts/firecracker/build-rootfs puts them beside it.
 std::string modules_of(const std::string& kernel);
 
-// An initramfs with the kernel's drivers and the worker as its first program, kept in `folder` and made anew when one of
-// the two has changed.
-absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::string& worker, const std::string& folder);
+// An initramfs with the kernel's drivers and the worker as its first program, kept in `folder` and made anew when one
+// of the two has changed.
+absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::string& worker,
+                                          const std::string& folder);
 
-// A disk with the worker's settings. They do not go into the boot arguments: those are seen by every user of the host in
-// the list of processes, and the kernel writes them on its console.
+// A disk with the worker's settings. They do not go into the boot arguments: those are seen by every user of the host
+// in the list of processes, and the kernel writes them on its console.
 absl::Status write_words_disk(const std::string& file, const Words& words);
 
 // An empty ext4 that takes no room before something is written. False: nothing here can make one.

@@ -15,7 +15,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
-  virtual std::string program() const = 0;          // its path
+  virtual std::string program() const = 0;  // its path
   // Returns when the machine boots; its process is recorded and its console goes to a file, both in its folder.
   virtual absl::Status start(const Machine& machine) = 0;
   virtual Duration startup_time() const = 0;

@@ -19,13 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Duration kProbePatience = 25s;
-// A guest that did not boot in time may have had a busy host around it: that is not held against KVM until the next boot.
+// A guest that did not boot in time may have had a busy host around it: that is not held against KVM until the next
+// boot.
 constexpr auto kSlownessForgotten = std::chrono::minutes(10);
 constexpr const char* kSlow = " has booted no guest in 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
 constexpr const char* kProbePrefix = ".probe-";
-constexpr const char* kBooted = "a guest has booted";   // as src/worker/guest.cc says it
+constexpr const char* kBooted = "a guest has booted";  // as src/worker/guest.cc says it
 constexpr const char* kWorks = "works";
 
 std::string text_of_file(const std::string& path) {
@@ -83,7 +84,8 @@ absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_firecracker() {
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_qemu() {
-  QemuOptions options{.program = find_program(settings_.qemu_binary), .kvm = true, .uid = settings_.uid, .gid = settings_.gid};
+  QemuOptions options{
+      .program = find_program(settings_.qemu_binary), .kvm = true, .uid = settings_.uid, .gid = settings_.gid};
   if (options.program.empty()) return not_there(settings_.qemu_binary);
   std::unique_ptr<Engine> with_kvm = make_qemu_engine(options);
   const absl::Status up = boots(*with_kvm);
@@ -97,8 +99,8 @@ absl::Status EngineChooser::boots(Engine& engine) {
   std::error_code none;
   const std::string program = engine.program();
   const auto changed = fs::last_write_time(program, none).time_since_epoch().count();
-  const std::string key = cat(text_of_file("/proc/sys/kernel/random/boot_id"), engine.name(), " ", program, " ", changed, " ",
-                              settings_.kernel, "\n");
+  const std::string key = cat(text_of_file("/proc/sys/kernel/random/boot_id"), engine.name(), " ", program, " ",
+                              changed, " ", settings_.kernel, "\n");
   const std::string note = fmt::format("{}/.booted-{:016x}", folder_, hash64(cat(engine.name(), program)));
   const std::string noted = text_of_file(note);
   const std::string verdict = noted.starts_with(key) ? noted.substr(key.size()) : std::string();

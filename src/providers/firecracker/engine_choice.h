@@ -34,7 +34,7 @@ class EngineChooser {
   const Settings& settings_;
   std::string folder_;
   std::string worker_;
-  std::mutex mutex_;               // one probe at a time
+  std::mutex mutex_;  // one probe at a time
   std::unique_ptr<Engine> engine_;
 };
 

@@ -36,7 +36,8 @@ class FirecrackerFiles : public testing::Test {
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
   Launch launch(std::vector<std::string> arguments) const {
-    return {.arguments = std::move(arguments), .folder = folder_, .record = path("process"), .output = path("console.log")};
+    return {
+        .arguments = std::move(arguments), .folder = folder_, .record = path("process"), .output = path("console.log")};
   }
 
   std::string folder_;

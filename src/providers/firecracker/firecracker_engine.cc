@@ -33,9 +33,11 @@ class Api {
     while (true) {
       const absl::StatusOr<http::Response> there = http::call({.url = "http://localhost/"}, options_);
       if (there.ok()) return absl::OkStatus();
-      if (process_state(record) != ProcessState::Running) return absl::UnavailableError("firecracker has ended at once");
+      if (process_state(record) != ProcessState::Running)
+        return absl::UnavailableError("firecracker has ended at once");
       if (clock.now().mono > end) {
-        return absl::UnavailableError(cat("firecracker does not answer on its socket: ", std::string(there.status().message())));
+        return absl::UnavailableError(
+            cat("firecracker does not answer on its socket: ", std::string(there.status().message())));
       }
       pause_for(kBetweenSocketTries);
     }
@@ -102,12 +104,14 @@ class FirecrackerEngine final : public Engine {
 std::vector<ApiCall> firecracker_calls(const Machine& machine) {
   std::vector<ApiCall> out;
   const auto add = [&out](std::string path, const Json& body) { out.push_back({std::move(path), body.dump()}); };
-  add("/machine-config", {{"vcpu_count", vcpu_count(machine.vcpus)}, {"mem_size_mib", machine.memory_mb}, {"smt", false}});
+  add("/machine-config",
+      {{"vcpu_count", vcpu_count(machine.vcpus)}, {"mem_size_mib", machine.memory_mb}, {"smt", false}});
   // k: the keyboard controller's reset, the one that Firecracker understands as the machine's end.
-  add("/boot-source", {{"kernel_image_path", machine.kernel},
-                       {"initrd_path", machine.initramfs},
-                       {"boot_args", cat("console=ttyS0 reboot=k panic=-1 pci=off i8042.noaux i8042.nomux i8042.dumbkbd ",
-                                         machine.boot_arguments)}});
+  add("/boot-source",
+      {{"kernel_image_path", machine.kernel},
+       {"initrd_path", machine.initramfs},
+       {"boot_args", cat("console=ttyS0 reboot=k panic=-1 pci=off i8042.noaux i8042.nomux i8042.dumbkbd ",
+                         machine.boot_arguments)}});
   for (const Drive& drive : machine.drives) {
     add("/drives/" + drive.id, {{"drive_id", drive.id},
                                 {"path_on_host", drive.path},

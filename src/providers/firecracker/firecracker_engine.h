@@ -9,14 +9,14 @@
 namespace hodei::providers::firecracker {
 
 struct FirecrackerOptions {
-  std::string program;             // path
+  std::string program;  // path
   JailOptions jail;
 };
 
 // One call of its API.
 struct ApiCall {
   std::string path;
-  std::string body;                // JSON
+  std::string body;  // JSON
 };
 
 // All calls that make the machine and start it, in the order that Firecracker documents.

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kOwnMemoryMb = 160;           // of kernel and worker, besides what jobs are promised
+constexpr int64_t kOwnMemoryMb = 160;  // of kernel and worker, besides what jobs are promised
 constexpr int kMostVcpus = 32;
 constexpr int kMostAddressTries = 16;
 constexpr const char* kBuilder = "scripts/firecracker/build-rootfs";
@@ -47,7 +47,8 @@ class FirecrackerProvider final : public Provider {
         installation_(std::move(installation)),
         settings_(std::move(settings)),
         files_(cat(installation_.folder, "/", config_.name)),
-        leases_(cat(files_.folder(), "/.leases"), settings_.network, [this](const std::string& w) { return files_.has(w); }),
+        leases_(cat(files_.folder(), "/.leases"), settings_.network,
+                [this](const std::string& w) { return files_.has(w); }),
         engines_(settings_, files_.folder(), installation_.worker_binary),
         devices_(fmt::format("hd{:06x}", hash64(cat(installation_.id, "/", config_.name)) & 0xffffff)),
         watch_(files_) {}
@@ -56,7 +57,7 @@ class FirecrackerProvider final : public Provider {
     return {.max_cpu_milli = std::min(host_cpus(), kMostVcpus) * int64_t{1000},
             .max_memory_mb = std::max<int64_t>(0, host_memory_mb() - kOwnMemoryMb),
             .gpu = false,
-            .images = true,   // one that is not there is refused with the command that makes it
+            .images = true,  // one that is not there is refused with the command that makes it
             .architectures = {"x86_64"},
             .max_workers = settings_.max_workers,
             .isolation = Isolation::Hardware};
@@ -105,9 +106,9 @@ class FirecrackerProvider final : public Provider {
   MachineFiles files_;
   Leases leases_;
   mutable EngineChooser engines_;
-  std::string devices_;            // how the names of our network devices begin
+  std::string devices_;  // how the names of our network devices begin
   Turns turns_;
-  std::mutex room_;                // held while a machine takes a place or an address
+  std::mutex room_;  // held while a machine takes a place or an address
   std::mutex door_mutex_;
   Fd door_;
   MachineWatch watch_;
@@ -123,11 +124,13 @@ absl::Status FirecrackerProvider::ready() const {
     return absl::FailedPreconditionError(cat("rootfs: cannot read ", settings_.rootfs, "; make it with ", kBuilder));
   }
   if (installation_.worker_binary.empty() || !readable(installation_.worker_binary)) {
-    return absl::FailedPreconditionError("there is no static hodei-worker beside this program: microVMs run it as their init");
+    return absl::FailedPreconditionError(
+        "there is no static hodei-worker beside this program: microVMs run it as their init");
   }
   if (access("/dev/net/tun", R_OK | W_OK) != 0) {
     return absl::FailedPreconditionError(
-        "network: cannot use /dev/net/tun: load the kernel module tun, and run the server as root or with CAP_NET_ADMIN");
+        "network: cannot use /dev/net/tun: load the kernel module tun, and run the server as root or with "
+        "CAP_NET_ADMIN");
   }
   return absl::OkStatus();
 }
@@ -142,27 +145,29 @@ Health FirecrackerProvider::health_check() {
 }
 
 absl::Status FirecrackerProvider::suits(const WorkerSpec& spec) const {
-  if (!is_worker_id(spec.worker_id)) return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and dashes");
+  if (!is_worker_id(spec.worker_id))
+    return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and dashes");
   if (spec.gpus > 0) return absl::FailedPreconditionError("gpus: a microVM has none; choose another provider");
   const Capabilities can = capabilities();
   if (!spec.architecture.empty() && spec.architecture != can.architectures.front()) {
-    return absl::FailedPreconditionError(cat("architecture: '", spec.architecture, "' is asked for, microVMs here are ",
-                                             can.architectures.front()));
+    return absl::FailedPreconditionError(
+        cat("architecture: '", spec.architecture, "' is asked for, microVMs here are ", can.architectures.front()));
   }
   if (spec.cpu_milli > can.max_cpu_milli) {
-    return absl::FailedPreconditionError(cat("cpu: ", spec.cpu_milli, " thousandths of a cpu are more than the ",
-                                             can.max_cpu_milli, " of this host"));
+    return absl::FailedPreconditionError(
+        cat("cpu: ", spec.cpu_milli, " thousandths of a cpu are more than the ", can.max_cpu_milli, " of this host"));
   }
   if (spec.memory_mb > can.max_memory_mb) {
-    return absl::FailedPreconditionError(cat("memory: ", spec.memory_mb, " MiB are more than the ", can.max_memory_mb,
-                                             " of this host"));
+    return absl::FailedPreconditionError(
+        cat("memory: ", spec.memory_mb, " MiB are more than the ", can.max_memory_mb, " of this host"));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> FirecrackerProvider::root_for(const WorkerSpec& spec) const {
   if (spec.image.empty()) {
-    return settings_.rootfs_was_chosen || access(settings_.rootfs.c_str(), R_OK) == 0 ? settings_.rootfs : std::string();
+    return settings_.rootfs_was_chosen || access(settings_.rootfs.c_str(), R_OK) == 0 ? settings_.rootfs
+                                                                                      : std::string();
   }
   std::string file = image_file(settings_, spec.image);
   if (access(file.c_str(), R_OK) == 0) return file;
@@ -175,8 +180,8 @@ absl::Status FirecrackerProvider::make_room(const std::string& worker) {
   const std::lock_guard lock(room_);
   const size_t there = files_.workers().size();
   if (there >= settings_.max_workers) {
-    return absl::ResourceExhaustedError(cat("max_workers: all ", settings_.max_workers, " microVMs of provider ", config_.name,
-                                            " are in use"));
+    return absl::ResourceExhaustedError(
+        cat("max_workers: all ", settings_.max_workers, " microVMs of provider ", config_.name, " are in use"));
   }
   return files_.make(worker);
 }
@@ -216,8 +221,8 @@ absl::Status FirecrackerProvider::boot(Engine& engine, const WorkerSpec& spec, c
   WorkerSpec seen = spec;
   seen.server_address = as_seen_by_guest(spec.server_address, settings_.network);
   machine.drives = {{.id = "words", .path = folder + "/words", .read_only = true}};
-  RETURN_IF_ERROR(write_words_disk(folder + "/words",
-                                   worker_environment(config_, capabilities(), seen, "/var/lib/hodei/worker")));
+  RETURN_IF_ERROR(
+      write_words_disk(folder + "/words", worker_environment(config_, capabilities(), seen, "/var/lib/hodei/worker")));
   if (!root.empty()) {
     machine.drives.push_back({.id = "root", .path = root, .read_only = true});
     ASSIGN_OR_RETURN(const bool scratch, make_scratch_disk(folder + "/scratch", storage_mb));
@@ -226,9 +231,9 @@ absl::Status FirecrackerProvider::boot(Engine& engine, const WorkerSpec& spec, c
   ASSIGN_OR_RETURN(const std::string address, connect(spec.worker_id));
   machine.tap = device_of(spec.worker_id);
   machine.mac = machine_address(address);
-  machine.boot_arguments =
-      cat("quiet HODEI_VM=1 HODEI_VM_ADDRESS=", address, "/", settings_.network.prefix,
-          " HODEI_VM_GATEWAY=", settings_.network.host(), " HODEI_SERVER=", seen.server_address, root.empty() ? "" : " HODEI_VM_ROOT=1");
+  machine.boot_arguments = cat("quiet HODEI_VM=1 HODEI_VM_ADDRESS=", address, "/", settings_.network.prefix,
+                               " HODEI_VM_GATEWAY=", settings_.network.host(), " HODEI_SERVER=", seen.server_address,
+                               root.empty() ? "" : " HODEI_VM_ROOT=1");
   return engine.start(machine);
 }
 
@@ -254,7 +259,8 @@ absl::StatusOr<WorkerHandle> FirecrackerProvider::create_worker(const WorkerSpec
 absl::StatusOr<WorkerStatus> FirecrackerProvider::worker_status(const WorkerHandle& handle) {
   if (!files_.has(handle.worker_id)) return WorkerStatus{.phase = WorkerPhase::Gone};
   WorkerStatus out = files_.status(handle.worker_id);
-  if (out.phase == WorkerPhase::Ended && turns_.is_taken(handle.worker_id)) return WorkerStatus{.phase = WorkerPhase::Starting};
+  if (out.phase == WorkerPhase::Ended && turns_.is_taken(handle.worker_id))
+    return WorkerStatus{.phase = WorkerPhase::Starting};
   if (!files_.has(handle.worker_id)) return WorkerStatus{.phase = WorkerPhase::Gone};
   return out;
 }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLongestId = 64;
 constexpr int64_t kPeriodMicros = 100'000;
-constexpr int64_t kOverheadMb = 128;            // of the process besides the machine's memory, page cache included
+constexpr int64_t kOverheadMb = 128;  // of the process besides the machine's memory, page cache included
 constexpr Duration kGroupPatience = 5s;
 constexpr Duration kBetweenJailLooks = 5ms;
 constexpr const char* kGroups = "/sys/fs/cgroup";
@@ -77,10 +77,19 @@ absl::StatusOr<Machine> move_into_jail(const JailOptions& options, const std::st
   return inside;
 }
 
-std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker, const Machine& machine) {
-  std::vector<std::string> out = {options.jailer, "--id", jail_id(machine.id), "--exec-file", firecracker,
-                                  "--uid", cat(options.uid), "--gid", cat(options.gid),
-                                  "--chroot-base-dir", machine.folder + "/jail"};
+std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker,
+                                          const Machine& machine) {
+  std::vector<std::string> out = {options.jailer,
+                                  "--id",
+                                  jail_id(machine.id),
+                                  "--exec-file",
+                                  firecracker,
+                                  "--uid",
+                                  cat(options.uid),
+                                  "--gid",
+                                  cat(options.gid),
+                                  "--chroot-base-dir",
+                                  machine.folder + "/jail"};
   const auto limit = [&out](const std::string& text) {
     out.emplace_back("--cgroup");
     out.push_back(text);

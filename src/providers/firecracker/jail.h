@@ -11,7 +11,7 @@
 namespace hodei::providers::firecracker {
 
 struct JailOptions {
-  std::string jailer;              // path of the program; empty: no jail
+  std::string jailer;  // path of the program; empty: no jail
   uint32_t uid = 0, gid = 0;
 };
 
@@ -25,7 +25,8 @@ std::string jail_id(const std::string& worker);
 absl::StatusOr<Machine> move_into_jail(const JailOptions& options, const std::string& root, const Machine& machine);
 
 // The command line up to Firecracker's own arguments.
-std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker, const Machine& machine);
+std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker,
+                                          const Machine& machine);
 
 // Removes the control groups of the jails in a machine's folder, by whatever ids an older version gave them.
 absl::Status remove_jail_groups(const std::string& firecracker, const std::string& folder);

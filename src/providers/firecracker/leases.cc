@@ -30,8 +30,9 @@ absl::StatusOr<std::string> Leases::take(const std::string& worker, uint32_t fro
     const std::string address = range_.guest((from + i) % range_.guests());
     if (take_one(address, worker)) return address;
   }
-  return absl::ResourceExhaustedError(cat("network: all ", range_.guests(), " addresses of ", format_address(range_.base), "/",
-                                          range_.prefix, " are taken; give the provider a larger network"));
+  return absl::ResourceExhaustedError(cat("network: all ", range_.guests(), " addresses of ",
+                                          format_address(range_.base), "/", range_.prefix,
+                                          " are taken; give the provider a larger network"));
 }
 
 void Leases::give_back(const std::string& worker) {

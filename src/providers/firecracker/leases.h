@@ -1,5 +1,5 @@
-// Which machine has which address: one symbolic link for each, from the address to the worker. Making one is the kernel's
-// own exclusive act, it carries its owner from its first moment, and it is there after a restart.
+// Which machine has which address: one symbolic link for each, from the address to the worker. Making one is the
+// kernel's own exclusive act, it carries its owner from its first moment, and it is there after a restart.
 #pragma once
 
 #include <functional>

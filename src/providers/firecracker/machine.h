@@ -14,16 +14,16 @@ struct Drive {
 };
 
 struct Machine {
-  std::string id;                  // unique on the host: the installation's mark and the worker's id
-  std::string folder;              // all that is this machine's alone
+  std::string id;      // unique on the host: the installation's mark and the worker's id
+  std::string folder;  // all that is this machine's alone
   int vcpus = 1;
-  int64_t cpu_milli = 0;           // of them that it may use; 0: all
+  int64_t cpu_milli = 0;  // of them that it may use; 0: all
   int64_t memory_mb = 0;
   std::string kernel;
   std::string initramfs;
-  std::string boot_arguments;      // besides those that the engine needs
+  std::string boot_arguments;  // besides those that the engine needs
   std::vector<Drive> drives;
-  std::string tap;                 // empty: no network
+  std::string tap;  // empty: no network
   std::string mac;
   int64_t largest_file = 0;
 };

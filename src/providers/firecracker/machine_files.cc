@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestWorkerId = 128;
 constexpr int64_t kMostLog = 1 << 20;
 constexpr int64_t kBootLog = 64 << 10;                                // the worker starts soon, or never
-constexpr const char* kStarts = "the worker of this microVM starts";   // as src/worker/guest.cc says it
+constexpr const char* kStarts = "the worker of this microVM starts";  // as src/worker/guest.cc says it
 
 // From `from` on, counted from the end when negative. Without the carriage returns of a console.
 std::string part_of(const std::string& path, int64_t from, int64_t most) {
@@ -95,7 +95,8 @@ WorkerStatus MachineFiles::status(const std::string& worker) const {
     case ProcessState::Ended: break;
   }
   const std::string last = last_lines(part_of(console, -kBootLog, kBootLog), 1);
-  return {.phase = WorkerPhase::Ended, .reason = cat("the machine has ended; its last words: ", last.empty() ? "none" : last)};
+  return {.phase = WorkerPhase::Ended,
+          .reason = cat("the machine has ended; its last words: ", last.empty() ? "none" : last)};
 }
 
 std::string MachineFiles::log(const std::string& worker, size_t tail) const {

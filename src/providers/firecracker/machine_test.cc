@@ -22,7 +22,9 @@ Machine a_machine() {
           .kernel = "/k",
           .initramfs = "/i",
           .boot_arguments = "quiet HODEI_VM=1",
-          .drives = {{"words", "/f/w-1/words", true}, {"root", "/with,comma.ext4", true}, {"scratch", "/f/w-1/scratch", false}},
+          .drives = {{"words", "/f/w-1/words", true},
+                     {"root", "/with,comma.ext4", true},
+                     {"scratch", "/f/w-1/scratch", false}},
           .tap = "hd0",
           .mac = "02:fc:00:00:00:01"};
 }
@@ -59,7 +61,8 @@ TEST(QemuArguments, EmulateTheProcessorWhereKvmDoesNotWork) {
 TEST(JailerArguments, EndWhereFirecrackersOwnBegin) {
   Machine machine = a_machine();
   machine.cpu_milli = 500;
-  const std::vector<std::string> all = jailer_arguments({.jailer = "/jailer", .uid = 7, .gid = 8}, "/bin/firecracker", machine);
+  const std::vector<std::string> all =
+      jailer_arguments({.jailer = "/jailer", .uid = 7, .gid = 8}, "/bin/firecracker", machine);
   EXPECT_EQ(all.front(), "/jailer");
   EXPECT_EQ(all.back(), "--");
   const auto value_of = [&all](const std::string& flag) { return *(std::find(all.begin(), all.end(), flag) + 1); };

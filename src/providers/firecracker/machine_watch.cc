@@ -26,7 +26,8 @@ void MachineWatch::stop() {
 
 void MachineWatch::look_again() const {
   const uint64_t one = 1;
-  if (wake_.is_open()) [[maybe_unused]] const ssize_t wrote = write(wake_.get(), &one, sizeof(one));
+  if (wake_.is_open()) [[maybe_unused]]
+    const ssize_t wrote = write(wake_.get(), &one, sizeof(one));
 }
 
 void MachineWatch::run(std::stop_token stop, const Provider::Changed& changed) const {

@@ -59,8 +59,8 @@ class Wish {
 absl::Status answer(int error, std::string_view what) {
   if (error == 0) return absl::OkStatus();
   if (error == EPERM) {
-    return absl::FailedPreconditionError(cat("network: may not ", what,
-                                             ": run the server as root or give it the capability CAP_NET_ADMIN"));
+    return absl::FailedPreconditionError(
+        cat("network: may not ", what, ": run the server as root or give it the capability CAP_NET_ADMIN"));
   }
   return absl::UnavailableError(cat("network: cannot ", what, ": ", strerror(error)));
 }

@@ -7,7 +7,7 @@
 
 namespace hodei::providers::firecracker {
 
-absl::Status add_address(unsigned device, const std::string& address);   // alone, without a network around it
+absl::Status add_address(unsigned device, const std::string& address);  // alone, without a network around it
 
 // ALREADY_EXISTS: somebody else's device leads there.
 absl::Status add_route(unsigned device, const std::string& to, const std::string& from);

@@ -61,16 +61,15 @@ class QemuEngine final : public Engine {
 
 std::vector<std::string> qemu_arguments(const QemuOptions& options, const Machine& machine) {
   std::vector<std::string> out = {
-      options.program, "-name", cat("hodei-", machine.id),
-      "-M", "microvm,acpi=on,pit=off,pic=off,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off",
-      "-nodefaults", "-no-user-config", "-nographic", "-no-reboot",
-      "-sandbox", "on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny",
-      "-accel", options.kvm ? "kvm" : "tcg", "-cpu", options.kvm ? "host" : "max",
-      "-m", cat(machine.memory_mb, "M"), "-smp", cat(machine.vcpus),
-      "-kernel", machine.kernel, "-initrd", machine.initramfs,
+      options.program, "-name", cat("hodei-", machine.id), "-M",
+      "microvm,acpi=on,pit=off,pic=off,rtc=on,isa-serial=on,x-option-roms=off,auto-kernel-cmdline=off", "-nodefaults",
+      "-no-user-config", "-nographic", "-no-reboot", "-sandbox",
+      "on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny", "-accel", options.kvm ? "kvm" : "tcg",
+      "-cpu", options.kvm ? "host" : "max", "-m", cat(machine.memory_mb, "M"), "-smp", cat(machine.vcpus), "-kernel",
+      machine.kernel, "-initrd", machine.initramfs,
       // A machine that ends starts again by a triple fault, the one way that this machine has; -no-reboot ends it then.
-      "-append", cat("console=ttyS0 reboot=t panic=-1 ", clock_words(options), machine.boot_arguments),
-      "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"};
+      "-append", cat("console=ttyS0 reboot=t panic=-1 ", clock_words(options), machine.boot_arguments), "-chardev",
+      "stdio,id=console,signal=off", "-serial", "chardev:console"};
   const auto add = [&out](const std::string& flag, const std::string& value) {
     out.push_back(flag);
     out.push_back(value);
@@ -88,6 +87,8 @@ std::vector<std::string> qemu_arguments(const QemuOptions& options, const Machin
   return out;
 }
 
-std::unique_ptr<Engine> make_qemu_engine(QemuOptions options) { return std::make_unique<QemuEngine>(std::move(options)); }
+std::unique_ptr<Engine> make_qemu_engine(QemuOptions options) {
+  return std::make_unique<QemuEngine>(std::move(options));
+}
 
 }  // namespace hodei::providers::firecracker

@@ -52,7 +52,7 @@ absl::Status put(T& into, absl::StatusOr<From> from) {
 
 struct Option {
   const char* name;
-  const char* variable;            // the word of the environment that stands for it; null: none
+  const char* variable;  // the word of the environment that stands for it; null: none
   std::function<absl::Status(Settings&, const std::string&)> take;
 };
 
@@ -72,7 +72,8 @@ Option program_option(const char* name, std::string Settings::*field) {
 
 template <class T>
 Option number_option(const char* name, T Settings::*field, int64_t least, int64_t most) {
-  return {name, nullptr, [=](Settings& s, const std::string& text) { return put(s.*field, number(name, text, least, most)); }};
+  return {name, nullptr,
+          [=](Settings& s, const std::string& text) { return put(s.*field, number(name, text, least, most)); }};
 }
 
 const std::vector<Option>& options() {
@@ -137,8 +138,9 @@ absl::StatusOr<Settings> read_settings(const ProviderConfig& config, const Insta
   if (out.images.empty()) out.images = std::filesystem::path(out.kernel).parent_path() / "images";
   if (out.max_workers == 0) out.max_workers = room(out);
   if (out.max_workers > out.network.guests()) {
-    return bad_field("max_workers", out.max_workers, " machines do not fit into network ", format_address(out.network.base),
-                     "/", out.network.prefix, ", which has ", out.network.guests(), " addresses for them; give a larger network");
+    return bad_field("max_workers", out.max_workers, " machines do not fit into network ",
+                     format_address(out.network.base), "/", out.network.prefix, ", which has ", out.network.guests(),
+                     " addresses for them; give a larger network");
   }
   return out;
 }
@@ -146,7 +148,8 @@ absl::StatusOr<Settings> read_settings(const ProviderConfig& config, const Insta
 std::string image_file(const Settings& settings, const std::string& image) {
   std::string name = image;
   for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
     if (!plain) c = '_';
   }
   return cat(settings.images, "/", name, ".ext4");

@@ -15,17 +15,17 @@ enum class EngineChoice : uint8_t { Auto, Firecracker, Qemu };
 struct Settings {
   EngineChoice engine = EngineChoice::Auto;
   std::string kernel = "/var/lib/hodei/vmlinux";
-  std::string rootfs = "/var/lib/hodei/rootfs.ext4";   // of workers without an image
-  bool rootfs_was_chosen = false;                      // else it may be missing: then a machine has only the worker
-  std::string images;                                  // folder; an image is a file in it
+  std::string rootfs = "/var/lib/hodei/rootfs.ext4";  // of workers without an image
+  bool rootfs_was_chosen = false;                     // else it may be missing: then a machine has only the worker
+  std::string images;                                 // folder; an image is a file in it
   AddressRange network;
   bool jailer = false;
-  uint32_t uid = 65534;                                // that the machine's process runs as: jailed, or under QEMU
+  uint32_t uid = 65534;  // that the machine's process runs as: jailed, or under QEMU
   uint32_t gid = 65534;
-  std::string firecracker_binary = "firecracker";      // a path, or looked for in $PATH
+  std::string firecracker_binary = "firecracker";  // a path, or looked for in $PATH
   std::string jailer_binary = "jailer";
   std::string qemu_binary = "qemu-system-x86_64";
-  int64_t memory_mb = 512;                             // of a worker for which nobody says
+  int64_t memory_mb = 512;  // of a worker for which nobody says
   int64_t storage_mb = 1024;
   uint32_t max_workers = 0;
 };

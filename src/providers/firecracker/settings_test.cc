@@ -11,7 +11,8 @@ namespace {
 using testing::HasSubstr;
 
 absl::StatusOr<Settings> read(Words options) {
-  return read_settings({.name = "fc", .type = "firecracker", .options = std::move(options)}, {.id = "i", .folder = "/f"});
+  return read_settings({.name = "fc", .type = "firecracker", .options = std::move(options)},
+                       {.id = "i", .folder = "/f"});
 }
 
 std::string refusal(Words options) {

@@ -18,8 +18,8 @@ namespace {
 
 absl::Status failed(std::string_view what, const std::string& name) {
   if (errno == EPERM || errno == EACCES) {
-    return absl::FailedPreconditionError(cat("network: may not ", what, " ", name,
-                                             ": run the server as root or give it the capability CAP_NET_ADMIN"));
+    return absl::FailedPreconditionError(
+        cat("network: may not ", what, " ", name, ": run the server as root or give it the capability CAP_NET_ADMIN"));
   }
   return absl::UnavailableError(cat("network: cannot ", what, " ", name, ": ", strerror(errno)));
 }
@@ -28,8 +28,9 @@ absl::StatusOr<Fd> attach(const std::string& name) {
   Fd device(open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!device.is_open()) {
     if (errno == EPERM || errno == EACCES) return failed("open", "/dev/net/tun");
-    return absl::FailedPreconditionError(cat("network: cannot open /dev/net/tun: ", strerror(errno),
-                                             "; load the kernel module tun, and let the server's container have the device"));
+    return absl::FailedPreconditionError(
+        cat("network: cannot open /dev/net/tun: ", strerror(errno),
+            "; load the kernel module tun, and let the server's container have the device"));
   }
   ifreq request{};
   strncpy(request.ifr_name, name.c_str(), IFNAMSIZ - 1);
@@ -45,7 +46,8 @@ void close_other_ways(const std::string& name) {
     path.replace(path.find('%'), 1, name);
     const Fd setting(open(path.c_str(), O_WRONLY | O_CLOEXEC));
     // Where /proc/sys is read-only the machine's administrator decides about forwarding.
-    if (setting.is_open()) [[maybe_unused]] const ssize_t wrote = write(setting.get(), value, 1);
+    if (setting.is_open()) [[maybe_unused]]
+      const ssize_t wrote = write(setting.get(), value, 1);
   }
 }
 

@@ -11,10 +11,10 @@
 namespace hodei::providers::firecracker {
 
 struct Tap {
-  std::string name;                // at most 15 characters
-  uint32_t owner = 0;              // the user who may attach a machine to it
-  std::string host;                // IPv4 address of the host's end; the same on all of them
-  std::string guest;               // of the other end: the one address that is reached through this device
+  std::string name;    // at most 15 characters
+  uint32_t owner = 0;  // the user who may attach a machine to it
+  std::string host;    // IPv4 address of the host's end; the same on all of them
+  std::string guest;   // of the other end: the one address that is reached through this device
 };
 
 // Stays until it is removed, whoever ends before. ALREADY_EXISTS: another device has the route to that guest.
@@ -28,8 +28,8 @@ bool tap_exists(const std::string& name);
 // The names of all network devices that begin like this.
 std::vector<std::string> devices_named(const std::string& beginning);
 
-// A device that holds an address of this machine as long as the descriptor is open, and is gone with this process however
-// it ends: so that the server can listen there before the first machine starts.
+// A device that holds an address of this machine as long as the descriptor is open, and is gone with this process
+// however it ends: so that the server can listen there before the first machine starts.
 absl::StatusOr<Fd> hold_address(const std::string& name, const std::string& address);
 
 }  // namespace hodei::providers::firecracker

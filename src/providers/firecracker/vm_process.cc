@@ -33,8 +33,8 @@ std::string boot_id() { return proc_text("/proc/sys/kernel/random/boot_id"); }
 
 struct Identity {
   pid_t pid = -1;
-  std::string state;               // R, S, Z, …
-  std::string started;             // in ticks since boot
+  std::string state;    // R, S, Z, …
+  std::string started;  // in ticks since boot
 };
 
 // What /proc/PID/stat says. The name in it may hold anything, parentheses too.
@@ -59,7 +59,7 @@ Identity recorded(const std::string& record) {
 
 bool is_alive(const Identity& who) {
   if (who.pid <= 0) return false;
-  waitpid(who.pid, nullptr, WNOHANG);   // when it is our child and has ended: then nothing of it stays
+  waitpid(who.pid, nullptr, WNOHANG);  // when it is our child and has ended: then nothing of it stays
   const Identity now = parse_stat(proc_text(cat("/proc/", who.pid, "/stat")));
   return now.pid == who.pid && now.started == who.started && now.state != "Z" && now.state != "X";
 }
@@ -72,7 +72,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Between fork and exec only calls that are safe there: other threads may have held locks.
-[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int record, int output, int trouble) {
+[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int record, int output,
+                         int trouble) {
   char stat[1024];
   const int self = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   const ssize_t size = self < 0 ? -1 : read(self, stat, sizeof(stat));
@@ -81,14 +82,15 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   sigemptyset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   signal(SIGPIPE, SIG_DFL);
-  signal(SIGXFSZ, SIG_IGN);   // a file that is full is an error to the machine, not its end
+  signal(SIGXFSZ, SIG_IGN);  // a file that is full is an error to the machine, not its end
   const rlimit largest{static_cast<rlim_t>(launch.largest_file), static_cast<rlim_t>(launch.largest_file)};
   if (launch.largest_file > 0) setrlimit(RLIMIT_FSIZE, &largest);
   const rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);   // a core would hold the guest's memory, secrets included
+  setrlimit(RLIMIT_CORE, &none);  // a core would hold the guest's memory, secrets included
   setsid();
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  good = good && chdir(launch.folder.c_str()) == 0 && dup2(nothing, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2;
+  good = good && chdir(launch.folder.c_str()) == 0 && dup2(nothing, 0) == 0 && dup2(output, 1) == 1 &&
+         dup2(output, 2) == 2;
   if (good) {
     syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
     execve(arguments[0], arguments, environment);
@@ -114,7 +116,7 @@ absl::Status start_recorded(const Launch& launch) {
     return absl::UnavailableError(cat("cannot write ", launch.record, ": ", strerror(errno)));
   }
   const std::vector<char*> arguments = pointers(launch.arguments);
-  const ChildEnvironment environment;   // a machine's monitor is the part that a guest may take over
+  const ChildEnvironment environment;  // a machine's monitor is the part that a guest may take over
   const pid_t child = fork();
   if (child < 0) return absl::ResourceExhaustedError(cat("cannot start a process: ", strerror(errno)));
   if (child == 0) become(launch, arguments.data(), environment.get(), record.get(), output.get(), tells.get());
@@ -163,7 +165,8 @@ absl::Status run_program(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   pid_t child = -1;
   const ChildEnvironment environment;
-  const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(), environment.get());
+  const int error =
+      posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   in = Fd();
   if (error != 0) return absl::UnavailableError(cat("cannot run ", arguments[0], ": ", strerror(error)));

@@ -14,11 +14,11 @@ namespace hodei::providers::firecracker {
 enum class ProcessState : uint8_t { NeverStarted, Running, Ended };
 
 struct Launch {
-  std::vector<std::string> arguments;      // the first is the program's path
-  std::string folder;                      // where it starts
+  std::vector<std::string> arguments;  // the first is the program's path
+  std::string folder;                  // where it starts
   std::string record;
-  std::string output;                      // file that its output is appended to
-  int64_t largest_file = 0;                // bytes; a guest may write to its console as long as it likes
+  std::string output;        // file that its output is appended to
+  int64_t largest_file = 0;  // bytes; a guest may write to its console as long as it likes
 };
 
 // Returns when the program runs. Its standard input is empty.

@@ -11,7 +11,9 @@ constexpr Duration kBeforeExpiry = 30s;
 }  // namespace
 
 Access::Access(const KubernetesOptions& options)
-    : kubeconfig_(options.kubeconfig), context_(options.context), service_account_folder_(options.service_account_folder) {}
+    : kubeconfig_(options.kubeconfig),
+      context_(options.context),
+      service_account_folder_(options.service_account_folder) {}
 
 absl::StatusOr<Login> Access::login() {
   const std::lock_guard lock(mutex_);
@@ -22,7 +24,8 @@ absl::StatusOr<Login> Access::login() {
 absl::Status Access::refresh() {
   if (access_ && unchanged(access_->files)) return absl::OkStatus();
   access_.reset();
-  ASSIGN_OR_RETURN(access_, kubeconfig_.empty() ? read_in_cluster(service_account_folder_) : read_kubeconfig(kubeconfig_, context_));
+  ASSIGN_OR_RETURN(
+      access_, kubeconfig_.empty() ? read_in_cluster(service_account_folder_) : read_kubeconfig(kubeconfig_, context_));
   return absl::OkStatus();
 }
 
@@ -47,8 +50,8 @@ absl::StatusOr<Login> Access::make_login() {
 
 absl::Status Access::use_plugin(Login& login) {
   const ExecPlugin& plugin = *access_->user.exec;
-  const bool expired = credential_ && credential_->expires.is_set() &&
-                       clock_.now().wall >= credential_->expires - kBeforeExpiry;
+  const bool expired =
+      credential_ && credential_->expires.is_set() && clock_.now().wall >= credential_->expires - kBeforeExpiry;
   if (!credential_ || expired || !(credential_of_ == plugin)) {
     credential_.reset();
     ASSIGN_OR_RETURN(credential_, run_plugin(plugin, access_->cluster));

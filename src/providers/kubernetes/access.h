@@ -11,7 +11,7 @@ namespace hodei::providers::kubernetes {
 
 struct Login {
   std::string server;
-  std::string authorization;          // the header's value; empty: the certificate says it all
+  std::string authorization;  // the header's value; empty: the certificate says it all
   http::Tls tls;
 };
 
@@ -26,7 +26,7 @@ class Access {
   bool forget(const Login& refused);
 
  private:
-  absl::Status refresh();             // access_ is what the files say now
+  absl::Status refresh();  // access_ is what the files say now
   absl::StatusOr<Login> make_login();
   absl::Status use_plugin(Login& login);
 

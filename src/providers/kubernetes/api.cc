@@ -12,17 +12,19 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Duration kSendTime = 25s;             // below the limit that callers set around us
+constexpr Duration kSendTime = 25s;  // below the limit that callers set around us
 constexpr Duration kConnectTime = 5s;
 constexpr int kMostTries = 8;
-constexpr int kMostConnections = 3;             // to a server that does not even take them
+constexpr int kMostConnections = 3;  // to a server that does not even take them
 constexpr Duration kFirstPause = 200ms;
 constexpr Duration kLongestPause = 10s;
-constexpr int64_t kLargestAnswer = 64 << 20;    // a page of pods
-constexpr size_t kLongestLine = 4 << 20;        // more than the store of a cluster takes for one object
+constexpr int64_t kLargestAnswer = 64 << 20;  // a page of pods
+constexpr size_t kLongestLine = 4 << 20;      // more than the store of a cluster takes for one object
 constexpr size_t kShownOfAMessage = 500;
 
-bool is_passing(int status) { return status == 429 || status == 500 || status == 502 || status == 503 || status == 504; }
+bool is_passing(int status) {
+  return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
 
 // Retry-After in seconds; some servers give a date, which is as good as nothing told.
 Duration told_pause(const http::Response& response, Duration otherwise) {
@@ -49,7 +51,7 @@ http::Options options_for(const Login& login) {
   out.tls = login.tls;
   out.connect_timeout = kConnectTime;
   out.max_body = kLargestAnswer;
-  out.max_redirects = 0;            // an API server does not redirect; who does wants our credentials
+  out.max_redirects = 0;  // an API server does not redirect; who does wants our credentials
   return out;
 }
 
@@ -83,10 +85,12 @@ bool has(const std::string& message, std::string_view part) { return message.fin
 
 // 403 is the answer to many questions.
 absl::Status forbidden(const std::string& message) {
-  if (has(message, "exceeded quota")) return absl::ResourceExhaustedError(cat("a quota of the namespace is used up: ", message));
+  if (has(message, "exceeded quota"))
+    return absl::ResourceExhaustedError(cat("a quota of the namespace is used up: ", message));
   if (has(message, "failed quota")) {
     return absl::FailedPreconditionError(
-        cat("a quota of the namespace wants limits: give the job cpu and memory, or the namespace a LimitRange: ", message));
+        cat("a quota of the namespace wants limits: give the job cpu and memory, or the namespace a LimitRange: ",
+            message));
   }
   if (has(message, "violates PodSecurity") || has(message, "usage per")) return absl::FailedPreconditionError(message);
   return absl::PermissionDeniedError(cat(message, "; see deploy/kubernetes for the role that is needed"));
@@ -119,7 +123,8 @@ absl::StatusOr<http::Response> Api::send(const ApiRequest& request) {
   }
 }
 
-absl::Status Api::stream(const std::string& path, Duration idle, std::stop_token stop, const std::function<void()>& on_begin,
+absl::Status Api::stream(const std::string& path, Duration idle, std::stop_token stop,
+                         const std::function<void()>& on_begin,
                          const std::function<absl::Status(std::string_view line)>& on_line) {
   ASSIGN_OR_RETURN(const Login login, access_.login());
   Lines lines(on_line);

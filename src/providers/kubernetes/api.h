@@ -12,9 +12,9 @@ namespace hodei::providers::kubernetes {
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string path;                 // with its query
-  std::string body = {};            // JSON
-  bool patient = true;              // false: the first answer counts, whatever it is
+  std::string path;       // with its query
+  std::string body = {};  // JSON
+  bool patient = true;    // false: the first answer counts, whatever it is
 };
 
 class Api {
@@ -26,9 +26,10 @@ class Api {
   // Everything that we send may be sent twice: names are ours, deletions name a UID.
   absl::StatusOr<http::Response> send(const ApiRequest& request);
 
-  // A GET whose answer has no end: calls back when it begins, then for each line, until the server, `stop` or an error of
-  // `on_line` ends it. OK when the server ended it in good order.
-  absl::Status stream(const std::string& path, Duration idle, std::stop_token stop, const std::function<void()>& on_begin,
+  // A GET whose answer has no end: calls back when it begins, then for each line, until the server, `stop` or an error
+  // of `on_line` ends it. OK when the server ended it in good order.
+  absl::Status stream(const std::string& path, Duration idle, std::stop_token stop,
+                      const std::function<void()>& on_begin,
                       const std::function<absl::Status(std::string_view line)>& on_line);
 
  private:

@@ -19,7 +19,7 @@ namespace hodei::providers::kubernetes {
 namespace {
 
 constexpr size_t kKeptErrors = 4096;
-constexpr Duration kLook = 5ms;       // between two looks whether a child that closed its output has ended
+constexpr Duration kLook = 5ms;  // between two looks whether a child that closed its output has ended
 
 class Pipe {
  public:
@@ -61,7 +61,7 @@ absl::StatusOr<pid_t> spawn(const ChildProgram& program, const Pipe& output, con
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output.writer(), 1);
   posix_spawn_file_actions_adddup2(&files, errors.writer(), 2);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);   // also those that a library forgot to mark
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);  // also those that a library forgot to mark
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -98,7 +98,8 @@ class Run {
     while (sources[0].fd >= 0 || sources[1].fd >= 0) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - clock_.now().mono).count();
       if (left <= 0) return late();
-      if (poll(sources, 2, static_cast<int>(left)) < 0 && errno != EINTR) return absl::InternalError(std::strerror(errno));
+      if (poll(sources, 2, static_cast<int>(left)) < 0 && errno != EINTR)
+        return absl::InternalError(std::strerror(errno));
       if (sources[0].revents != 0 && !drain(sources[0].fd, result.output, program_.most_output + 1)) sources[0].fd = -1;
       if (sources[1].revents != 0 && !drain(sources[1].fd, result.errors, kKeptErrors)) sources[1].fd = -1;
       if (result.output.size() > program_.most_output) {
@@ -124,7 +125,8 @@ class Run {
   void end() {
     if (pid_ < 0) return;
     kill(-pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 
  private:

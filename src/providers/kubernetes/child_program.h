@@ -11,19 +11,20 @@
 namespace hodei::providers::kubernetes {
 
 struct ChildProgram {
-  std::vector<std::string> command;                                  // looked for in PATH
-  std::vector<std::pair<std::string, std::string>> environment;      // besides ours
+  std::vector<std::string> command;                              // looked for in PATH
+  std::vector<std::pair<std::string, std::string>> environment;  // besides ours
   Duration time = 20s;
   size_t most_output = 1 << 20;
 };
 
 struct ChildResult {
-  int exit_code = 0;             // 128 + the signal for one that was killed
+  int exit_code = 0;  // 128 + the signal for one that was killed
   std::string output;
-  std::string errors;            // the beginning
+  std::string errors;  // the beginning
 };
 
-// DEADLINE_EXCEEDED when it took too long, RESOURCE_EXHAUSTED when it printed too much: it and its group are killed then.
+// DEADLINE_EXCEEDED when it took too long, RESOURCE_EXHAUSTED when it printed too much: it and its group are killed
+// then.
 absl::StatusOr<ChildResult> run_child(const ChildProgram& program);
 
 }  // namespace hodei::providers::kubernetes

@@ -49,8 +49,8 @@ absl::Status wrong(const ExecPlugin& plugin, std::string_view what) {
 WallTime parse_rfc3339(const std::string& written) {
   std::tm parts{};
   int used = 0;
-  if (std::sscanf(written.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
-                  &parts.tm_min, &parts.tm_sec, &used) != 6) {
+  if (std::sscanf(written.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
+                  &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &used) != 6) {
     return {};
   }
   parts.tm_year -= 1900;
@@ -80,8 +80,10 @@ absl::StatusOr<PluginCredential> parse_credential(const std::string& printed, co
   if (!out.token.empty()) {
     ASSIGN_OR_RETURN(out.token, as_token(out.token, cat("the exec plugin ", plugin.command)));
   }
-  if (out.certificate_pem.empty() != out.key_pem.empty()) return wrong(plugin, "printed a certificate without its key, or a key alone");
-  if (out.token.empty() && out.certificate_pem.empty()) return wrong(plugin, "printed neither a token nor a certificate");
+  if (out.certificate_pem.empty() != out.key_pem.empty())
+    return wrong(plugin, "printed a certificate without its key, or a key alone");
+  if (out.token.empty() && out.certificate_pem.empty())
+    return wrong(plugin, "printed neither a token nor a certificate");
   if (const std::string expires = text(status, "expirationTimestamp"); !expires.empty()) {
     out.expires = parse_rfc3339(expires);
     if (!out.expires.is_set()) return wrong(plugin, "printed an expirationTimestamp that is no time of RFC 3339");

@@ -9,7 +9,7 @@ struct PluginCredential {
   std::string token;
   std::string certificate_pem;
   std::string key_pem;
-  WallTime expires{};               // not set: as long as the server takes it
+  WallTime expires{};  // not set: as long as the server takes it
 };
 
 // Runs it, within a time and an amount of output. Its own words are part of the error when it fails.

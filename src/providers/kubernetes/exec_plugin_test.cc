@@ -19,7 +19,8 @@ constexpr const char* kHead = R"({"apiVersion":"client.authentication.k8s.io/v1"
 
 TEST(ExecPlugin, GivesATokenWithItsEnd) {
   const auto got = run_plugin(
-      prints(cat("echo '", kHead, R"("status":{"token":"abc","expirationTimestamp":"2026-11-16T08:00:00+01:00"}}')")), {});
+      prints(cat("echo '", kHead, R"("status":{"token":"abc","expirationTimestamp":"2026-11-16T08:00:00+01:00"}}')")),
+      {});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(got->token, "abc");
   EXPECT_EQ(got->expires.us, 1794812400'000000);
@@ -46,16 +47,18 @@ TEST(ExecPlugin, FailsWithItsOwnWords) {
 
 TEST(ExecPlugin, MustPrintWhatWasAskedFor) {
   const ExecPlugin plugin = prints("");
-  for (const std::string& wrong : {std::string("no json"), std::string("[]"), std::string(R"({"kind":"Other"})"),
-                                   cat(kHead, R"("status":{}})"), cat(kHead, R"("status":7})"), cat(kHead, R"("status":{"token":"a b"}})"),
-                                   cat(kHead, R"("status":{"clientKeyData":"k"}})"),
-                                   cat(kHead, R"("status":{"token":"a","expirationTimestamp":"soon"}})")}) {
+  for (const std::string& wrong :
+       {std::string("no json"), std::string("[]"), std::string(R"({"kind":"Other"})"), cat(kHead, R"("status":{}})"),
+        cat(kHead, R"("status":7})"), cat(kHead, R"("status":{"token":"a b"}})"),
+        cat(kHead, R"("status":{"clientKeyData":"k"}})"),
+        cat(kHead, R"("status":{"token":"a","expirationTimestamp":"soon"}})")}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(parse_credential(wrong, plugin).status())) << wrong;
   }
 }
 
 TEST(ChildProgram, IsEndedWhenItTakesTooLongOrPrintsTooMuch) {
-  EXPECT_TRUE(absl::IsDeadlineExceeded(run_child({.command = {"sh", "-c", "sleep 60 & wait"}, .time = 200ms}).status()));
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(run_child({.command = {"sh", "-c", "sleep 60 & wait"}, .time = 200ms}).status()));
   EXPECT_TRUE(absl::IsResourceExhausted(run_child({.command = {"yes"}, .most_output = 1000}).status()));
 }
 

@@ -12,12 +12,13 @@ struct Right {
   const char* verb;
   const char* resource;
   const char* subresource;
-  bool needed;                   // without it nothing works; without the others something is missing
+  bool needed;  // without it nothing works; without the others something is missing
 };
 
 constexpr Right kRights[] = {
-    {"create", "pods", "", true},  {"get", "pods", "", true},    {"list", "pods", "", true},  {"delete", "pods", "", true},
-    {"create", "secrets", "", true}, {"delete", "secrets", "", false}, {"watch", "pods", "", false}, {"get", "pods", "log", false},
+    {"create", "pods", "", true}, {"get", "pods", "", true},       {"list", "pods", "", true},
+    {"delete", "pods", "", true}, {"create", "secrets", "", true}, {"delete", "secrets", "", false},
+    {"watch", "pods", "", false}, {"get", "pods", "log", false},
 };
 
 std::string in_words(const Right& right) {
@@ -30,9 +31,10 @@ absl::StatusOr<bool> is_allowed(Api& api, const std::string& namespace_name, con
   const json review = {{"apiVersion", "authorization.k8s.io/v1"},
                        {"kind", "SelfSubjectAccessReview"},
                        {"spec", {{"resourceAttributes", attributes}}}};
-  ASSIGN_OR_RETURN(const http::Response response, api.send({.method = "POST",
-                                                            .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                                                            .body = review.dump()}));
+  ASSIGN_OR_RETURN(
+      const http::Response response,
+      api.send(
+          {.method = "POST", .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", .body = review.dump()}));
   RETURN_IF_ERROR(status_of(response));
   const json answer = json::parse(response.body, nullptr, false);
   return at(at(answer, "status"), "allowed") == json(true);

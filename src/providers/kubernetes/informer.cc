@@ -66,7 +66,7 @@ void Informer::set_live(bool live) {
 }
 
 void Informer::run(const std::stop_token& stop, const Provider::Changed& changed) {
-  std::string version;            // empty: list first
+  std::string version;  // empty: list first
   Duration pause = kFirstWatchPause;
   while (!stop.stop_requested()) {
     const absl::Status ended = list_and_watch(stop, changed, version);
@@ -77,13 +77,15 @@ void Informer::run(const std::stop_token& stop, const Provider::Changed& changed
     }
     if (stop.stop_requested()) return;
     if (absl::IsOutOfRange(ended)) version.clear();
-    journal(absl::IsOutOfRange(ended) ? Level::Debug : Level::Warn, kWho, "the watch of pods broke off: ", ended.ToString());
+    journal(absl::IsOutOfRange(ended) ? Level::Debug : Level::Warn, kWho,
+            "the watch of pods broke off: ", ended.ToString());
     wait(stop, pause);
     pause = std::min(pause * 2, kLongestWatchPause);
   }
 }
 
-absl::Status Informer::list_and_watch(const std::stop_token& stop, const Provider::Changed& changed, std::string& version) {
+absl::Status Informer::list_and_watch(const std::stop_token& stop, const Provider::Changed& changed,
+                                      std::string& version) {
   if (version.empty()) {
     ASSIGN_OR_RETURN(const PodList list, pods_.list(selector_));
     version = list.resource_version;

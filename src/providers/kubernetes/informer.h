@@ -29,8 +29,8 @@ class Informer {
  private:
   void run(const std::stop_token& stop, const Provider::Changed& changed);
   absl::Status list_and_watch(const std::stop_token& stop, const Provider::Changed& changed, std::string& version);
-  std::vector<std::string> replace_all(const PodList& list);      // the workers that changed
-  bool apply(const PodEvent& event);                              // whether its worker changed
+  std::vector<std::string> replace_all(const PodList& list);  // the workers that changed
+  bool apply(const PodEvent& event);                          // whether its worker changed
   bool is_forgotten(const std::string& uid) const;
   void set_live(bool live);
 
@@ -38,8 +38,8 @@ class Informer {
   const std::string selector_;
 
   mutable std::mutex mutex_;
-  std::map<std::string, PodView> known_;                          // by name
-  std::deque<std::string> forgotten_;                             // UIDs, the oldest first
+  std::map<std::string, PodView> known_;  // by name
+  std::deque<std::string> forgotten_;     // UIDs, the oldest first
   bool live_ = false;
 
   std::mutex lifecycle_;

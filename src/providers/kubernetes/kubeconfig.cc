@@ -10,7 +10,7 @@
 namespace hodei::providers::kubernetes {
 namespace {
 
-constexpr int kDeepest = 64;            // yaml-cpp builds its nodes by recursion
+constexpr int kDeepest = 64;  // yaml-cpp builds its nodes by recursion
 constexpr size_t kMostEntries = 1000;
 
 absl::Status wrong(std::string_view where, std::string_view what) {
@@ -102,7 +102,7 @@ absl::StatusOr<Merged> merge(const std::string& paths) {
     at = end + 1;
     if (path.empty()) continue;
     merged.files.push_back(stamp_of(path));
-    if (merged.files.back().size < 0) continue;   // as kubectl does: of several, some may be missing
+    if (merged.files.back().size < 0) continue;  // as kubectl does: of several, some may be missing
     ++found;
     RETURN_IF_ERROR(add_file(path, merged));
   }
@@ -135,7 +135,8 @@ absl::StatusOr<Cluster> read_cluster(const Entry& entry, std::vector<FileStamp>&
   Cluster out;
   out.server = text_of(entry.node, "server");
   while (out.server.ends_with('/')) out.server.pop_back();
-  if (const auto url = http::parse_url(out.server); !url.ok()) return wrong("cluster.server", std::string(url.status().message()));
+  if (const auto url = http::parse_url(out.server); !url.ok())
+    return wrong("cluster.server", std::string(url.status().message()));
   if (const std::string skip = text_of(entry.node, "insecure-skip-tls-verify"); skip == "true") {
     return wrong("insecure-skip-tls-verify",
                  "is refused: anyone on the way could take the credentials; give certificate-authority instead");
@@ -154,8 +155,10 @@ absl::StatusOr<ExecPlugin> read_exec(const YAML::Node& node, const std::string& 
   out.provide_cluster_info = text_of(node, "provideClusterInfo") == "true";
   if (out.command.empty()) return wrong("user.exec", "names no command");
   if (out.command.find('/') != std::string::npos) out.command = beside(file, out.command);
-  if (out.api_version != "client.authentication.k8s.io/v1" && out.api_version != "client.authentication.k8s.io/v1beta1") {
-    return wrong("user.exec.apiVersion", cat("'", out.api_version, "' is not client.authentication.k8s.io/v1 or v1beta1"));
+  if (out.api_version != "client.authentication.k8s.io/v1" &&
+      out.api_version != "client.authentication.k8s.io/v1beta1") {
+    return wrong("user.exec.apiVersion",
+                 cat("'", out.api_version, "' is not client.authentication.k8s.io/v1 or v1beta1"));
   }
   if (text_of(node, "interactiveMode") == "Always") {
     return wrong("user.exec.interactiveMode", "Always needs a person at a terminal; a server has none");
@@ -178,7 +181,8 @@ absl::StatusOr<User> read_user(const Entry& entry, std::vector<FileStamp>& files
   if (const std::string token = text_of(entry.node, "token"); !token.empty()) {
     ASSIGN_OR_RETURN(out.token, as_token(token, "kubeconfig: user.token"));
   }
-  if (const std::string path = text_of(entry.node, "tokenFile"); !path.empty()) out.token_file = beside(entry.file, path);
+  if (const std::string path = text_of(entry.node, "tokenFile"); !path.empty())
+    out.token_file = beside(entry.file, path);
   ASSIGN_OR_RETURN(out.certificate_pem, inline_or_file(entry, "client-certificate", files));
   ASSIGN_OR_RETURN(out.key_pem, inline_or_file(entry, "client-key", files));
   if (out.certificate_pem.empty() != out.key_pem.empty()) {
@@ -197,7 +201,8 @@ absl::Status check_transport(const ClusterAccess& access) {
   const User& user = access.user;
   const bool has_credentials = !user.token.empty() || !user.token_file.empty() || user.exec.has_value();
   if (url.secure || loopback || !has_credentials) return absl::OkStatus();
-  return wrong("cluster.server", cat(access.cluster.server, " is not https: the credentials would be readable on the way"));
+  return wrong("cluster.server",
+               cat(access.cluster.server, " is not https: the credentials would be readable on the way"));
 }
 
 absl::StatusOr<ClusterAccess> resolve(const std::string& paths, const std::string& context) {
@@ -222,7 +227,7 @@ absl::StatusOr<ClusterAccess> resolve(const std::string& paths, const std::strin
 absl::StatusOr<ClusterAccess> read_kubeconfig(const std::string& paths, const std::string& context) {
   try {
     return resolve(paths, context);
-  } catch (const std::exception& bad) {   // of yaml-cpp; it names the line
+  } catch (const std::exception& bad) {  // of yaml-cpp; it names the line
     return wrong(paths, bad.what());
   }
 }

@@ -12,8 +12,8 @@
 namespace hodei::providers::kubernetes {
 
 struct Cluster {
-  std::string server;                 // https://host:port, without a slash at the end
-  std::string ca_pem;                 // empty: the system's
+  std::string server;  // https://host:port, without a slash at the end
+  std::string ca_pem;  // empty: the system's
   std::string tls_server_name;
 };
 
@@ -31,7 +31,7 @@ struct ExecPlugin {
 
 struct User {
   std::string token;
-  std::string token_file;             // wins over `token`; read anew for every call
+  std::string token_file;  // wins over `token`; read anew for every call
   std::string certificate_pem;
   std::string key_pem;
   std::optional<ExecPlugin> exec;
@@ -40,7 +40,7 @@ struct User {
 struct ClusterAccess {
   Cluster cluster;
   User user;
-  std::vector<FileStamp> files;       // what this was read from
+  std::vector<FileStamp> files;  // what this was read from
 };
 
 // `paths` as in $KUBECONFIG: several are merged, the first that names a thing counts. `context` empty: the current one.

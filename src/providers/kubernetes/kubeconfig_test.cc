@@ -26,9 +26,11 @@ class KubeconfigTest : public testing::Test {
     return write("config", cat("apiVersion: v1\nkind: Config\ncurrent-context: here\n"
                                "contexts:\n- name: here\n  context: {cluster: c, user: u}\n"
                                "- name: there\n  context: {cluster: d, user: u}\n"
-                               "clusters:\n- name: c\n  cluster:\n", cluster,
+                               "clusters:\n- name: c\n  cluster:\n",
+                               cluster,
                                "- name: d\n  cluster: {server: 'https://there:1'}\n"
-                               "users:\n- name: u\n  user:\n", user));
+                               "users:\n- name: u\n  user:\n",
+                               user));
   }
   std::string why_not(const std::string& cluster, const std::string& user) {
     const auto read = read_kubeconfig(with(cluster, user), "");
@@ -40,7 +42,8 @@ class KubeconfigTest : public testing::Test {
 };
 
 TEST_F(KubeconfigTest, ReadsTheCurrentContext) {
-  const auto read = read_kubeconfig(with(server_ + "    certificate-authority-data: Y2E=\n    tls-server-name: kube\n", "    token: abc\n"), "");
+  const auto read = read_kubeconfig(
+      with(server_ + "    certificate-authority-data: Y2E=\n    tls-server-name: kube\n", "    token: abc\n"), "");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->cluster.server, "https://here:6443");
   EXPECT_EQ(read->cluster.ca_pem, "ca");
@@ -59,8 +62,10 @@ TEST_F(KubeconfigTest, FindsFilesBesideItself) {
   write("ca.pem", "the CA");
   write("me.pem", "certificate");
   write("me.key", "key");
-  const auto read = read_kubeconfig(with(server_ + "    certificate-authority: ca.pem\n",
-                                         "    client-certificate: me.pem\n    client-key: me.key\n    tokenFile: token\n"), "");
+  const auto read =
+      read_kubeconfig(with(server_ + "    certificate-authority: ca.pem\n",
+                           "    client-certificate: me.pem\n    client-key: me.key\n    tokenFile: token\n"),
+                      "");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->cluster.ca_pem, "the CA");
   EXPECT_EQ(read->user.certificate_pem, "certificate");
@@ -72,18 +77,22 @@ TEST_F(KubeconfigTest, FindsFilesBesideItself) {
 }
 
 TEST_F(KubeconfigTest, MergesSeveralAndTheFirstCounts) {
-  const std::string first = write("first", "current-context: x\nclusters:\n- name: c\n  cluster: {server: 'https://one'}\n");
-  const std::string second = write("second", "current-context: y\ncontexts:\n- name: x\n  context: {cluster: c}\n"
-                                             "clusters:\n- name: c\n  cluster: {server: 'https://two'}\n");
+  const std::string first =
+      write("first", "current-context: x\nclusters:\n- name: c\n  cluster: {server: 'https://one'}\n");
+  const std::string second = write("second",
+                                   "current-context: y\ncontexts:\n- name: x\n  context: {cluster: c}\n"
+                                   "clusters:\n- name: c\n  cluster: {server: 'https://two'}\n");
   const auto read = read_kubeconfig(cat(first, ":", folder_, "/absent:", second), "");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->cluster.server, "https://one");
 }
 
 TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
-  const auto read = read_kubeconfig(with(server_, "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
-                                                  "      command: ./get-token\n      args: [a, '1']\n"
-                                                  "      env:\n      - {name: N, value: V}\n      provideClusterInfo: true\n"), "");
+  const auto read = read_kubeconfig(with(server_,
+                                         "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                                         "      command: ./get-token\n      args: [a, '1']\n"
+                                         "      env:\n      - {name: N, value: V}\n      provideClusterInfo: true\n"),
+                                    "");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->user.exec->command, folder_ + "/./get-token");
   EXPECT_EQ(read->user.exec->arguments, (std::vector<std::string>{"a", "1"}));
@@ -92,7 +101,8 @@ TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
 }
 
 TEST_F(KubeconfigTest, RefusesWhatWouldGiveCredentialsAway) {
-  EXPECT_NE(why_not(server_ + "    insecure-skip-tls-verify: true\n", "    token: t\n").find("is refused"), std::string::npos);
+  EXPECT_NE(why_not(server_ + "    insecure-skip-tls-verify: true\n", "    token: t\n").find("is refused"),
+            std::string::npos);
   EXPECT_NE(why_not("    server: http://far:80\n", "    token: t\n").find("not https"), std::string::npos);
   EXPECT_EQ(why_not("    server: http://127.0.0.1:8001\n", "    token: t\n"), "it was taken");
 }
@@ -106,8 +116,9 @@ TEST_F(KubeconfigTest, RefusesWhatItCannotDo) {
 }
 
 TEST_F(KubeconfigTest, BearsFilesThatAreNone) {
-  for (const std::string& text : {std::string(""), std::string("- a\n"), std::string("a: [b"), std::string("clusters: 7\n"),
-                                  std::string("clusters: [{name: x}]\n"), std::string(100'000, '['), std::string(2 << 20, 'a')}) {
+  for (const std::string& text :
+       {std::string(""), std::string("- a\n"), std::string("a: [b"), std::string("clusters: 7\n"),
+        std::string("clusters: [{name: x}]\n"), std::string(100'000, '['), std::string(2 << 20, 'a')}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(read_kubeconfig(write("odd", text), "").status())) << text.substr(0, 50);
   }
   EXPECT_FALSE(read_kubeconfig(folder_ + "/absent", "").ok());

@@ -16,10 +16,10 @@ namespace {
 using namespace kubernetes;
 
 constexpr Duration kStartupTime = 10s;
-constexpr Duration kDestroyTime = 27s;             // below kCallTimeout
+constexpr Duration kDestroyTime = 27s;  // below kCallTimeout
 constexpr Duration kFirstLook = 30ms;
 constexpr Duration kLongestLook = 1s;
-constexpr Duration kOverdue = 60s;                 // past its deletion time: the node is lost, nobody will say that it ended
+constexpr Duration kOverdue = 60s;  // past its deletion time: the node is lost, nobody will say that it ended
 
 Capabilities capabilities_of(const KubernetesOptions& options) {
   Capabilities out;
@@ -124,9 +124,9 @@ class KubernetesProvider final : public Provider {
     absl::StatusOr<PodView> pod = pods_.create(pod_for(maker_, spec));
     if (absl::IsAlreadyExists(pod.status())) pod = already_there(spec);
     if (absl::IsNotFound(pod.status())) {
-      return absl::FailedPreconditionError(
-          cat("namespace: ", std::string(pod.status().message()), "; make it (kubectl apply -k deploy/kubernetes) or set the "
-              "option namespace"));
+      return absl::FailedPreconditionError(cat("namespace: ", std::string(pod.status().message()),
+                                               "; make it (kubectl apply -k deploy/kubernetes) or set the "
+                                               "option namespace"));
     }
     if (!pod.ok()) return pod.status();
     const absl::Status secret = pods_.create_secret(secret_for(maker_, spec, pod->uid));
@@ -140,10 +140,12 @@ class KubernetesProvider final : public Provider {
     ASSIGN_OR_RETURN(const std::optional<PodView> pod, pods_.get(name_of(spec.worker_id)));
     if (!pod) return absl::UnavailableError(cat("pod ", name_of(spec.worker_id), " was deleted meanwhile; try again"));
     if (!is_ours(*pod)) {
-      return absl::AlreadyExistsError(cat("pod ", pod->name, " in ", pods_.namespace_name(), " is not of this installation and "
+      return absl::AlreadyExistsError(cat("pod ", pod->name, " in ", pods_.namespace_name(),
+                                          " is not of this installation and "
                                           "provider; use another namespace"));
     }
-    if (pod->deleting) return absl::UnavailableError(cat("pod ", pod->name, " is being deleted; try again when it is gone"));
+    if (pod->deleting)
+      return absl::UnavailableError(cat("pod ", pod->name, " is being deleted; try again when it is gone"));
     return *pod;
   }
 
@@ -180,7 +182,7 @@ class KubernetesProvider final : public Provider {
   Informer informer_;
 
   std::mutex room_mutex_;
-  std::multiset<std::string> coming_;      // names of pods that are being made
+  std::multiset<std::string> coming_;  // names of pods that are being made
 };
 
 }  // namespace

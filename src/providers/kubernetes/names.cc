@@ -86,8 +86,10 @@ std::string secret_name(std::string_view pod_name) { return cat(pod_name, "-toke
 std::string url_encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~') out.push_back(c);
-    else out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~')
+      out.push_back(c);
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// Names and labels as Kubernetes takes them. A word of ours that does not fit gets a form that does, with a piece of its
-// hash, so that two different words never share one.
+// Names and labels as Kubernetes takes them. A word of ours that does not fit gets a form that does, with a piece of
+// its hash, so that two different words never share one.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace hodei::providers::kubernetes {
 
-bool is_object_name(std::string_view text);     // a DNS subdomain: of pods, secrets, namespaces
-bool is_label_value(std::string_view text);     // may be empty
-bool is_label_key(std::string_view text);       // with or without a prefix and '/'
+bool is_object_name(std::string_view text);  // a DNS subdomain: of pods, secrets, namespaces
+bool is_label_value(std::string_view text);  // may be empty
+bool is_label_key(std::string_view text);    // with or without a prefix and '/'
 
 std::string label_value(std::string_view text);
 // At most 63 characters, because it is the host name too. It carries a mark of the installation.

@@ -15,7 +15,8 @@ TEST(Names, ThatFitStayAsTheyAre) {
 
 TEST(Names, ThatDoNotFitGetOneThatDoes) {
   const std::string long_id(200, 'w');
-  for (const std::string& odd : {long_id, std::string("ends-"), std::string("With Spaces/ünd"), std::string("-"), std::string("..")}) {
+  for (const std::string& odd :
+       {long_id, std::string("ends-"), std::string("With Spaces/ünd"), std::string("-"), std::string("..")}) {
     EXPECT_TRUE(is_object_name(pod_name("here", odd))) << pod_name("here", odd);
     EXPECT_LE(pod_name("here", odd).size(), 63u);
     EXPECT_TRUE(is_object_name(secret_name(pod_name("here", odd))));
@@ -34,7 +35,8 @@ TEST(Names, OfDifferentWordsNeverMeet) {
 
 TEST(Names, AreJudgedAsTheApiServerDoes) {
   for (const char* good : {"a", "a-b", "a.b", "0", "a1.b-2"}) EXPECT_TRUE(is_object_name(good)) << good;
-  for (const char* bad : {"", "A", "-a", "a-", "a..b", ".a", "a.", "a-.b", "a.-b", "a_b", "a/b"}) EXPECT_FALSE(is_object_name(bad)) << bad;
+  for (const char* bad : {"", "A", "-a", "a-", "a..b", ".a", "a.", "a-.b", "a.-b", "a_b", "a/b"})
+    EXPECT_FALSE(is_object_name(bad)) << bad;
   for (const char* good : {"a", "example.com/a", "hodei.worker", "a_b"}) EXPECT_TRUE(is_label_key(good)) << good;
   for (const char* bad : {"", "/a", "a/", "Ex/a", "a/b/c", "-a"}) EXPECT_FALSE(is_label_key(bad)) << bad;
 }

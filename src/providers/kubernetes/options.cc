@@ -14,17 +14,33 @@ constexpr const char* kServiceAccountFolder = "/var/run/secrets/kubernetes.io/se
 constexpr const char* kNamespace = "hodei-workers";
 constexpr const char* kWorkerImage = "hodei-worker:latest";
 constexpr const char* kImage = "debian:12-slim";
-constexpr int64_t kUser = 65532;            // "nonroot" of many minimal images; owns nothing
-constexpr int64_t kGraceSeconds = 10;       // well below the limit of one call, which waits for the end
+constexpr int64_t kUser = 65532;       // "nonroot" of many minimal images; owns nothing
+constexpr int64_t kGraceSeconds = 10;  // well below the limit of one call, which waits for the end
 constexpr int64_t kMostGraceSeconds = 20;
 constexpr int64_t kMostWorkers = 100'000;
 constexpr size_t kMostInAList = 64;
 
 constexpr const char* kKnown[] = {
-    "kubeconfig",   "context",   "service_account_folder", "namespace",          "worker_image",   "image",
-    "pull_policy",  "node_selector", "tolerations",        "service_account",    "image_pull_secrets",
-    "priority_class", "runtime_class", "gpu",              "gpu_resource",       "run_as_user",    "grace_seconds",
-    "max_cpu",      "max_memory_mb", "max_workers",
+    "kubeconfig",
+    "context",
+    "service_account_folder",
+    "namespace",
+    "worker_image",
+    "image",
+    "pull_policy",
+    "node_selector",
+    "tolerations",
+    "service_account",
+    "image_pull_secrets",
+    "priority_class",
+    "runtime_class",
+    "gpu",
+    "gpu_resource",
+    "run_as_user",
+    "grace_seconds",
+    "max_cpu",
+    "max_memory_mb",
+    "max_workers",
 };
 
 // How many letters must change, be added or go.
@@ -85,7 +101,8 @@ class Reader {
     out = otherwise;
     if (given.empty()) return absl::OkStatus();
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), out);
-    if (error == std::errc() && end == given.data() + given.size() && out >= least && out <= most) return absl::OkStatus();
+    if (error == std::errc() && end == given.data() + given.size() && out >= least && out <= most)
+      return absl::OkStatus();
     return bad_field(key, "'", given, "' is not a whole number from ", least, " to ", most);
   }
 
@@ -115,8 +132,8 @@ absl::StatusOr<Toleration> parse_toleration(std::string_view text) {
     rest = rest.substr(0, equals);
   }
   out.key = rest;
-  const bool effect = out.effect.empty() || out.effect == "NoSchedule" || out.effect == "PreferNoSchedule" ||
-                      out.effect == "NoExecute";
+  const bool effect =
+      out.effect.empty() || out.effect == "NoSchedule" || out.effect == "PreferNoSchedule" || out.effect == "NoExecute";
   if (effect && is_label_key(out.key) && is_label_value(out.value)) return out;
   return bad_field("tolerations", "'", text, "' is not like key=value:NoSchedule, key:NoExecute or key=value");
 }
@@ -150,7 +167,7 @@ absl::Status read_lists(const Reader& reader, KubernetesOptions& out) {
 
 absl::Status read_numbers(const Reader& reader, KubernetesOptions& out) {
   int64_t cores = 0, workers = 0;
-  RETURN_IF_ERROR(reader.number("run_as_user", 1, UINT32_MAX, kUser, out.run_as_user));   // never 0: that is root
+  RETURN_IF_ERROR(reader.number("run_as_user", 1, UINT32_MAX, kUser, out.run_as_user));  // never 0: that is root
   RETURN_IF_ERROR(reader.number("grace_seconds", 0, kMostGraceSeconds, kGraceSeconds, out.grace_seconds));
   RETURN_IF_ERROR(reader.number("max_cpu", 0, 4096, 0, cores));
   RETURN_IF_ERROR(reader.number("max_memory_mb", 0, int64_t{1} << 30, 0, out.max_memory_mb));
@@ -166,7 +183,8 @@ absl::Status read_choices(const Reader& reader, KubernetesOptions& out) {
     return bad_field("pull_policy", "'", out.pull_policy, "' is not Always, IfNotPresent or Never");
   }
   const std::string gpu = reader.text("gpu", {}, "false");
-  if (gpu != "true" && gpu != "false" && gpu != "1" && gpu != "0") return bad_field("gpu", "'", gpu, "' is not true or false");
+  if (gpu != "true" && gpu != "false" && gpu != "1" && gpu != "0")
+    return bad_field("gpu", "'", gpu, "' is not true or false");
   out.gpu = gpu == "true" || gpu == "1";
   out.gpu_resource = reader.text("gpu_resource", {}, "nvidia.com/gpu");
   if (!is_label_key(out.gpu_resource) || out.gpu_resource.find('/') == std::string::npos) {

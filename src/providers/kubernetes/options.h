@@ -11,20 +11,20 @@ namespace hodei::providers::kubernetes {
 
 struct Toleration {
   std::string key;
-  std::string value;        // empty: any value (Exists)
-  std::string effect;       // empty: any effect
+  std::string value;   // empty: any value (Exists)
+  std::string effect;  // empty: any effect
 
   bool operator==(const Toleration&) const = default;
 };
 
 struct KubernetesOptions {
-  std::string kubeconfig;               // path, or several separated by ':'; empty: in-cluster
-  std::string context;                  // empty: the file's current one
-  std::string service_account_folder;   // in-cluster: token and ca.crt
+  std::string kubeconfig;              // path, or several separated by ':'; empty: in-cluster
+  std::string context;                 // empty: the file's current one
+  std::string service_account_folder;  // in-cluster: token and ca.crt
   std::string namespace_name;
-  std::string worker_image;             // holds the static worker, which copies itself into the pod
-  std::string image;                    // for jobs that name none
-  std::string pull_policy;              // Always, IfNotPresent, Never
+  std::string worker_image;  // holds the static worker, which copies itself into the pod
+  std::string image;         // for jobs that name none
+  std::string pull_policy;   // Always, IfNotPresent, Never
   Words node_selector;
   std::vector<Toleration> tolerations;
   std::string service_account;
@@ -34,8 +34,8 @@ struct KubernetesOptions {
   std::string gpu_resource;
   bool gpu = false;
   int64_t run_as_user = 0;
-  int64_t grace_seconds = 0;            // between SIGTERM and SIGKILL
-  int64_t max_cpu_milli = 0;            // 0: no limit that we know of
+  int64_t grace_seconds = 0;  // between SIGTERM and SIGKILL
+  int64_t max_cpu_milli = 0;  // 0: no limit that we know of
   int64_t max_memory_mb = 0;
   uint32_t max_workers = 0;
 };

@@ -44,7 +44,8 @@ TEST(KubernetesOptions, ReadLists) {
                                                    {"max_workers", "10"}},
                                                   nothing);
   EXPECT_EQ(options.node_selector, (Words{{"disk", "ssd"}, {"example.com/zone", "a"}}));
-  EXPECT_EQ(options.tolerations, (std::vector<Toleration>{{"gpu", "yes", "NoSchedule"}, {"spot", "", "NoExecute"}, {"any", "", ""}}));
+  EXPECT_EQ(options.tolerations,
+            (std::vector<Toleration>{{"gpu", "yes", "NoSchedule"}, {"spot", "", "NoExecute"}, {"any", "", ""}}));
   EXPECT_EQ(options.image_pull_secrets, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(options.max_workers, 10u);
 }

@@ -72,7 +72,8 @@ void add_resources(json& container, const json& amounts) {
 }
 
 json container_security() {
-  return {{"allowPrivilegeEscalation", false}, {"privileged", false}, {"capabilities", {{"drop", json::array({"ALL"})}}}};
+  return {
+      {"allowPrivilegeEscalation", false}, {"privileged", false}, {"capabilities", {{"drop", json::array({"ALL"})}}}};
 }
 
 json install_container(const PodMaker& maker, const WorkerSpec& spec) {
@@ -120,7 +121,7 @@ json spec_of(const PodMaker& maker, const WorkerSpec& spec) {
   const int64_t user = maker.options.run_as_user;
   json out = {{"restartPolicy", "Never"},
               {"terminationGracePeriodSeconds", maker.options.grace_seconds},
-              {"automountServiceAccountToken", false},    // a job has no business with the cluster
+              {"automountServiceAccountToken", false},  // a job has no business with the cluster
               {"enableServiceLinks", false},
               {"securityContext",
                {{"runAsNonRoot", true},
@@ -141,10 +142,12 @@ json spec_of(const PodMaker& maker, const WorkerSpec& spec) {
 absl::Status check_spec(const PodMaker& maker, const WorkerSpec& spec) {
   if (spec.worker_id.empty()) return bad_field("worker_id", "is empty");
   if (spec.gpus > 0 && !maker.capabilities.gpu) {
-    return absl::FailedPreconditionError("gpus: this provider was not told that the cluster has any; set its option gpu=true");
+    return absl::FailedPreconditionError(
+        "gpus: this provider was not told that the cluster has any; set its option gpu=true");
   }
   if (maker.capabilities.max_cpu_milli > 0 && spec.cpu_milli > maker.capabilities.max_cpu_milli) {
-    return bad_field("cpu", spec.cpu_milli, "m is above this provider's max_cpu of ", maker.capabilities.max_cpu_milli, "m");
+    return bad_field("cpu", spec.cpu_milli, "m is above this provider's max_cpu of ", maker.capabilities.max_cpu_milli,
+                     "m");
   }
   if (maker.capabilities.max_memory_mb > 0 && spec.memory_mb > maker.capabilities.max_memory_mb) {
     return bad_field("memory", spec.memory_mb, " MiB are above this provider's max_memory_mb of ",

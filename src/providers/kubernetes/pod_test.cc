@@ -90,13 +90,16 @@ TEST(Pod, AsksForWhatTheJobsWerePromised) {
   spec.storage_mb = 100;
   spec.gpus = 2;
   spec.architecture = "aarch64";
-  const json pod = pod_for(a_maker({{"gpu", "true"}, {"node_selector", "disk=ssd"}, {"tolerations", "gpu=yes:NoSchedule"}}), spec);
+  const json pod =
+      pod_for(a_maker({{"gpu", "true"}, {"node_selector", "disk=ssd"}, {"tolerations", "gpu=yes:NoSchedule"}}), spec);
   const json& resources = pod["spec"]["containers"][0]["resources"];
   EXPECT_EQ(resources["requests"], resources["limits"]);
-  EXPECT_EQ(resources["limits"], (json{{"cpu", "1500m"}, {"memory", "512Mi"}, {"ephemeral-storage", "100Mi"}, {"nvidia.com/gpu", "2"}}));
+  EXPECT_EQ(resources["limits"],
+            (json{{"cpu", "1500m"}, {"memory", "512Mi"}, {"ephemeral-storage", "100Mi"}, {"nvidia.com/gpu", "2"}}));
   EXPECT_FALSE(pod["spec"]["initContainers"][0]["resources"]["limits"].contains("nvidia.com/gpu"));
   EXPECT_EQ(pod["spec"]["nodeSelector"], (json{{"disk", "ssd"}, {"kubernetes.io/arch", "arm64"}}));
-  EXPECT_EQ(pod["spec"]["tolerations"][0], (json{{"key", "gpu"}, {"operator", "Equal"}, {"value", "yes"}, {"effect", "NoSchedule"}}));
+  EXPECT_EQ(pod["spec"]["tolerations"][0],
+            (json{{"key", "gpu"}, {"operator", "Equal"}, {"value", "yes"}, {"effect", "NoSchedule"}}));
 }
 
 TEST(Pod, GivesWordsAsTheyAreThoughKubernetesReadsThem) {

@@ -32,11 +32,13 @@ bool mentions(const std::string& message, std::initializer_list<const char*> wor
 
 // The kubelet tries an image again and again; whether there is hope only its words tell.
 bool pull_is_hopeless(const std::string& reason, const std::string& message) {
-  if (mentions(message, {"not found", "manifest unknown", "does not exist", "denied", "unauthorized", "forbidden", "no match for platform"})) {
+  if (mentions(message, {"not found", "manifest unknown", "does not exist", "denied", "unauthorized", "forbidden",
+                         "no match for platform"})) {
     return true;
   }
-  const bool passing = mentions(message, {"timeout", "timed out", "connection refused", "no route", "temporary", "toomanyrequests",
-                                          "too many requests", "unavailable", "reset by peer", "eof", "qps exceeded"});
+  const bool passing =
+      mentions(message, {"timeout", "timed out", "connection refused", "no route", "temporary", "toomanyrequests",
+                         "too many requests", "unavailable", "reset by peer", "eof", "qps exceeded"});
   return reason == "ImagePullBackOff" && !passing;
 }
 
@@ -88,7 +90,8 @@ std::string unschedulable(const json& status) {
   const json& conditions = at(status, "conditions");
   if (!conditions.is_array()) return {};
   for (const json& one : conditions) {
-    if (text(one, "type") == "PodScheduled" && text(one, "status") == "False") return cat("no node takes it: ", said(one));
+    if (text(one, "type") == "PodScheduled" && text(one, "status") == "False")
+      return cat("no node takes it: ", said(one));
   }
   return {};
 }
@@ -113,7 +116,7 @@ WorkerStatus ended(const json& status, const json& init, const json& main) {
   const json& init_end = at(at(init, "state"), "terminated");
   const json& main_end = at(at(main, "state"), "terminated");
   if (!text(status, "reason").empty()) {
-    out.reason = said(status);                // Evicted, DeadlineExceeded, NodeLost
+    out.reason = said(status);  // Evicted, DeadlineExceeded, NodeLost
   } else if (init_end.is_object() && number(init_end, "exitCode") != 0) {
     out.reason = cat("the worker could not be brought into the pod: ", how_it_ended(init_end));
   } else if (main_end.is_object()) {
@@ -128,7 +131,8 @@ WorkerStatus status_of_pod(const json& pod) {
   const json& init = find_container(at(status, "initContainerStatuses"), kInstallContainer);
   const json& main = find_container(at(status, "containerStatuses"), kWorkerContainer);
   const json& state = at(main, "state");
-  if (phase == "Succeeded" || phase == "Failed" || at(state, "terminated").is_object()) return ended(status, init, main);
+  if (phase == "Succeeded" || phase == "Failed" || at(state, "terminated").is_object())
+    return ended(status, init, main);
   if (at(state, "running").is_object()) return {.phase = WorkerPhase::Running};
   if (phase == "Unknown") return {.phase = WorkerPhase::Running, .reason = "its node does not answer"};
   return pending(status, init, main);

@@ -13,10 +13,10 @@ struct PodView {
   std::string name;
   std::string uid;
   std::string worker_id;
-  std::string installation;        // the label: whose it is
-  std::string provider;            // likewise
+  std::string installation;  // the label: whose it is
+  std::string provider;      // likewise
   bool deleting = false;
-  WallTime deletion_due{};         // when it should be gone
+  WallTime deletion_due{};  // when it should be gone
   WorkerStatus status;
 
   WorkerHandle handle() const { return {.worker_id = worker_id, .id = uid}; }

@@ -19,7 +19,10 @@ json a_pod(const json& status) {
 }
 
 WorkerStatus with_worker(const std::string& phase, const json& state) {
-  return read_pod(a_pod({{"phase", phase}, {"containerStatuses", json::array({{{"name", "worker"}, {"image", "x:1"}, {"state", state}}})}})).status;
+  return read_pod(
+             a_pod({{"phase", phase},
+                    {"containerStatuses", json::array({{{"name", "worker"}, {"image", "x:1"}, {"state", state}}})}}))
+      .status;
 }
 
 WorkerStatus waits(const std::string& reason, const std::string& message) {
@@ -55,7 +58,10 @@ TEST(PodView, WaitsForItsOwnSecretButForNoOther) {
 }
 
 TEST(PodView, SaysWhyNoNodeTakesIt) {
-  const json condition = {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", "0/3 nodes: Insufficient cpu"}};
+  const json condition = {{"type", "PodScheduled"},
+                          {"status", "False"},
+                          {"reason", "Unschedulable"},
+                          {"message", "0/3 nodes: Insufficient cpu"}};
   const WorkerStatus status = read_pod(a_pod({{"phase", "Pending"}, {"conditions", json::array({condition})}})).status;
   EXPECT_EQ(status.phase, WorkerPhase::Starting);
   EXPECT_FALSE(status.hopeless) << "a node may come";
@@ -66,11 +72,14 @@ TEST(PodView, SaysHowItEnded) {
   const WorkerStatus oom = with_worker("Failed", {{"terminated", {{"reason", "OOMKilled"}, {"exitCode", 137}}}});
   EXPECT_EQ(oom.phase, WorkerPhase::Ended);
   EXPECT_EQ(oom.reason, "it used more memory than its limit (OOMKilled), exit code 137");
-  EXPECT_EQ(with_worker("Succeeded", {{"terminated", {{"reason", "Completed"}, {"exitCode", 0}}}}).reason, "Completed, exit code 0");
-  const json evicted = {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "The node was low on resource: memory."}};
+  EXPECT_EQ(with_worker("Succeeded", {{"terminated", {{"reason", "Completed"}, {"exitCode", 0}}}}).reason,
+            "Completed, exit code 0");
+  const json evicted = {
+      {"phase", "Failed"}, {"reason", "Evicted"}, {"message", "The node was low on resource: memory."}};
   EXPECT_EQ(read_pod(a_pod(evicted)).status.reason, "Evicted: The node was low on resource: memory.");
   const json init = {{"name", "install-worker"}, {"state", {{"terminated", {{"reason", "Error"}, {"exitCode", 1}}}}}};
-  EXPECT_NE(read_pod(a_pod({{"phase", "Failed"}, {"initContainerStatuses", json::array({init})}})).status.reason.find("could not be brought"),
+  EXPECT_NE(read_pod(a_pod({{"phase", "Failed"}, {"initContainerStatuses", json::array({init})}}))
+                .status.reason.find("could not be brought"),
             std::string::npos);
 }
 
@@ -82,8 +91,9 @@ TEST(PodView, KnowsThatItIsBeingDeleted) {
 }
 
 TEST(PodView, BearsWhatIsNoPod) {
-  for (const json& odd : {json(), json(7), json::array(), json{{"metadata", 1}, {"status", "x"}},
-                          a_pod({{"phase", 5}, {"conditions", "x"}, {"containerStatuses", json::array({1, json::object()})}})}) {
+  for (const json& odd :
+       {json(), json(7), json::array(), json{{"metadata", 1}, {"status", "x"}},
+        a_pod({{"phase", 5}, {"conditions", "x"}, {"containerStatuses", json::array({1, json::object()})}})}) {
     EXPECT_EQ(read_pod(odd).status.phase, WorkerPhase::Starting) << odd.dump();
   }
 }

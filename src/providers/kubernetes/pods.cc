@@ -11,8 +11,8 @@ using nlohmann::json;
 
 constexpr int kPage = 250;
 constexpr int kMostPages = 1000;
-constexpr int kMostRestarts = 3;                  // of a list whose pages ran out (410)
-constexpr int64_t kWatchSeconds = 50;             // short, so that a connection that died silently costs no more
+constexpr int kMostRestarts = 3;       // of a list whose pages ran out (410)
+constexpr int64_t kWatchSeconds = 50;  // short, so that a connection that died silently costs no more
 constexpr Duration kWatchIdle = 65s;
 constexpr int64_t kMostLogBytes = 4 << 20;
 
@@ -72,7 +72,8 @@ absl::StatusOr<PodList> Pods::list(const std::string& selector) {
   PodList out;
   std::string next;
   for (int pages = 0; pages < kMostPages; ++pages) {
-    const absl::StatusOr<json> page = ask({.path = path(next.empty() ? query : cat(query, "&continue=", url_encoded(next)))});
+    const absl::StatusOr<json> page =
+        ask({.path = path(next.empty() ? query : cat(query, "&continue=", url_encoded(next)))});
     if (absl::IsOutOfRange(page.status()) && !next.empty() && restarts++ < kMostRestarts) {
       out = {};
       next.clear();
@@ -93,7 +94,8 @@ absl::Status Pods::remove(const std::string& name, const std::string& uid, int64
                         {"gracePeriodSeconds", grace_seconds},
                         {"propagationPolicy", "Background"},
                         {"preconditions", {{"uid", uid}}}};
-  const absl::Status done = ask({.method = "DELETE", .path = path(cat("/pods/", name)), .body = dumped(options)}).status();
+  const absl::Status done =
+      ask({.method = "DELETE", .path = path(cat("/pods/", name)), .body = dumped(options)}).status();
   // A conflict: the UID is not this one's any more.
   return absl::IsNotFound(done) || absl::IsAborted(done) ? absl::OkStatus() : done;
 }
@@ -111,16 +113,15 @@ absl::Status Pods::remove_secret(const std::string& name) {
 absl::StatusOr<std::string> Pods::logs(const std::string& name, const std::string& container, size_t tail) {
   const std::string query = cat("/log?container=", container, "&tailLines=", tail, "&limitBytes=", kMostLogBytes);
   ASSIGN_OR_RETURN(const http::Response response, api_.send({.path = path(cat("/pods/", name, query))}));
-  if (response.status == 400) return std::string();     // "… is waiting to start"
+  if (response.status == 400) return std::string();  // "… is waiting to start"
   RETURN_IF_ERROR(status_of(response));
   return response.body;
 }
 
 absl::Status Pods::watch(const std::string& selector, const std::string& resource_version, std::stop_token stop,
                          const std::function<void()>& on_begin, const std::function<void(const PodEvent&)>& on_event) {
-  const std::string query =
-      cat("/pods?watch=true&allowWatchBookmarks=true&labelSelector=", url_encoded(selector),
-          "&resourceVersion=", url_encoded(resource_version), "&timeoutSeconds=", kWatchSeconds);
+  const std::string query = cat("/pods?watch=true&allowWatchBookmarks=true&labelSelector=", url_encoded(selector),
+                                "&resourceVersion=", url_encoded(resource_version), "&timeoutSeconds=", kWatchSeconds);
   return api_.stream(path(query), kWatchIdle, std::move(stop), on_begin, [&](std::string_view line) -> absl::Status {
     ASSIGN_OR_RETURN(const PodEvent event, read_event(line));
     on_event(event);

@@ -11,13 +11,13 @@ namespace hodei::providers::kubernetes {
 
 struct PodList {
   std::vector<PodView> pods;
-  std::string resource_version;      // from where a watch goes on
+  std::string resource_version;  // from where a watch goes on
 };
 
 struct PodEvent {
   enum class Kind { Changed, Deleted, Bookmark };
   Kind kind = Kind::Changed;
-  PodView pod;                       // not of a bookmark
+  PodView pod;  // not of a bookmark
   std::string resource_version;
 };
 
@@ -32,8 +32,8 @@ class Pods {
   // OK also when it is gone, or another pod has its name now.
   absl::Status remove(const std::string& name, const std::string& uid, int64_t grace_seconds);
 
-  absl::Status create_secret(const nlohmann::json& secret);      // OK also when it is there
-  absl::Status remove_secret(const std::string& name);           // OK also when it is not
+  absl::Status create_secret(const nlohmann::json& secret);  // OK also when it is there
+  absl::Status remove_secret(const std::string& name);       // OK also when it is not
 
   // Empty as long as the container has not begun.
   absl::StatusOr<std::string> logs(const std::string& name, const std::string& container, size_t tail);

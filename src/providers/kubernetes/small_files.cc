@@ -28,12 +28,14 @@ absl::StatusOr<std::string> read_small_file(const std::string& path, std::string
   std::string text;
   char piece[16 << 10];
   ssize_t got = 0;
-  while (text.size() <= kLargestFile && (got = read(fd, piece, sizeof(piece))) > 0) text.append(piece, static_cast<size_t>(got));
+  while (text.size() <= kLargestFile && (got = read(fd, piece, sizeof(piece))) > 0)
+    text.append(piece, static_cast<size_t>(got));
   const int error = errno;
   close(fd);
   if (got < 0) return absl::FailedPreconditionError(cat(what, ": cannot read ", path, ": ", std::strerror(error)));
   if (text.size() > kLargestFile) {
-    return absl::FailedPreconditionError(cat(what, ": ", path, " is larger than the limit of ", kLargestFile, " bytes"));
+    return absl::FailedPreconditionError(
+        cat(what, ": ", path, " is larger than the limit of ", kLargestFile, " bytes"));
   }
   return text;
 }

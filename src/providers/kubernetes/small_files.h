@@ -30,8 +30,8 @@ bool unchanged(const std::vector<FileStamp>& stamps);
 // RFC 4648, with padding or without; white space does not count.
 absl::StatusOr<std::string> base64_decoded(std::string_view text, std::string_view what);
 
-// What a file or a plugin gives as token may end with a line end; anything else than visible letters is refused, because
-// it goes into a header.
+// What a file or a plugin gives as token may end with a line end; anything else than visible letters is refused,
+// because it goes into a header.
 absl::StatusOr<std::string> as_token(std::string text, std::string_view what);
 
 }  // namespace hodei::providers::kubernetes

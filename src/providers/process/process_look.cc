@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kKillRounds = 500;   // of 10 ms and less: a process that dumps core or waits for a disk dies slowly
+constexpr int kKillRounds = 500;  // of 10 ms and less: a process that dumps core or waits for a disk dies slowly
 constexpr int kUnclearRounds = 20;
 
 std::string read_whole(const std::string& path) {
@@ -39,13 +39,13 @@ struct Stat {
   char letter = 0;
   uint64_t started = 0;
   bool kernel_thread = false;
-  bool no_environment = false;     // it has wiped it, or it is not for us to see
+  bool no_environment = false;  // it has wiped it, or it is not for us to see
 };
 
 // The fields of /proc/<pid>/stat behind the name, counted as proc(5) does.
 Stat stat_of(pid_t pid) {
   const std::string text = read_whole(cat("/proc/", pid, "/stat"));
-  const size_t name_end = text.rfind(')');   // the name itself may hold anything
+  const size_t name_end = text.rfind(')');  // the name itself may hold anything
   if (name_end == std::string::npos) return {};
   std::istringstream in(text.substr(name_end + 1));
   Stat out;
@@ -55,7 +55,7 @@ Stat stat_of(pid_t pid) {
   for (int field = 4; field <= 51 && in >> word; ++field) {
     uint64_t value = 0;
     std::from_chars(word.data(), word.data() + word.size(), value);
-    if (field == 9) out.kernel_thread = (value & 0x00200000) != 0;   // PF_KTHREAD
+    if (field == 9) out.kernel_thread = (value & 0x00200000) != 0;  // PF_KTHREAD
     if (field == 22) out.started = value;
     if (field == 26) code = value;
     if (field == 50) environment = value;

@@ -15,7 +15,7 @@ namespace hodei::providers {
 // One process of this boot. A number alone says nothing: it is given to others later.
 struct ProcessName {
   pid_t pid = 0;
-  uint64_t started = 0;            // in ticks since boot
+  uint64_t started = 0;  // in ticks since boot
 
   bool operator==(const ProcessName&) const = default;
 };
@@ -23,7 +23,7 @@ struct ProcessName {
 enum class ProcessState : uint8_t { Gone, Zombie, Alive };
 
 std::string boot_id();
-ProcessName name_of(pid_t pid);                        // started = 0: there is none
+ProcessName name_of(pid_t pid);  // started = 0: there is none
 ProcessState state_of(const ProcessName& process);
 
 // A process carries a set of marks when its environment has all of them (NAME=value).

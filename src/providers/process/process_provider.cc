@@ -25,12 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShownOfOutput = 300;                     // bytes of a log's last line in a reason
+constexpr size_t kShownOfOutput = 300;  // bytes of a log's last line in a reason
 constexpr uint32_t kDefaultMostProcesses = 64;
 constexpr uint32_t kLargestMostProcesses = 10'000;
 constexpr Duration kGrace = 2s;
-constexpr Duration kLongestGrace = 25s;            // destroy_worker ends within kCallTimeout
-constexpr Duration kDeath = 2s;                    // after SIGKILL, before it is reported that it does not die
+constexpr Duration kLongestGrace = 25s;  // destroy_worker ends within kCallTimeout
+constexpr Duration kDeath = 2s;          // after SIGKILL, before it is reported that it does not die
 // A process that a killed server was just starting becomes the worker, with its marks, no later than this.
 constexpr Duration kLateStart = 250ms;
 constexpr const char* kOwnerVariable = "HODEI_WORKER_OWNER";
@@ -84,8 +84,8 @@ class ProcessProvider final : public Provider {
   const ProviderConfig config_;
   const Installation installation_;
   const ProcessSettings settings_;
-  std::mutex making_;              // one at a time: counting and making must be one step, and it takes a millisecond
-  std::mutex mutex_;               // of what follows
+  std::mutex making_;  // one at a time: counting and making must be one step, and it takes a millisecond
+  std::mutex mutex_;   // of what follows
   std::condition_variable settled_;
   std::set<std::string> starting_, ending_;
   ProcessWatch watch_;
@@ -228,7 +228,8 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
                       : !this_boot            ? "the machine was restarted"
                       : record.ended.empty()  ? "its process is gone"
                                               : cat("its process ended with ", record.ended);
-  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_words(*last, kShownOfOutput));
+  if (last.ok() && !last->empty())
+    out.status.reason += cat("; its log ends with: ", first_words(*last, kShownOfOutput));
   return out;
 }
 
@@ -282,7 +283,7 @@ absl::Status ProcessProvider::destroy_worker(const WorkerHandle& handle) {
     if (!own.exists()) return absl::OkStatus();
     ending_.insert(handle.worker_id);
   }
-  watch_.forget(handle.worker_id);   // its end is no news
+  watch_.forget(handle.worker_id);  // its end is no news
   const absl::Status done = end(handle.worker_id, own);
   {
     const std::scoped_lock lock(mutex_);

@@ -35,7 +35,7 @@ bool until(Condition condition) {
   const MonoTime limit = clock.now().mono + kPatience;
   while (!condition()) {
     if (clock.now().mono > limit) return false;
-    pause_for(2ms);   // ends of processes that are not ours give no sign
+    pause_for(2ms);  // ends of processes that are not ours give no sign
   }
   return true;
 }
@@ -101,7 +101,7 @@ std::vector<std::string> really_there(const Installation& installation) {
     if (at == std::string::npos ||
         environment.find(cat("HODEI_WORKER_OWNER=", installation.id, "/")) == std::string::npos)
       continue;
-    if (environment.find("HODEI_TOKEN=") == std::string::npos) continue;   // its agent: the same worker
+    if (environment.find("HODEI_TOKEN=") == std::string::npos) continue;  // its agent: the same worker
     out.emplace_back(environment.c_str() + at + 16);
   }
   return out;
@@ -264,7 +264,8 @@ TEST_F(ProcessProviderTest, LeavesNothingWhenItsServerIsKilledWhileItMakesWorker
     const std::vector<OwnedWorker> left = provider_->list_workers().value();
     for (const OwnedWorker& one : left) EXPECT_TRUE(provider_->destroy_worker(one.handle).ok());
     EXPECT_TRUE(fs::is_empty(root_ + "/data/here"));
-    EXPECT_THAT(marked_processes({{cat("HODEI_WORKER_OWNER=", installation_.id, "/here")}}), testing::IsEmpty()) << round;
+    EXPECT_THAT(marked_processes({{cat("HODEI_WORKER_OWNER=", installation_.id, "/here")}}), testing::IsEmpty())
+        << round;
   }
 }
 
@@ -293,7 +294,7 @@ TEST_F(ProcessProviderTest, TellsAtOnceThatAWorkerEnded) {
   };
   const std::string program = script("exec sleep 1000\n");
   const WorkerHandle old = use(program).create_worker(spec_).value();
-  use(program).watch(tell);   // as after a restart
+  use(program).watch(tell);  // as after a restart
   spec_.worker_id = "w2";
   const WorkerHandle fresh = provider_->create_worker(spec_).value();
   spec_.worker_id = "w3";
@@ -313,7 +314,7 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
   setenv("HODEI_SECRET_KEY", "key", 1);
   setenv("DATABASE_URL", "postgres://user:password@host", 1);
   setenv("HODEI_LOG_LEVEL", "debug", 1);
-  const int leaky = fcntl(0, F_DUPFD, 77);   // without O_CLOEXEC, as a library may do
+  const int leaky = fcntl(0, F_DUPFD, 77);  // without O_CLOEXEC, as a library may do
   use(script("env; ls -l /proc/$$/fd; echo end\nexec sleep 1000\n"));
   ASSERT_TRUE(provider_->create_worker(spec_).ok());
   ASSERT_TRUE(until([&] { return logs().ends_with("end\n"); }));

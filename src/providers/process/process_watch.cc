@@ -14,7 +14,7 @@ void ProcessWatch::start(Ended ended) {
   stop();
   const std::scoped_lock lock(mutex_);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_ < 0) return;   // out of files: the caller asks from time to time anyway
+  if (wake_ < 0) return;  // out of files: the caller asks from time to time anyway
   ended_ = std::move(ended);
   running_ = true;
   thread_ = std::thread([this] { run(); });
@@ -36,7 +36,8 @@ void ProcessWatch::stop() {
 
 void ProcessWatch::wake() {
   const uint64_t one = 1;
-  if (wake_ >= 0) [[maybe_unused]] const ssize_t put = write(wake_, &one, sizeof(one));
+  if (wake_ >= 0) [[maybe_unused]]
+    const ssize_t put = write(wake_, &one, sizeof(one));
 }
 
 void ProcessWatch::add(const std::string& worker_id, const ProcessName& process) {
@@ -44,7 +45,7 @@ void ProcessWatch::add(const std::string& worker_id, const ProcessName& process)
   if (!running_ || watched_.contains(worker_id)) return;
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
   if (fd < 0) return;
-  if (name_of(process.pid) != process) {   // given to another meanwhile
+  if (name_of(process.pid) != process) {  // given to another meanwhile
     close(fd);
     return;
   }

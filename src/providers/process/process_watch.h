@@ -28,10 +28,10 @@ class ProcessWatch {
   void run();
   void wake();
 
-  std::mutex mutex_;               // of what follows, but for the thread
+  std::mutex mutex_;  // of what follows, but for the thread
   Ended ended_;
-  std::map<std::string, int> watched_;   // a pidfd each
-  int wake_ = -1;                  // an eventfd: the list has changed, or the end
+  std::map<std::string, int> watched_;  // a pidfd each
+  int wake_ = -1;                       // an eventfd: the list has changed, or the end
   bool running_ = false;
   std::thread thread_;
 };

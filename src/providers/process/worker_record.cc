@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostReadOfALog = 1 << 20;   // that are read of a log's end
+constexpr int64_t kMostReadOfALog = 1 << 20;  // that are read of a log's end
 
 }  // namespace
 
@@ -38,7 +38,8 @@ absl::Status WorkerFolder::make() const {
 absl::Status WorkerFolder::remove() const {
   // Jobs of this worker filled its working folders.
   const absl::Status removed = remove_tree(path_);
-  return removed.ok() ? removed : absl::InternalError(cat("cannot remove ", path_, ": ", std::string(removed.message())));
+  return removed.ok() ? removed
+                      : absl::InternalError(cat("cannot remove ", path_, ": ", std::string(removed.message())));
 }
 
 WorkerRecord WorkerFolder::read() const {

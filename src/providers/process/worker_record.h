@@ -9,9 +9,9 @@
 namespace hodei::providers {
 
 struct WorkerRecord {
-  std::string boot;                // of the machine, as long as the process can be there
-  ProcessName process;             // pid 0: it is about to be started
-  std::string ended;               // how, once it is known
+  std::string boot;     // of the machine, as long as the process can be there
+  ProcessName process;  // pid 0: it is about to be started
+  std::string ended;    // how, once it is known
 };
 
 // The folder of one worker.
@@ -30,7 +30,7 @@ class WorkerFolder {
 
   // A file that is not there or cannot be understood is a record of nothing: the marks tell.
   WorkerRecord read() const;
-  absl::Status write(const WorkerRecord& record) const;   // whole or not at all
+  absl::Status write(const WorkerRecord& record) const;  // whole or not at all
   // The mark that the worker chose for itself and its jobs; empty: none yet.
   std::string mark() const;
   absl::StatusOr<std::string> log_tail(size_t lines) const;

@@ -22,7 +22,7 @@ struct Manner {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);   // also those that a library forgot to mark
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);  // also those that a library forgot to mark
     posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
     posix_spawnattr_init(&how);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -53,7 +53,7 @@ absl::StatusOr<pid_t> start_worker(const std::string& program, const Words& word
   char* argv[] = {name.data(), nullptr};
   const Manner manner(folder, log);
   pid_t pid = 0;
-  const CoreLimitRestored as_it_was;   // for its jobs
+  const CoreLimitRestored as_it_was;  // for its jobs
   const int failed = posix_spawn(&pid, program.c_str(), &manner.files, &manner.how, argv, env.get());
   if (failed == 0) return pid;
   const std::string why = cat("cannot start ", program, ": ", std::strerror(failed));

@@ -97,7 +97,8 @@ absl::Status ArtifactStore::remove_strangers() {
   return failed ? absl::InternalError(cat("reading ", folder_, "/files: ", failed.message())) : absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<ArtifactStore::Upload>> ArtifactStore::begin(const ArtifactKey& key, Duration expires_in) {
+absl::StatusOr<std::unique_ptr<ArtifactStore::Upload>> ArtifactStore::begin(const ArtifactKey& key,
+                                                                            Duration expires_in) {
   RETURN_IF_ERROR(check_artifact_name(key.name));
   if (expires_in < Duration::zero() || expires_in > limits_.max_age) {
     return bad_field("expires_in_ms", "must be between 0 and ", limits_.max_age.count() / 1000,
@@ -113,7 +114,8 @@ absl::StatusOr<std::unique_ptr<ArtifactStore::Upload>> ArtifactStore::begin(cons
 }
 
 absl::StatusOr<ArtifactStore::Row> ArtifactStore::find(const ArtifactKey& key) {
-  ASSIGN_OR_RETURN(Statement rows, db_.prepare(cat("SELECT ", kColumns, " FROM artifact WHERE namespace = ? AND name = ?")));
+  ASSIGN_OR_RETURN(Statement rows,
+                   db_.prepare(cat("SELECT ", kColumns, " FROM artifact WHERE namespace = ? AND name = ?")));
   rows.text(key.ns);
   rows.text(key.name);
   ASSIGN_OR_RETURN(const bool found, rows.step());
@@ -143,8 +145,10 @@ absl::StatusOr<ArtifactInfo> ArtifactStore::stat(const ArtifactKey& key) {
 absl::StatusOr<std::vector<ArtifactInfo>> ArtifactStore::list(const std::string& ns, const std::string& prefix,
                                                               const std::string& after, size_t most) {
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(Statement rows, db_.prepare(cat("SELECT ", kColumns, " FROM artifact WHERE namespace = ? AND name > ? "
-                                                   "AND substr(name, 1, ?) = ? AND expires_us > ? ORDER BY name LIMIT ?")));
+  ASSIGN_OR_RETURN(Statement rows,
+                   db_.prepare(cat("SELECT ", kColumns,
+                                   " FROM artifact WHERE namespace = ? AND name > ? "
+                                   "AND substr(name, 1, ?) = ? AND expires_us > ? ORDER BY name LIMIT ?")));
   rows.text(ns);
   rows.text(after);
   rows.integer(static_cast<int64_t>(prefix.size()));
@@ -173,7 +177,8 @@ absl::Status ArtifactStore::remove(const ArtifactKey& key) {
 
 absl::StatusOr<std::vector<ArtifactStore::Row>> ArtifactStore::expired_rows() {
   ASSIGN_OR_RETURN(const int64_t count, db_.ask_integer("SELECT count(*) FROM artifact"));
-  ASSIGN_OR_RETURN(Statement rows, db_.prepare(cat("SELECT ", kColumns, " FROM artifact WHERE expires_us <= ? ORDER BY "
+  ASSIGN_OR_RETURN(Statement rows, db_.prepare(cat("SELECT ", kColumns,
+                                                   " FROM artifact WHERE expires_us <= ? ORDER BY "
                                                    "expires_us LIMIT ?")));
   rows.integer(clock_.now().wall.us);
   rows.integer(std::max(count / kSweptShare, kLeastSwept));
@@ -211,16 +216,18 @@ absl::Status ArtifactStore::check_disk(int64_t bytes) const {
   if (limits_.disk_reserve == 0 || ::statvfs(folder_.c_str(), &disk) != 0) return absl::OkStatus();
   const auto room = static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
   if (room - bytes >= limits_.disk_reserve) return absl::OkStatus();
-  return absl::UnavailableError(cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
-                                    " MiB are kept for its own records); artifacts are stored again when there is room"));
+  return absl::UnavailableError(
+      cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
+          " MiB are kept for its own records); artifacts are stored again when there is room"));
 }
 
 absl::Status ArtifactStore::reserve(int64_t bytes) {
   RETURN_IF_ERROR(check_disk(bytes));
   const std::lock_guard lock(mutex_);
   if (used_ + bytes > limits_.max_bytes) {
-    return absl::ResourceExhaustedError(cat("the artifact store is full (artifact_store_size is ", limits_.max_bytes,
-                                            " bytes): remove some with `hodei artifact rm`, or let them expire sooner"));
+    return absl::ResourceExhaustedError(
+        cat("the artifact store is full (artifact_store_size is ", limits_.max_bytes,
+            " bytes): remove some with `hodei artifact rm`, or let them expire sooner"));
   }
   used_ += bytes;
   return absl::OkStatus();
@@ -248,8 +255,8 @@ absl::StatusOr<ArtifactInfo> ArtifactStore::keep(const Upload& upload) {
       replaced_size = old.integer();
     }
   }
-  ASSIGN_OR_RETURN(Statement row, db_.prepare(cat("INSERT OR REPLACE INTO artifact (", kColumns,
-                                                  ") VALUES (?, ?, ?, ?, ?, ?, ?)")));
+  ASSIGN_OR_RETURN(Statement row,
+                   db_.prepare(cat("INSERT OR REPLACE INTO artifact (", kColumns, ") VALUES (?, ?, ?, ?, ?, ?, ?)")));
   row.text(info.key.ns);
   row.text(info.key.name);
   row.integer(info.size);

@@ -21,9 +21,10 @@
 namespace hodei::server {
 
 struct ArtifactLimits {
-  Duration max_age = 168h;                        // of those that name no expiry; also the longest that may be asked for
-  int64_t max_bytes = int64_t{10} << 30;          // of all together
-  // Room on the disk that is left for others: contents that would use it are refused with UNAVAILABLE, and workers wait.
+  Duration max_age = 168h;                // of those that name no expiry; also the longest that may be asked for
+  int64_t max_bytes = int64_t{10} << 30;  // of all together
+  // Room on the disk that is left for others: contents that would use it are refused with UNAVAILABLE, and workers
+  // wait.
   int64_t disk_reserve = 0;
 };
 
@@ -77,7 +78,7 @@ class ArtifactStore {
     Content& operator=(const Content&) = delete;
     ~Content();
     const ArtifactInfo& info() const { return info_; }
-    absl::StatusOr<std::string> read(int64_t offset, size_t most) const;   // empty at the end
+    absl::StatusOr<std::string> read(int64_t offset, size_t most) const;  // empty at the end
 
    private:
     const ArtifactInfo info_;
@@ -88,11 +89,11 @@ class ArtifactStore {
   absl::StatusOr<std::unique_ptr<Upload>> begin(const ArtifactKey& key, Duration expires_in);
   absl::StatusOr<std::unique_ptr<Content>> content(const ArtifactKey& key);
   absl::StatusOr<ArtifactInfo> stat(const ArtifactKey& key);
-  absl::StatusOr<std::vector<ArtifactInfo>> list(const std::string& ns, const std::string& prefix, const std::string& after,
-                                                 size_t most);
+  absl::StatusOr<std::vector<ArtifactInfo>> list(const std::string& ns, const std::string& prefix,
+                                                 const std::string& after, size_t most);
   absl::Status remove(const ArtifactKey& key);
-  // Removes what has expired, the oldest first; at most a tenth of what is there, or kLeastSwept, so that a clock that is
-  // wrong does not cost everything at once. Gives how many.
+  // Removes what has expired, the oldest first; at most a tenth of what is there, or kLeastSwept, so that a clock that
+  // is wrong does not cost everything at once. Gives how many.
   static constexpr int64_t kSweptShare = 10;
   static constexpr int64_t kLeastSwept = 16;
   absl::StatusOr<int> sweep();
@@ -103,12 +104,12 @@ class ArtifactStore {
     ArtifactInfo info;
     std::string file;
   };
-  absl::StatusOr<std::vector<Row>> expired_rows();               // with mutex_ held
+  absl::StatusOr<std::vector<Row>> expired_rows();  // with mutex_ held
   ArtifactStore(std::string folder, ArtifactLimits limits, const Clock& clock, store::Connection db)
       : folder_(std::move(folder)), limits_(limits), clock_(clock), db_(std::move(db)) {}
   absl::Status prepare();
   absl::Status remove_strangers();
-  absl::StatusOr<Row> find(const ArtifactKey& key);              // with mutex_ held
+  absl::StatusOr<Row> find(const ArtifactKey& key);  // with mutex_ held
   absl::StatusOr<ArtifactInfo> keep(const Upload& upload);
   absl::Status check_disk(int64_t bytes) const;
   absl::Status reserve(int64_t bytes);
@@ -118,9 +119,9 @@ class ArtifactStore {
   const std::string folder_;
   const ArtifactLimits limits_;
   const Clock& clock_;
-  std::mutex mutex_;                                             // guards what follows
+  std::mutex mutex_;  // guards what follows
   store::Connection db_;
-  int64_t used_ = 0;                                             // shown by names, or on the way in
+  int64_t used_ = 0;  // shown by names, or on the way in
 };
 
 }  // namespace hodei::server

@@ -44,9 +44,7 @@ class ArtifactStoreTest : public testing::Test {
     const auto content = store_->content({"ns", name});
     return content.ok() ? *(*content)->read(0, 10'000) : std::string(content.status().message());
   }
-  int64_t files() const {
-    return std::distance(fs::directory_iterator(folder_ + "/files"), fs::directory_iterator());
-  }
+  int64_t files() const { return std::distance(fs::directory_iterator(folder_ + "/files"), fs::directory_iterator()); }
 
   HandClock clock_;
   std::string folder_;
@@ -127,7 +125,7 @@ TEST_F(ArtifactStoreTest, LeavesTheReserveOfTheDiskAlone) {
 
 TEST_F(ArtifactStoreTest, ASweepRemovesAPartOfWhatIsThere) {
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(put(cat("a", i), "x").ok());
-  clock_.us += Duration(1h).count() * 24 * 730;   // a clock that is two years ahead
+  clock_.us += Duration(1h).count() * 24 * 730;  // a clock that is two years ahead
   EXPECT_EQ(*store_->sweep(), 20);
   EXPECT_EQ(files(), 180);
   const absl::Status told = store_->stat({"ns", "a199"}).status();
@@ -151,8 +149,9 @@ TEST_F(ArtifactStoreTest, ListsByPrefixPageByPage) {
 }
 
 TEST_F(ArtifactStoreTest, RefusesNamesThatCouldMeanAPath) {
-  for (const std::string& name : {std::string(), std::string("../x"), std::string("a/../b"), std::string("/a"), std::string("a/"),
-                                  std::string("a b"), std::string("a\0b", 3), std::string(501, 'a')}) {
+  for (const std::string& name :
+       {std::string(), std::string("../x"), std::string("a/../b"), std::string("/a"), std::string("a/"),
+        std::string("a b"), std::string("a\0b", 3), std::string(501, 'a')}) {
     EXPECT_TRUE(absl::IsInvalidArgument(put(name, "x"))) << name;
   }
   EXPECT_TRUE(put(std::string(500, 'a'), "x").ok());

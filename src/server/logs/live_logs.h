@@ -71,7 +71,7 @@ class LiveLogs {
   struct Job {
     uint64_t version = 1;
     std::map<uint32_t, store::LogTail> tails;
-    std::map<uint32_t, int64_t> printed;     // by executions that have ended
+    std::map<uint32_t, int64_t> printed;  // by executions that have ended
     LiveBuffer buffer;
     std::list<JobId>::iterator recency;      // valid while the buffer has something
     std::optional<uint32_t> last_execution;  // set: finished

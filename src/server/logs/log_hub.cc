@@ -5,7 +5,8 @@
 
 namespace hodei::server {
 
-LogHub::LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits, const Clock* retention)
+LogHub::LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits,
+               const Clock* retention)
     : store_(store),
       job_ends_(std::move(job_ends)),
       clock_(clock),
@@ -118,7 +119,8 @@ void LogHub::note_stuck(const absl::Status& written) {
   if (written.ok()) {
     journal(Level::Info, "server", "output of jobs is written again");
   } else {
-    journal(Level::Warn, "server", "output of jobs cannot be written and waits with the workers: ", std::string(written.message()));
+    journal(Level::Warn, "server",
+            "output of jobs cannot be written and waits with the workers: ", std::string(written.message()));
   }
 }
 
@@ -167,7 +169,9 @@ MonoTime LogHub::give_up_at(const JobEnd& end) const {
 }
 
 // Whether output that is not here will not come any more.
-bool LogHub::is_late(const JobEnd& end) const { return end.finished && !is_stuck_ && give_up_at(end) <= clock_.now().mono; }
+bool LogHub::is_late(const JobEnd& end) const {
+  return end.finished && !is_stuck_ && give_up_at(end) <= clock_.now().mono;
+}
 
 absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeRequest& request,
                                                                 std::function<void()> ready) {

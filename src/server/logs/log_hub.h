@@ -28,13 +28,13 @@ struct LogHubStats {
   int64_t appends = 0;
   int64_t failed_appends = 0;
   int64_t after_end = 0;  // pieces behind the end of their log: left out
-  bool is_stuck = false;        // the last append failed; workers are held back
+  bool is_stuck = false;  // the last append failed; workers are held back
 };
 
 class LogHub {
  public:
-  // The store and the clocks outlive the hub; the store outlives its subscriptions too. `retention` is the clock that the
-  // store stamps its blocks with; without it, `clock`.
+  // The store and the clocks outlive the hub; the store outlives its subscriptions too. `retention` is the clock that
+  // the store stamps its blocks with; without it, `clock`.
   LogHub(store::NumberedLogStore& store, JobEnds job_ends, const Clock& clock, LogHubLimits limits = {},
          const Clock* retention = nullptr);
   ~LogHub();
@@ -102,7 +102,7 @@ class LogHub {
   std::atomic<int64_t> appends_ = 0;
   std::atomic<int64_t> failed_appends_ = 0;
   std::atomic<int64_t> after_end_ = 0;
-  std::atomic<bool> is_stuck_ = false;    // what has come cannot be written: nothing is lost or late meanwhile
+  std::atomic<bool> is_stuck_ = false;  // what has come cannot be written: nothing is lost or late meanwhile
   std::thread thread_;
 };
 

@@ -45,22 +45,26 @@ absl::StatusOr<bool> add_entries(const store::NumberedLogStore& store, Execution
 
 // Its log has an end marker, or all that its worker says it printed.
 bool has_ended(const store::LogExtent& extent, uint32_t execution, const JobEnd& end) {
-  const auto said = std::find_if(end.printed.begin(), end.printed.end(), [&](const Printed& p) { return p.execution == execution; });
+  const auto said =
+      std::find_if(end.printed.begin(), end.printed.end(), [&](const Printed& p) { return p.execution == execution; });
   return extent.ended || (said != end.printed.end() && extent.next_offset >= said->bytes);
 }
 
 // Those that printed something of which nothing is left.
-std::vector<Printed> expired_executions(const store::NumberedLogStore& store, const GetLogsRequest& request, const JobEnd& end) {
+std::vector<Printed> expired_executions(const store::NumberedLogStore& store, const GetLogsRequest& request,
+                                        const JobEnd& end) {
   std::vector<Printed> out;
   const auto wanted = [&](uint32_t number) { return request.execution == 0 || request.execution == number; };
   bool knows_last = false;
   for (const Printed& each : end.printed) {
     knows_last = knows_last || each.execution == end.last_execution;
-    if (wanted(each.execution) && each.bytes > 0 && !store.extent({request.job, each.execution}).exists) out.push_back(each);
+    if (wanted(each.execution) && each.bytes > 0 && !store.extent({request.job, each.execution}).exists)
+      out.push_back(each);
   }
   // Nobody said how much the last one printed. Then its log had an end mark at least.
   const ExecutionId last{request.job, end.last_execution};
-  if (last.number != 0 && !knows_last && wanted(last.number) && !store.extent(last).exists) out.push_back({last.number, 0});
+  if (last.number != 0 && !knows_last && wanted(last.number) && !store.extent(last).exists)
+    out.push_back({last.number, 0});
   return out;
 }
 
@@ -83,7 +87,8 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
   if (late) {
     for (const Printed& gone : expired_executions(store_, request, end)) {
       page.expired = true;
-      if (skip == 0) page.chunks.push_back({.execution = {request.job, gone.execution}, .gap = LogGap{gone.bytes, kExpired}});
+      if (skip == 0)
+        page.chunks.push_back({.execution = {request.job, gone.execution}, .gap = LogGap{gone.bytes, kExpired}});
     }
   }
   for (const uint32_t number : executions) {

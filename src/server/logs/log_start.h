@@ -14,6 +14,7 @@ struct LogStart {
 };
 
 // Nothing: at the beginning. Of two wishes the later place counts.
-absl::StatusOr<std::optional<LogStart>> find_start(const store::NumberedLogStore& store, const SubscribeRequest& request);
+absl::StatusOr<std::optional<LogStart>> find_start(const store::NumberedLogStore& store,
+                                                   const SubscribeRequest& request);
 
 }  // namespace hodei::server

@@ -14,7 +14,7 @@ namespace hodei::server::log_start_test {
 namespace {
 
 constexpr JobId kJob{7};
-constexpr int64_t kLine = 10;        // bytes
+constexpr int64_t kLine = 10;  // bytes
 constexpr int64_t kLinesPerPiece = 50;
 
 // Two executions with 1000 lines each, one every second since 1970, over many small segments.

@@ -128,9 +128,9 @@ struct Printed {
 // What the job store knows about the end of a job.
 struct JobEnd {
   bool finished = false;
-  uint32_t last_execution = 0;  // 0: it never had one
+  uint32_t last_execution = 0;   // 0: it never had one
   std::vector<Printed> printed;  // of executions that have ended
-  WallTime finished_at;         // when it is finished; output is waited for until a while after it
+  WallTime finished_at;          // when it is finished; output is waited for until a while after it
 };
 // Nothing: there is no such job. Reads what is committed; may block.
 using JobEnds = std::function<absl::StatusOr<std::optional<JobEnd>>(JobId)>;

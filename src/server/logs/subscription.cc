@@ -76,7 +76,10 @@ Subscription::Next Subscription::deliver_gap(LogGap gap, int64_t next_offset, Lo
 }
 
 Subscription::Next Subscription::deliver_end(LogChunk& chunk) {
-  chunk = {.execution = {request_.job, at_.execution}, .offset = at_.offset, .next_offset = at_.offset, .end_of_execution = true};
+  chunk = {.execution = {request_.job, at_.execution},
+           .offset = at_.offset,
+           .next_offset = at_.offset,
+           .end_of_execution = true};
   at_.ended = true;
   return Next::Chunk;
 }

@@ -49,7 +49,8 @@ Aggregate aggregate(std::vector<double>& values) {
   return out;
 }
 
-std::vector<store::MetricSample> in_steps(const std::vector<store::MetricSample>& samples, WallTime from, Duration step) {
+std::vector<store::MetricSample> in_steps(const std::vector<store::MetricSample>& samples, WallTime from,
+                                          Duration step) {
   std::vector<store::MetricSample> out;
   size_t first = 0;
   while (first < samples.size()) {

@@ -29,6 +29,7 @@ struct Aggregate {
 Aggregate aggregate(std::vector<double>& values);
 
 // One sample per step that has any, at the step's begin: their averages. `samples` are of one worker, by time.
-std::vector<store::MetricSample> in_steps(const std::vector<store::MetricSample>& samples, WallTime from, Duration step);
+std::vector<store::MetricSample> in_steps(const std::vector<store::MetricSample>& samples, WallTime from,
+                                          Duration step);
 
 }  // namespace hodei::server

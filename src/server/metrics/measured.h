@@ -8,7 +8,8 @@ namespace hodei::server {
 
 class MeasuredStore final : public store::Store {
  public:
-  MeasuredStore(store::Store& store, const Clock& clock, ServerMetrics& metrics) : store_(store), clock_(clock), metrics_(metrics) {}
+  MeasuredStore(store::Store& store, const Clock& clock, ServerMetrics& metrics)
+      : store_(store), clock_(clock), metrics_(metrics) {}
 
   absl::StatusOr<store::Epoch> new_epoch() override { return store_.new_epoch(); }
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override;

@@ -4,7 +4,8 @@
 
 namespace hodei::server {
 
-MetricsRecorder::MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep, std::function<void()> on_first_watcher)
+MetricsRecorder::MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep,
+                                 std::function<void()> on_first_watcher)
     : store_(store), clock_(clock), keep_(keep), on_first_watcher_(std::move(on_first_watcher)) {}
 
 void MetricsRecorder::start() {
@@ -98,7 +99,8 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   forget_at_ = now.mono + kForgetEvery;
   maker_.forget_silent(now.mono);
   const absl::Status forgotten = store_.forget_before(now.wall - keep_);
-  if (!forgotten.ok()) journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
+  if (!forgotten.ok())
+    journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
 }
 
 }  // namespace hodei::server

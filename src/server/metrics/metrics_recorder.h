@@ -15,24 +15,25 @@ namespace hodei::server {
 
 class MetricsRecorder {
  public:
-  static constexpr size_t kMaxWaiting = 100'000;          // heartbeats
+  static constexpr size_t kMaxWaiting = 100'000;  // heartbeats
   static constexpr Duration kWriteEvery = 1s;
   static constexpr Duration kForgetEvery = std::chrono::minutes(1);
-  static constexpr Duration kWatchedBeat = 2s;            // how often workers should tell while somebody watches
+  static constexpr Duration kWatchedBeat = 2s;  // how often workers should tell while somebody watches
 
   // `samples` is alive during the call only. Called on the recorder's thread; must not block.
   using Watcher = std::function<void(const std::vector<store::MetricSample>& samples)>;
 
   // `on_first_watcher` is called when somebody begins to watch and nobody did.
-  MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep, std::function<void()> on_first_watcher);
+  MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep,
+                  std::function<void()> on_first_watcher);
   ~MetricsRecorder() { stop(); }
 
   void start();
   void stop();
 
-  void take(Beat beat);                                    // from any thread
+  void take(Beat beat);  // from any thread
   uint64_t watch(Watcher watcher);
-  void unwatch(uint64_t id);                               // no call comes after it has returned
+  void unwatch(uint64_t id);  // no call comes after it has returned
   // While the disk is nearly full samples are only shown to those who watch; they are counted as dropped.
   void hold_back(bool disk_low) { disk_low_ = disk_low; }
   bool is_watched() const { return watched_; }
@@ -51,7 +52,7 @@ class MetricsRecorder {
   std::condition_variable wake_;
   std::vector<Beat> waiting_;
   bool stopping_ = true;
-  std::mutex watching_;                // held while watchers are called, so that unwatch is final
+  std::mutex watching_;  // held while watchers are called, so that unwatch is final
   std::map<uint64_t, Watcher> watchers_;
   uint64_t next_watcher_ = 1;
   std::atomic<bool> watched_ = false;

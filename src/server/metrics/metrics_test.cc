@@ -54,7 +54,7 @@ TEST(SampleMaker, MakesASampleOfAJobOnlyFromANewReading) {
   const auto samples = maker.make(newer);
   ASSERT_THAT(samples, SizeIs(2));
   EXPECT_EQ(samples[1].job, JobId{3});
-  EXPECT_EQ(samples[1].cpu, 2);   // 60 s of time in the 30 s since the reading before, not in the last 20
+  EXPECT_EQ(samples[1].cpu, 2);  // 60 s of time in the 30 s since the reading before, not in the last 20
 }
 
 TEST(Aggregate, GivesValuesThatOccur) {
@@ -85,7 +85,8 @@ class RecorderTest : public testing::Test {
  protected:
   size_t stored() {
     size_t count = 0;
-    EXPECT_TRUE(store_.read({{0}, {INT64_MAX}, {}, {}}, [&count](const store::MetricSample&) { return ++count > 0; }).ok());
+    EXPECT_TRUE(
+        store_.read({{0}, {INT64_MAX}, {}, {}}, [&count](const store::MetricSample&) { return ++count > 0; }).ok());
     return count;
   }
   SystemClock clock_;
@@ -117,7 +118,7 @@ TEST_F(RecorderTest, StoresNothingWhileTheDiskIsNearlyFull) {
 
 TEST_F(RecorderTest, ForgetsWhatIsTooOld) {
   recorder_.start();
-  recorder_.take(beat(5, 0));   // of 1970
+  recorder_.take(beat(5, 0));  // of 1970
   recorder_.stop();
   EXPECT_EQ(stored(), 0u);
 }
@@ -125,7 +126,8 @@ TEST_F(RecorderTest, ForgetsWhatIsTooOld) {
 TEST_F(RecorderTest, TellsWatchersAndWhetherThereAreAny) {
   std::vector<double> seen;
   recorder_.start();
-  const uint64_t first = recorder_.watch([&seen](const std::vector<store::MetricSample>& s) { seen.push_back(s[0].cpu); });
+  const uint64_t first =
+      recorder_.watch([&seen](const std::vector<store::MetricSample>& s) { seen.push_back(s[0].cpu); });
   const uint64_t second = recorder_.watch([](const auto&) {});
   EXPECT_TRUE(recorder_.is_watched());
   recorder_.take(beat(5, 0));
@@ -163,11 +165,11 @@ TEST(ServerMetrics, CountsALifeOnce) {
   readings.loop.queue.pending = 5;
   readings.state = SystemState::Degraded;
   const std::string text = metrics.text(readings);
-  for (const char* line :
-       {"hodei_jobs_submitted_total 1\n", "hodei_jobs_finished_total{state=\"failed\"} 1\n", "hodei_jobs_finished_total{state=\"succeeded\"} 0\n",
-        "hodei_job_queue_seconds_sum 2\n", "hodei_job_run_seconds_sum 6\n", "hodei_log_dropped_bytes_total 11\n",
-        "hodei_executions_started_total 1\n", "hodei_jobs{state=\"pending\"} 5\n", "hodei_system_state{state=\"degraded\"} 1\n",
-        "hodei_system_state{state=\"ready\"} 0\n"}) {
+  for (const char* line : {"hodei_jobs_submitted_total 1\n", "hodei_jobs_finished_total{state=\"failed\"} 1\n",
+                           "hodei_jobs_finished_total{state=\"succeeded\"} 0\n", "hodei_job_queue_seconds_sum 2\n",
+                           "hodei_job_run_seconds_sum 6\n", "hodei_log_dropped_bytes_total 11\n",
+                           "hodei_executions_started_total 1\n", "hodei_jobs{state=\"pending\"} 5\n",
+                           "hodei_system_state{state=\"degraded\"} 1\n", "hodei_system_state{state=\"ready\"} 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -25,7 +25,7 @@ struct Beat {
   WorkerId worker;
   double cpu_load = 0;
   int64_t memory_bytes = 0;
-  int64_t network_rx_bytes = 0;       // these four since the machine started
+  int64_t network_rx_bytes = 0;  // these four since the machine started
   int64_t network_tx_bytes = 0;
   int64_t disk_read_bytes = 0;
   int64_t disk_write_bytes = 0;

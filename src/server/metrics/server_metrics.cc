@@ -20,11 +20,12 @@ using prometheus::Histogram;
 using prometheus::Registry;
 
 using States = std::array<core::JobState, 7>;
-constexpr States kJobStates = {core::JobState::Pending,   core::JobState::Scheduled, core::JobState::Running, core::JobState::Succeeded,
-                               core::JobState::Failed,    core::JobState::Cancelled, core::JobState::Timeout};
+constexpr States kJobStates = {core::JobState::Pending,   core::JobState::Scheduled, core::JobState::Running,
+                               core::JobState::Succeeded, core::JobState::Failed,    core::JobState::Cancelled,
+                               core::JobState::Timeout};
 constexpr size_t kFirstEnd = 3;
-constexpr std::string_view kWorkerStateNames[] = {"",     "creating",    "connecting", "ready", "busy", "draining", "terminating",
-                                                  "terminated"};
+constexpr std::string_view kWorkerStateNames[] = {"",     "creating", "connecting",  "ready",
+                                                  "busy", "draining", "terminating", "terminated"};
 static_assert(std::size(kWorkerStateNames) == core::kWorkerStates + 1);
 
 const Histogram::BucketBoundaries kCommitBuckets = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
@@ -46,7 +47,8 @@ Counter& counter(Registry& registry, const char* name, const char* help) {
 Gauge& gauge(Registry& registry, const char* name, const char* help) {
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
 }
-Histogram& histogram(Registry& registry, const char* name, const char* help, const Histogram::BucketBoundaries& buckets) {
+Histogram& histogram(Registry& registry, const char* name, const char* help,
+                     const Histogram::BucketBoundaries& buckets) {
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, buckets);
 }
 
@@ -63,33 +65,43 @@ void bring_to(Counter& counter, double value) {
 
 struct ServerMetrics::Series {
   Registry r;
-  std::mutex reading;                      // one scrape at a time
+  std::mutex reading;  // one scrape at a time
   // As it happens.
   Counter& submitted = counter(r, "hodei_jobs_submitted_total", "Jobs taken.");
   Counter& lost = counter(r, "hodei_executions_lost_total", "Executions whose worker was lost or reported them gone.");
   Counter& started = counter(r, "hodei_executions_started_total", "Executions that started.");
-  Counter& dropped = counter(r, "hodei_log_dropped_bytes_total", "Output that workers did not keep: policy drop, or over a limit.");
-  Counter& commit_failures = counter(r, "hodei_commit_failures_total", "Commits that the store refused or did not answer.");
+  Counter& dropped =
+      counter(r, "hodei_log_dropped_bytes_total", "Output that workers did not keep: policy drop, or over a limit.");
+  Counter& commit_failures =
+      counter(r, "hodei_commit_failures_total", "Commits that the store refused or did not answer.");
   Histogram& commit = histogram(r, "hodei_commit_seconds", "Time of a commit of the store.", kCommitBuckets);
-  Histogram& queue = histogram(r, "hodei_job_queue_seconds", "Time that a job waited for a worker, without its back-off.", kQueueBuckets);
+  Histogram& queue = histogram(r, "hodei_job_queue_seconds",
+                               "Time that a job waited for a worker, without its back-off.", kQueueBuckets);
   Histogram& run = histogram(r, "hodei_job_run_seconds", "Time that an execution ran.", kRunBuckets);
-  std::array<Counter*, 7> finished{};      // by kJobStates
-  prometheus::Family<Counter>& made = by_provider(r, "hodei_provider_workers_made_total", "Workers that a provider took on.");
-  prometheus::Family<Counter>& failed = by_provider(r, "hodei_provider_workers_failed_total", "Workers that did not come to be.");
-  prometheus::Family<Counter>& destroyed = by_provider(r, "hodei_provider_workers_destroyed_total", "Workers that were destroyed.");
-  prometheus::Family<Histogram>& startup = prometheus::BuildHistogram().Name("hodei_provider_startup_seconds")
-      .Help("Time from the wish for a worker to its registration.").Register(r);
+  std::array<Counter*, 7> finished{};  // by kJobStates
+  prometheus::Family<Counter>& made =
+      by_provider(r, "hodei_provider_workers_made_total", "Workers that a provider took on.");
+  prometheus::Family<Counter>& failed =
+      by_provider(r, "hodei_provider_workers_failed_total", "Workers that did not come to be.");
+  prometheus::Family<Counter>& destroyed =
+      by_provider(r, "hodei_provider_workers_destroyed_total", "Workers that were destroyed.");
+  prometheus::Family<Histogram>& startup = prometheus::BuildHistogram()
+                                               .Name("hodei_provider_startup_seconds")
+                                               .Help("Time from the wish for a worker to its registration.")
+                                               .Register(r);
   // When somebody asks.
-  std::array<Gauge*, 3> jobs{};            // the living, by kJobStates
+  std::array<Gauge*, 3> jobs{};  // the living, by kJobStates
   std::array<Gauge*, core::kWorkerStates + 1> workers{};
   std::map<SystemState, Gauge*> system;
   std::array<Counter*, kClaims> refused{};
   Counter& commands = counter(r, "hodei_commands_total", "Commands that the loop decided.");
   Counter& log_bytes = counter(r, "hodei_log_bytes_total", "Output of jobs that was made durable.");
   Counter& log_failures = counter(r, "hodei_log_append_failures_total", "Attempts to write output that failed.");
-  Counter& samples_dropped = counter(r, "hodei_metric_samples_dropped_total", "Samples of MetricsService that found no room.");
+  Counter& samples_dropped =
+      counter(r, "hodei_metric_samples_dropped_total", "Samples of MetricsService that found no room.");
   Counter& spans = counter(r, "hodei_spans_exported_total", "Spans that the OTLP endpoint took.");
-  Counter& spans_dropped = counter(r, "hodei_spans_dropped_total", "Spans that found no room, or that the OTLP endpoint did not take.");
+  Counter& spans_dropped =
+      counter(r, "hodei_spans_dropped_total", "Spans that found no room, or that the OTLP endpoint did not take.");
   Gauge& delayed = gauge(r, "hodei_jobs_delayed", "Pending jobs that wait out their back-off.");
   Gauge& held = gauge(r, "hodei_jobs_held_by_key", "Pending jobs that wait for their concurrency key.");
   Gauge& unhealthy = gauge(r, "hodei_workers_unhealthy", "Workers that are silent for too long.");
@@ -107,25 +119,36 @@ struct ServerMetrics::Series {
   Gauge& start = gauge(r, "process_start_time_seconds", "When the server started, in seconds since 1970.");
 
   Series() {
-    auto& ends = prometheus::BuildCounter().Name("hodei_jobs_finished_total").Help("Jobs that ended, by state.").Register(r);
+    auto& ends =
+        prometheus::BuildCounter().Name("hodei_jobs_finished_total").Help("Jobs that ended, by state.").Register(r);
     auto& living = prometheus::BuildGauge().Name("hodei_jobs").Help("Jobs that have not ended, by state.").Register(r);
     for (size_t i = 0; i < kJobStates.size(); ++i) {
       const prometheus::Labels label = {{"state", lower(core::name(kJobStates[i]))}};
-      if (i < kFirstEnd) jobs[i] = &living.Add(label);
-      else finished[i] = &ends.Add(label);
+      if (i < kFirstEnd)
+        jobs[i] = &living.Add(label);
+      else
+        finished[i] = &ends.Add(label);
     }
     auto& of_workers = prometheus::BuildGauge().Name("hodei_workers").Help("Workers, by state.").Register(r);
-    for (size_t i = 1; i < core::kWorkerStates; ++i) workers[i] = &of_workers.Add({{"state", std::string(kWorkerStateNames[i])}});
+    for (size_t i = 1; i < core::kWorkerStates; ++i)
+      workers[i] = &of_workers.Add({{"state", std::string(kWorkerStateNames[i])}});
     auto& of_claims = prometheus::BuildCounter()
                           .Name("hodei_worker_claims_refused_total")
                           .Help("What workers said about things that were not given to them, by what it was.")
                           .Register(r);
     for (size_t i = 0; i < kClaims; ++i) refused[i] = &of_claims.Add({{"what", std::string(kClaimNames[i])}});
-    auto& of_system = prometheus::BuildGauge().Name("hodei_system_state").Help("1 for the state of the whole system.").Register(r);
-    for (auto state = SystemState::Initializing; state <= SystemState::Shutdown; state = SystemState(uint8_t(state) + 1)) {
+    auto& of_system =
+        prometheus::BuildGauge().Name("hodei_system_state").Help("1 for the state of the whole system.").Register(r);
+    for (auto state = SystemState::Initializing; state <= SystemState::Shutdown;
+         state = SystemState(uint8_t(state) + 1)) {
       system[state] = &of_system.Add({{"state", lower(name(state))}});
     }
-    prometheus::BuildGauge().Name("hodei_build_info").Help("1; the version is in the label.").Register(r).Add({{"version", kVersion}}).Set(1);
+    prometheus::BuildGauge()
+        .Name("hodei_build_info")
+        .Help("1; the version is in the label.")
+        .Register(r)
+        .Add({{"version", kVersion}})
+        .Set(1);
   }
 
   void read(const Readings& now) {
@@ -212,7 +235,8 @@ void ServerMetrics::making(const MakingEvent& event) {
     case MakingEvent::What::Made: return series_->made.Add(label).Increment();
     case MakingEvent::What::Failed: return series_->failed.Add(label).Increment();
     case MakingEvent::What::Destroyed: return series_->destroyed.Add(label).Increment();
-    case MakingEvent::What::Registered: return series_->startup.Add(label, kStartupBuckets).Observe(seconds(event.took));
+    case MakingEvent::What::Registered:
+      return series_->startup.Add(label, kStartupBuckets).Observe(seconds(event.took));
   }
 }
 

@@ -1,6 +1,6 @@
-// What Prometheus is told of this server. Counters and histograms grow as things happen (an atomic addition each, on the
-// loop's thread); everything else is read when somebody asks. No label has more values than the code names, or than there
-// are providers.
+// What Prometheus is told of this server. Counters and histograms grow as things happen (an atomic addition each, on
+// the loop's thread); everything else is read when somebody asks. No label has more values than the code names, or than
+// there are providers.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct Readings {
   SystemState state{};
   uint64_t disk_free_bytes = 0;
   size_t worker_streams = 0;
-  uint64_t samples_dropped = 0;      // of MetricsService
+  uint64_t samples_dropped = 0;  // of MetricsService
   uint64_t spans_exported = 0;
   uint64_t spans_dropped = 0;
   std::array<int64_t, kClaims> refused_claims{};
@@ -46,7 +46,7 @@ class ServerMetrics {
   void moved(const core::JobHead& job, size_t first);
   void execution_lost();
   void committed(Duration took, bool ok);
-  void making(const MakingEvent& event);     // from any thread
+  void making(const MakingEvent& event);  // from any thread
 
   // The text format.
   std::string text(const Readings& readings);

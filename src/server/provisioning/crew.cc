@@ -28,7 +28,7 @@ void Crew::work(const std::shared_ptr<Shared>& shared) {
     shared->waiting.pop_front();
     lock.unlock();
     task();
-    task = nullptr;   // what it kept alive must not wait for the next one
+    task = nullptr;  // what it kept alive must not wait for the next one
     lock.lock();
   }
   --shared->threads;

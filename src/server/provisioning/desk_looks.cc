@@ -78,7 +78,7 @@ void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<prov
     held.looking = false;
     if (held.step != Step::There) return;
     if (held.look_again) add_look(worker, held);
-    if (!status.ok()) return;   // the provider cannot tell now
+    if (!status.ok()) return;  // the provider cannot tell now
     asked = held.asked;
     was_registered = held.registered;
     is_over = status->phase == WorkerPhase::Ended || status->phase == WorkerPhase::Gone ||
@@ -93,13 +93,15 @@ void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<prov
     line_->tell(core::WorkerRuns{worker});
   }
   if (!is_over) return;
-  const std::string why = !status->reason.empty() ? status->reason
-                          : status->phase == WorkerPhase::Gone ? "it is gone, and nobody asked for that" : "it ended by itself";
+  const std::string why = !status->reason.empty()              ? status->reason
+                          : status->phase == WorkerPhase::Gone ? "it is gone, and nobody asked for that"
+                                                               : "it ended by itself";
   if (was_registered) {
     journal(Level::Info, "providers", "ended worker=", worker.str(), " provider=", name_, ": ", why);
     return line_->tell(core::WorkerFailed{worker, core::MakingFailure::Trouble, why});
   }
-  failed(worker, asked, status->phase == WorkerPhase::Starting ? core::MakingFailure::Shape : core::MakingFailure::Trouble, why);
+  failed(worker, asked,
+         status->phase == WorkerPhase::Starting ? core::MakingFailure::Shape : core::MakingFailure::Trouble, why);
 }
 
 void ProviderDesk::look_at_everything() {
@@ -110,7 +112,8 @@ void ProviderDesk::look_at_everything() {
 void ProviderDesk::start_checks(MonoTime now) {
   if (health_due_ <= now) {
     health_due_ = now + kHealthEvery;
-    if (checking_since_ == kNever && checkers_.add([self = shared_from_this()] { self->check_up(); })) checking_since_ = now;
+    if (checking_since_ == kNever && checkers_.add([self = shared_from_this()] { self->check_up(); }))
+      checking_since_ = now;
   }
   if (inventory_due_ <= now) {
     inventory_due_ = now + kInventoryEvery;
@@ -145,7 +148,7 @@ void ProviderDesk::check_up() {
     journal(Level::Debug, "providers", "provider=", name_, " is not healthy: ", seen.reason);
   }
   {
-    const std::lock_guard lock(mutex_);   // before it is told: whoever hears of it may ask for the next one
+    const std::lock_guard lock(mutex_);  // before it is told: whoever hears of it may ask for the next one
     checking_since_ = kNever;
     hung_told_ = false;
   }
@@ -170,7 +173,7 @@ void ProviderDesk::take_inventory() {
   };
   const absl::StatusOr<std::vector<providers::OwnedWorker>> owned = list();
   {
-    const std::lock_guard lock(mutex_);   // before it is told, likewise
+    const std::lock_guard lock(mutex_);  // before it is told, likewise
     listing_ = false;
   }
   if (owned.ok()) {
@@ -178,21 +181,24 @@ void ProviderDesk::take_inventory() {
     // Those of an earlier life come back through the doors that it had.
     if (const absl::StatusOr<ProviderPtr> now = provider(); !owned->empty() && now.ok()) {
       if (const absl::Status opened = open_doors(**now); !opened.ok()) {
-        journal(Level::Warn, "providers", "provider=", name_, " has workers that cannot come back: ", std::string(opened.message()));
+        journal(Level::Warn, "providers", "provider=", name_,
+                " has workers that cannot come back: ", std::string(opened.message()));
       }
     }
     core::Inventory inventory{name_, {}};
-    for (const providers::OwnedWorker& one : *owned) inventory.workers.push_back({WorkerId(one.handle.worker_id), one.handle.id});
+    for (const providers::OwnedWorker& one : *owned)
+      inventory.workers.push_back({WorkerId(one.handle.worker_id), one.handle.id});
     line_->tell(inventory);
   } else {
-    journal(Level::Debug, "providers", "provider=", name_, " cannot list what it has: ", std::string(owned.status().message()));
+    journal(Level::Debug, "providers", "provider=", name_,
+            " cannot list what it has: ", std::string(owned.status().message()));
   }
 }
 
 // Workers of an earlier life of this server: looked at like any other.
 void ProviderDesk::adopt(const std::vector<providers::OwnedWorker>& owned) {
   const std::lock_guard lock(mutex_);
-  if (provider_ == nullptr) return;   // closed meanwhile
+  if (provider_ == nullptr) return;  // closed meanwhile
   for (const providers::OwnedWorker& one : owned) {
     const auto [it, is_new] = held_.try_emplace(WorkerId(one.handle.worker_id));
     if (!is_new) continue;
@@ -200,7 +206,7 @@ void ProviderDesk::adopt(const std::vector<providers::OwnedWorker>& owned) {
     it->second.handle = one.handle.id;
     it->second.asked = clock_.now().mono;
     it->second.due = clock_.now().mono + kLookEvery;
-    it->second.registered = true;   // or the engine's deadline ends it: no need to look every second
+    it->second.registered = true;  // or the engine's deadline ends it: no need to look every second
   }
 }
 

@@ -43,7 +43,8 @@ absl::StatusOr<core::Reply> EngineLine::ask_and_wait(core::Command command, Dura
   auto answer = std::make_shared<std::promise<absl::StatusOr<core::Reply>>>();
   std::future<absl::StatusOr<core::Reply>> coming = answer->get_future();
   ask(std::move(command), [answer](absl::StatusOr<core::Reply> reply) { answer->set_value(std::move(reply)); });
-  if (coming.wait_for(patience) != std::future_status::ready) return absl::UnavailableError("the engine did not answer in time");
+  if (coming.wait_for(patience) != std::future_status::ready)
+    return absl::UnavailableError("the engine did not answer in time");
   return coming.get();
 }
 

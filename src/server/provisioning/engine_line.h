@@ -34,8 +34,8 @@ class EngineLine : public std::enable_shared_from_this<EngineLine> {
   void keep(core::Command command);
 
   std::mutex posting_;
-  Post post_;                              // empty: closed
-  std::mutex keeping_;                     // never held while something is posted
+  Post post_;           // empty: closed
+  std::mutex keeping_;  // never held while something is posted
   std::vector<core::Command> kept_;
 };
 

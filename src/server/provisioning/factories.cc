@@ -13,7 +13,8 @@
 namespace hodei::server {
 namespace {
 
-using Make = absl::StatusOr<std::unique_ptr<providers::Provider>> (*)(const providers::ProviderConfig&, const providers::Installation&);
+using Make = absl::StatusOr<std::unique_ptr<providers::Provider>> (*)(const providers::ProviderConfig&,
+                                                                      const providers::Installation&);
 
 struct Factory {
   std::string_view type;
@@ -22,19 +23,16 @@ struct Factory {
 
 // One line each; what starts with the same program keeps its own type.
 constexpr Factory kFactories[] = {
-    {"process", providers::make_process_provider},
-    {"docker", providers::make_docker_provider},
-    {"kubernetes", providers::make_kubernetes_provider},
-    {"firecracker", providers::make_firecracker_provider},
-    {"custom", providers::make_custom_provider},
-    {"ec2", providers::make_custom_provider},
-    {"azurevm", providers::make_custom_provider},
-    {"cloudrun", providers::make_custom_provider},
+    {"process", providers::make_process_provider},       {"docker", providers::make_docker_provider},
+    {"kubernetes", providers::make_kubernetes_provider}, {"firecracker", providers::make_firecracker_provider},
+    {"custom", providers::make_custom_provider},         {"ec2", providers::make_custom_provider},
+    {"azurevm", providers::make_custom_provider},        {"cloudrun", providers::make_custom_provider},
     {"lambda", providers::make_custom_provider},
 };
 
 const Factory* find(const std::string& type) {
-  const Factory* found = std::find_if(std::begin(kFactories), std::end(kFactories), [&](const Factory& f) { return f.type == type; });
+  const Factory* found =
+      std::find_if(std::begin(kFactories), std::end(kFactories), [&](const Factory& f) { return f.type == type; });
   return found == std::end(kFactories) ? nullptr : found;
 }
 

@@ -1,5 +1,5 @@
-// For the tests of the provisioner: a provider that does what the test says, an engine that remembers what it is told, and
-// a clock moved by hand.
+// For the tests of the provisioner: a provider that does what the test says, an engine that remembers what it is told,
+// and a clock moved by hand.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace hodei::server {
 
-constexpr auto kPatience = std::chrono::seconds(20);   // of a test, for what must come
+constexpr auto kPatience = std::chrono::seconds(20);  // of a test, for what must come
 
 class HandClock final : public Clock {
  public:
@@ -33,15 +33,15 @@ class HandClock final : public Clock {
 struct FakeWorld {
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<std::string, providers::WorkerStatus> things;   // by worker id
-  std::vector<std::string> calls;          // "create w1", …
-  int objects = 0;                         // providers alive
+  std::map<std::string, providers::WorkerStatus> things;  // by worker id
+  std::vector<std::string> calls;                         // "create w1", …
+  int objects = 0;                                        // providers alive
   std::map<std::string, providers::WorkerSpec> specs;
   providers::Provider::Changed watcher;
   absl::Status create_answer, destroy_answer;
   providers::WorkerStatus fresh{providers::WorkerPhase::Running, "", false};
   providers::Health health{providers::HealthState::Healthy, ""};
-  std::set<std::string> stuck;             // calls that do not return: "create", "health", …
+  std::set<std::string> stuck;  // calls that do not return: "create", "health", …
 
   // With the mutex held: notes the call, and waits as long as it is stuck.
   void enter(std::unique_lock<std::mutex>& lock, const std::string& verb, const std::string& worker) {
@@ -79,7 +79,9 @@ class FakeMaker final : public providers::Provider {
     world_->changed.notify_all();
   }
 
-  providers::Capabilities capabilities() const override { return {.max_cpu_milli = 4000, .images = true, .max_workers = 7}; }
+  providers::Capabilities capabilities() const override {
+    return {.max_cpu_milli = 4000, .images = true, .max_workers = 7};
+  }
   Duration estimated_startup_time() const override { return 1s; }
   providers::Health health_check() override {
     std::unique_lock lock(world_->mutex);
@@ -136,8 +138,10 @@ class FakeEngine {
       if (std::holds_alternative<core::MakeOtp>(command)) answer = core::OtpMade{};
       if (std::holds_alternative<core::Question>(command)) answer = core::ProviderViews{providers_};
       if (away_) answer = absl::UnavailableError("the store is not available");
-      if (away_) ++refused_;
-      else told_.push_back(std::move(command));
+      if (away_)
+        ++refused_;
+      else
+        told_.push_back(std::move(command));
       changed_.notify_all();
     }
     if (reply) reply(std::move(answer));
@@ -145,7 +149,8 @@ class FakeEngine {
 
   // The n-th command of this kind for which `right` answers true.
   template <class C>
-  std::optional<C> wait(const std::function<bool(const C&)>& right = [](const C&) { return true; }, int n = 1) {
+  std::optional<C> wait(
+      const std::function<bool(const C&)>& right = [](const C&) { return true; }, int n = 1) {
     std::unique_lock lock(mutex_);
     std::optional<C> found;
     changed_.wait_for(lock, kPatience, [&] { return (found = find<C>(right, n)).has_value(); });
@@ -158,7 +163,8 @@ class FakeEngine {
   template <class C>
   int count() {
     const std::lock_guard lock(mutex_);
-    return static_cast<int>(std::count_if(told_.begin(), told_.end(), [](const auto& c) { return std::holds_alternative<C>(c); }));
+    return static_cast<int>(
+        std::count_if(told_.begin(), told_.end(), [](const auto& c) { return std::holds_alternative<C>(c); }));
   }
   // Until so many commands found no store.
   bool has_refused(int n) {

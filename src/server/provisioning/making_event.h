@@ -12,7 +12,7 @@ struct MakingEvent {
   enum class What { Made, Failed, Registered, Destroyed };
   What what{};
   std::string provider;
-  Duration took{0};                        // since the engine asked
+  Duration took{0};  // since the engine asked
 };
 
 using OnMaking = std::function<void(const MakingEvent&)>;

@@ -19,7 +19,8 @@ TEST(Crew, RunsWhatItIsGivenOnNoMoreThreadsThanItMay) {
   for (int i = 0; i < 50; ++i) {
     ASSERT_TRUE(crew.add([&] {
       const int now = ++at_once;
-      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
       --at_once;
       if (++done == 50) all.set_value();
     }));
@@ -54,7 +55,7 @@ TEST(Crew, LeavesBehindWhatHangs) {
     EXPECT_FALSE(crew.stop(1ms));
   }
   go->set_value();
-  ended->get_future().wait();   // it still could use what it holds
+  ended->get_future().wait();  // it still could use what it holds
 }
 
 TEST(Factories, NameTheTypesThatThereAre) {

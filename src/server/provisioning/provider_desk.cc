@@ -23,7 +23,10 @@ std::string seconds_text(Duration d) { return fmt::format("{:.3f} s", static_cas
 }  // namespace
 
 ProviderDesk::ProviderDesk(std::string name, std::shared_ptr<EngineLine> line, const Clock& clock, OnMaking on_making)
-    : name_(std::move(name)), line_(std::move(line)), clock_(clock), on_making_(std::move(on_making)),
+    : name_(std::move(name)),
+      line_(std::move(line)),
+      clock_(clock),
+      on_making_(std::move(on_making)),
       no_provider_(absl::UnavailableError("not ready yet")) {}
 
 absl::StatusOr<ProviderDesk::ProviderPtr> ProviderDesk::provider() {
@@ -75,15 +78,18 @@ void ProviderDesk::close(Duration patience) {
     no_provider_ = absl::UnavailableError("the provider was removed, or the server is stopping");
     held_.clear();
     ending_ = true;
-    open_door_ = nullptr;   // whoever still hangs in a call must not come back to a server that is gone
+    open_door_ = nullptr;  // whoever still hangs in a call must not come back to a server that is gone
   }
   // Real time, whatever the clock says: this waits for threads.
   const auto give_up = deadline_in(patience);
-  const auto left = [&] { return std::max(Duration(0), std::chrono::duration_cast<Duration>(give_up - deadline_in(Duration(0)))); };
+  const auto left = [&] {
+    return std::max(Duration(0), std::chrono::duration_cast<Duration>(give_up - deadline_in(Duration(0))));
+  };
   if (old != nullptr) {
     auto unwatched = std::make_shared<std::promise<void>>();
     std::future<void> done = unwatched->get_future();
-    if (checkers_.add([old = std::move(old), unwatched] { old->unwatch(), unwatched->set_value(); })) done.wait_for(left());
+    if (checkers_.add([old = std::move(old), unwatched] { old->unwatch(), unwatched->set_value(); }))
+      done.wait_for(left());
   }
   for (Crew* crew : {&creators_, &enders_, &lookers_, &checkers_}) crew->stop(left());
 }
@@ -109,7 +115,7 @@ void ProviderDesk::create(const core::WorkerRecordPtr& record) {
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
-    if (ending_) return;   // the next server finds it recorded, and not made
+    if (ending_) return;  // the next server finds it recorded, and not made
     const auto [it, is_new] = held_.try_emplace(id);
     Held& held = it->second;
     if (!is_new) {
@@ -126,7 +132,8 @@ void ProviderDesk::create(const core::WorkerRecordPtr& record) {
   }
   if (!made_already.empty()) line_->tell(core::WorkerMade{id, made_already});
   if (full) {
-    failed(id, clock_.now().mono, core::MakingFailure::Room, cat(kMaxWaiting, " workers wait already to be made by this provider"));
+    failed(id, clock_.now().mono, core::MakingFailure::Room,
+           cat(kMaxWaiting, " workers wait already to be made by this provider"));
   }
 }
 
@@ -146,7 +153,8 @@ void ProviderDesk::make(const WorkerId& worker) {
     RETURN_IF_ERROR(open_doors(*maker));
     providers::WorkerSpec spec = spec_of(*record, address);
     spec.token = random_uuid();
-    const absl::Status known = line_->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker}, kTokenPatience).status();
+    const absl::Status known =
+        line_->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker}, kTokenPatience).status();
     if (!known.ok()) return absl::UnavailableError(cat("no token for it: ", std::string(known.message())));
     return maker->create_worker(spec);
   };
@@ -159,7 +167,7 @@ void ProviderDesk::made(const WorkerId& worker, const absl::StatusOr<providers::
   {
     const std::lock_guard lock(mutex_);
     const auto it = held_.find(worker);
-    if (it == held_.end()) return;   // closed
+    if (it == held_.end()) return;  // closed
     Held& held = it->second;
     asked = held.asked;
     if (handle.ok()) held.handle = handle->id;
@@ -177,14 +185,16 @@ void ProviderDesk::made(const WorkerId& worker, const absl::StatusOr<providers::
   if (is_unwanted) return queue_end(worker);
   if (!handle.ok()) return failed(worker, asked, failure_of(handle.status()), std::string(handle.status().message()));
   const Duration took = clock_.now().mono - asked;
-  journal(Level::Info, "providers", "made worker=", worker.str(), " provider=", name_, " ref=", handle->id, " in ", seconds_text(took));
+  journal(Level::Info, "providers", "made worker=", worker.str(), " provider=", name_, " ref=", handle->id, " in ",
+          seconds_text(took));
   line_->tell(core::WorkerMade{worker, handle->id});
   if (on_making_) on_making_({MakingEvent::What::Made, name_, took});
 }
 
 void ProviderDesk::failed(const WorkerId& worker, MonoTime asked, core::MakingFailure kind, const std::string& why) {
   const Duration took = asked.is_set() ? clock_.now().mono - asked : Duration(0);
-  journal(Level::Warn, "providers", "failed worker=", worker.str(), " provider=", name_, " after ", seconds_text(took), ": ", why);
+  journal(Level::Warn, "providers", "failed worker=", worker.str(), " provider=", name_, " after ", seconds_text(took),
+          ": ", why);
   line_->tell(core::WorkerFailed{worker, kind, why});
   if (on_making_) on_making_({MakingEvent::What::Failed, name_, took});
 }
@@ -201,7 +211,8 @@ void ProviderDesk::registered(const WorkerId& worker) {
     if (held.record == nullptr) return;
     took = clock_.now().mono - held.asked;
   }
-  journal(Level::Info, "providers", "registered worker=", worker.str(), " provider=", name_, " in ", seconds_text(took));
+  journal(Level::Info, "providers", "registered worker=", worker.str(), " provider=", name_, " in ",
+          seconds_text(took));
   if (on_making_) on_making_({MakingEvent::What::Registered, name_, took});
 }
 
@@ -216,7 +227,7 @@ void ProviderDesk::destroy(const WorkerId& worker, const std::string& handle) {
       held.destroy_wanted = true;
       return;
     }
-    held.step = Step::ToDestroy;   // one that was only queued is never made
+    held.step = Step::ToDestroy;  // one that was only queued is never made
     held.due = kNever;
   }
   queue_end(worker);
@@ -259,12 +270,13 @@ void ProviderDesk::end(const WorkerId& worker) {
   if (!done.ok()) {
     // A provider that is away for an hour is not worth a line every half minute.
     if (tries == 1 || tries % 10 == 0) {
-      journal(Level::Warn, "providers", "cannot destroy worker=", worker.str(), " provider=", name_, " attempt=", tries, ": ",
-              std::string(done.message()));
+      journal(Level::Warn, "providers", "cannot destroy worker=", worker.str(), " provider=", name_, " attempt=", tries,
+              ": ", std::string(done.message()));
     }
     return;
   }
-  journal(Level::Info, "providers", "destroyed worker=", worker.str(), " provider=", name_, " after ", seconds_text(clock_.now().mono - asked));
+  journal(Level::Info, "providers", "destroyed worker=", worker.str(), " provider=", name_, " after ",
+          seconds_text(clock_.now().mono - asked));
   line_->tell(core::WorkerDestroyed{worker});
   if (on_making_) on_making_({MakingEvent::What::Destroyed, name_, clock_.now().mono - asked});
 }

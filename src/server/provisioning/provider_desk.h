@@ -1,7 +1,8 @@
 // One provider at work: what it is asked to make and to end, what it has made, and how it is.
 //
 // Every call to the provider is made by a crew, never by who asked for it. Nothing is called while the mutex is held. A
-// worker is destroyed only after its create has returned, however late that is, so that nothing is made behind a destroy.
+// worker is destroyed only after its create has returned, however late that is, so that nothing is made behind a
+// destroy.
 #pragma once
 
 #include <chrono>
@@ -25,10 +26,10 @@ using OpenDoor = std::function<absl::Status(const std::string& host)>;
 class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
  public:
   static constexpr size_t kCreators = 4, kEnders = 2, kLookers = 2;
-  static constexpr size_t kMaxWaiting = 20'000;       // of each crew
+  static constexpr size_t kMaxWaiting = 20'000;  // of each crew
   static constexpr Duration kHealthEvery = 30s;
   static constexpr Duration kInventoryEvery = 60s;
-  static constexpr Duration kLookEvery = 1s;          // until it registers
+  static constexpr Duration kLookEvery = 1s;  // until it registers
   static constexpr Duration kLookAtRegisteredEvery = 10s;
   static constexpr Duration kTokenPatience = 10s;
   static constexpr Duration kLongestBackOff = 30s;
@@ -64,12 +65,12 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   enum class Step { Queued, Creating, There, ToDestroy, Destroying };
   struct Held {
     Step step = Step::Queued;
-    core::WorkerRecordPtr record;          // null: found, not asked for
+    core::WorkerRecordPtr record;  // null: found, not asked for
     std::string handle;
     MonoTime asked{0};
-    MonoTime due = kNever;                 // the next look, or the next attempt to destroy
-    uint32_t tries = 0;                    // to destroy
-    bool destroy_wanted = false;           // as soon as its create returns
+    MonoTime due = kNever;        // the next look, or the next attempt to destroy
+    uint32_t tries = 0;           // to destroy
+    bool destroy_wanted = false;  // as soon as its create returns
     bool runs_told = false;
     bool registered = false;
     bool looking = false;
@@ -87,11 +88,11 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void take_inventory();
   void adopt(const std::vector<providers::OwnedWorker>& owned);
 
-  void changed(const std::string& worker);            // the provider says so
+  void changed(const std::string& worker);  // the provider says so
   void queue_end(const WorkerId& worker);
   void failed(const WorkerId& worker, MonoTime asked, core::MakingFailure kind, const std::string& why);
-  void start_checks(MonoTime now);                    // with the mutex held
-  bool hangs_now(MonoTime now);                       // likewise; true once for each check that hangs
+  void start_checks(MonoTime now);  // with the mutex held
+  bool hangs_now(MonoTime now);     // likewise; true once for each check that hangs
   absl::StatusOr<ProviderPtr> provider();
   absl::Status open_doors(providers::Provider& provider);
   void add_look(const WorkerId& worker, Held& held);  // likewise
@@ -103,14 +104,14 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   const OnMaking on_making_;
 
   std::mutex mutex_;
-  std::condition_variable emptied_;                   // held_ has nothing left
-  bool ending_ = false;                               // nothing is made any more
+  std::condition_variable emptied_;  // held_ has nothing left
+  bool ending_ = false;              // nothing is made any more
   ProviderPtr provider_;
-  absl::Status no_provider_;                          // why there is none
+  absl::Status no_provider_;  // why there is none
   std::string server_address_;
-  OpenDoor open_door_;                                // empty: there are no doors
+  OpenDoor open_door_;  // empty: there are no doors
   std::map<WorkerId, Held> held_;
-  core::ProviderFacts facts_;                         // as last seen
+  core::ProviderFacts facts_;  // as last seen
   MonoTime health_due_{0}, inventory_due_{0};
   MonoTime checking_since_ = kNever;
   bool hung_told_ = false;

@@ -10,7 +10,7 @@
 namespace hodei::server {
 namespace {
 
-constexpr Duration kLongestNap = 1s;       // what the engine could not take is said again after it
+constexpr Duration kLongestNap = 1s;  // what the engine could not take is said again after it
 
 absl::Status no_such(const std::string& provider) {
   return absl::NotFoundError(cat("provider '", provider, "' is not there; see `hodei provider list`"));
@@ -71,7 +71,8 @@ void Provisioner::run() {
       repeat_at = now + kLongestNap;
     }
     MonoTime next = now + kLongestNap;
-    for (const auto& [name, place] : places_) next = std::min(next, place.desk->tick());   // only this thread changes them
+    for (const auto& [name, place] : places_)
+      next = std::min(next, place.desk->tick());  // only this thread changes them
     lock.lock();
     const Duration nap = std::max(Duration(0), next - clock_.now().mono);
     wake_.wait_for(lock, nap, [this] { return stopping_ || woken_ || news_; });
@@ -100,7 +101,8 @@ void Provisioner::drop_desks_not_in(const Rows& rows) {
   {
     const std::lock_guard lock(mutex_);
     for (auto it = places_.begin(); it != places_.end();) {
-      const bool stays = std::any_of(rows.begin(), rows.end(), [&](const auto& view) { return view.provider.row.name == it->first; });
+      const bool stays =
+          std::any_of(rows.begin(), rows.end(), [&](const auto& view) { return view.provider.row.name == it->first; });
       if (!stays) gone.push_back(it->second.desk);
       it = stays ? std::next(it) : places_.erase(it);
     }
@@ -132,7 +134,9 @@ void Provisioner::keep_desk(const core::ProviderView& view) {
   known->set_server_address(address, std::move(open_door));
   if (is_changed) {
     absl::StatusOr<std::unique_ptr<providers::Provider>> made = setup_.make(config_of(row), setup_.installation);
-    if (!made.ok()) journal(Level::Error, "providers", "provider=", row.name, " cannot be used: ", std::string(made.status().message()));
+    if (!made.ok())
+      journal(Level::Error, "providers", "provider=", row.name,
+              " cannot be used: ", std::string(made.status().message()));
     known->use(made.ok() ? absl::StatusOr<std::shared_ptr<providers::Provider>>(std::move(*made)) : made.status());
   } else if (!view.provider.seen) {
     known->look_at_everything();
@@ -198,7 +202,8 @@ void Provisioner::destroy(const core::DestroyWorker& wish) {
   if (is_early(wish)) return;
   if (const auto ender = desk(wish.provider)) return ender->destroy(wish.worker, wish.handle);
   // A provider is not removed while it has workers; whoever took it out of the store took them too.
-  journal(Level::Warn, "providers", "worker=", wish.worker.str(), " cannot be destroyed: ", std::string(no_such(wish.provider).message()));
+  journal(Level::Warn, "providers", "worker=", wish.worker.str(),
+          " cannot be destroyed: ", std::string(no_such(wish.provider).message()));
   line_->tell(core::WorkerDestroyed{wish.worker});
 }
 
@@ -210,7 +215,8 @@ void Provisioner::check(const core::ProviderRow& row, std::function<void(const a
   const auto look = [make = setup_.make, installation = setup_.installation, config = config_of(row), done] {
     done(make(config, installation).status());
   };
-  if (!checkers_.add(look)) done(absl::ResourceExhaustedError("too many providers are being checked; try again in a moment"));
+  if (!checkers_.add(look))
+    done(absl::ResourceExhaustedError("too many providers are being checked; try again in a moment"));
 }
 
 void Provisioner::check_health(const std::string& name, ProviderDesk::HealthTo done) {
@@ -221,9 +227,11 @@ void Provisioner::check_health(const std::string& name, ProviderDesk::HealthTo d
 void Provisioner::worker_logs(const core::WorkerRecord& record, size_t tail, ProviderDesk::LogsTo done) {
   const std::optional<core::Made>& made = record.info.made;
   if (!made) {
-    return done(absl::FailedPreconditionError(cat("worker '", record.info.id.str(), "' was started by hand: its log is where it was started")));
+    return done(absl::FailedPreconditionError(
+        cat("worker '", record.info.id.str(), "' was started by hand: its log is where it was started")));
   }
-  if (const auto asked = desk(made->provider)) return asked->worker_logs(record.info.id, made->handle, tail, std::move(done));
+  if (const auto asked = desk(made->provider))
+    return asked->worker_logs(record.info.id, made->handle, tail, std::move(done));
   done(no_such(made->provider));
 }
 

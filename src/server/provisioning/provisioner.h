@@ -1,4 +1,5 @@
-// Makes workers as the engine wants them, through the providers that are stored, and tells the engine what became of them.
+// Makes workers as the engine wants them, through the providers that are stored, and tells the engine what became of
+// them.
 //
 // The loop's thread only leaves wishes here. One thread, the clerk, keeps a desk for every provider and starts what is
 // due; each desk has a few threads that call its provider. Must outlive the loop.
@@ -26,18 +27,19 @@ struct ProvisionerSetup {
                                                                                   const providers::Installation&)>;
   Make make;
   providers::Installation installation;
-  OnMaking on_making;                      // may be empty; called from any thread
+  OnMaking on_making;  // may be empty; called from any thread
 };
 
 class Provisioner final : public WorkerMaker {
  public:
   static constexpr Duration kStopPatience = 800ms;
-  static constexpr size_t kMaxEarly = 100'000;        // wishes that came before the providers were known
+  static constexpr size_t kMaxEarly = 100'000;  // wishes that came before the providers were known
 
   Provisioner(EngineLine::Post post, const Clock& clock, ProvisionerSetup setup);
   ~Provisioner() override { stop(); }
 
-  // `server_address` is where workers find the server unless their provider says otherwise. Wishes that came earlier wait.
+  // `server_address` is where workers find the server unless their provider says otherwise. Wishes that came earlier
+  // wait.
   void start(const std::string& server_address, OpenDoor open_door = nullptr);
   // Destroys every worker of every provider, and makes no more. False: the time was not enough.
   bool end_all(Duration patience);
@@ -73,7 +75,7 @@ class Provisioner final : public WorkerMaker {
   void grant_early();
   std::shared_ptr<ProviderDesk> desk(const std::string& name);
   std::vector<std::shared_ptr<ProviderDesk>> desks();
-  bool is_early(const Wish& wish);         // kept for later
+  bool is_early(const Wish& wish);  // kept for later
 
   const Clock& clock_;
   const ProvisionerSetup setup_;
@@ -83,8 +85,8 @@ class Provisioner final : public WorkerMaker {
   std::condition_variable wake_;
   bool stopping_ = false;
   bool woken_ = false;
-  bool loaded_ = false;                    // the providers are known
-  bool ask_again_ = false;                 // for them: there was no store
+  bool loaded_ = false;     // the providers are known
+  bool ask_again_ = false;  // for them: there was no store
   std::string server_address_;
   OpenDoor open_door_;
   std::optional<Rows> news_;

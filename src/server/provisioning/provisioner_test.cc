@@ -41,13 +41,13 @@ class ProvisionerTest : public testing::Test {
 
   void build() {
     ProvisionerSetup setup;
-    setup.make = [this](const providers::ProviderConfig& config, const providers::Installation&)
-        -> absl::StatusOr<std::unique_ptr<providers::Provider>> {
+    setup.make = [this](const providers::ProviderConfig& config,
+                        const providers::Installation&) -> absl::StatusOr<std::unique_ptr<providers::Provider>> {
       if (config.options.contains("bad")) return absl::InvalidArgumentError("options.bad: is bad");
       return std::make_unique<FakeMaker>(worlds_.at(config.name));
     };
-    maker_ = std::make_unique<Provisioner>([this](core::Command c, const ReplyTo& r) { engine_.post(std::move(c), r); }, clock_,
-                                           std::move(setup));
+    maker_ = std::make_unique<Provisioner>([this](core::Command c, const ReplyTo& r) { engine_.post(std::move(c), r); },
+                                           clock_, std::move(setup));
   }
 
   void start() {
@@ -66,7 +66,9 @@ class ProvisionerTest : public testing::Test {
     record->info.made = core::Made{.provider = provider, .pool = "p"};
     maker_->create({record});
   }
-  void destroy(const std::string& worker, const std::string& handle = "") { maker_->destroy({"one", WorkerId(worker), handle}); }
+  void destroy(const std::string& worker, const std::string& handle = "") {
+    maker_->destroy({"one", WorkerId(worker), handle});
+  }
 
   void pass(Duration time) {
     clock_.advance(time);
@@ -141,7 +143,7 @@ TEST_F(ProvisionerTest, ASlowProviderHoldsUpNobodyElse) {
   EXPECT_TRUE(engine_.of<core::WorkerMade>("quick"));
   EXPECT_EQ(engine_.count<core::WorkerMade>(), 1);
   const std::lock_guard lock(world().mutex);
-  EXPECT_LE(world().calls.size(), ProviderDesk::kCreators + 2);   // and health and list
+  EXPECT_LE(world().calls.size(), ProviderDesk::kCreators + 2);  // and health and list
 }
 
 TEST_F(ProvisionerTest, DestroysOnlyAfterTheCreateReturned) {
@@ -181,14 +183,16 @@ TEST_F(ProvisionerTest, WhatOnlyWaitedToBeMadeIsNeverMade) {
   world().stuck = {"create"};
   start();
   for (size_t i = 0; i < ProviderDesk::kCreators; ++i) create("busy-" + std::to_string(i));
-  ASSERT_TRUE(world().wait([&] { return std::count_if(world().calls.begin(), world().calls.end(), [](const auto& call) {
-                                   return call.starts_with("create busy");
-                                 }) == ProviderDesk::kCreators; }));
+  ASSERT_TRUE(world().wait([&] {
+    return std::count_if(world().calls.begin(), world().calls.end(),
+                         [](const auto& call) { return call.starts_with("create busy"); }) == ProviderDesk::kCreators;
+  }));
   create("late");
   destroy("late");
   ASSERT_TRUE(engine_.of<core::WorkerDestroyed>("late"));
   world().free("create");
-  for (size_t i = 0; i < ProviderDesk::kCreators; ++i) ASSERT_TRUE(engine_.of<core::WorkerMade>("busy-" + std::to_string(i)));
+  for (size_t i = 0; i < ProviderDesk::kCreators; ++i)
+    ASSERT_TRUE(engine_.of<core::WorkerMade>("busy-" + std::to_string(i)));
   create("after");
   ASSERT_TRUE(engine_.of<core::WorkerMade>("after"));
   const std::lock_guard lock(world().mutex);
@@ -258,7 +262,7 @@ TEST_F(ProvisionerTest, LooksAtOnceWhenTheProviderSaysThatSomethingChanged) {
   }
   ASSERT_TRUE(watcher);
   watcher("w1");
-  EXPECT_TRUE(engine_.of<core::WorkerRuns>("w1"));   // no time has passed
+  EXPECT_TRUE(engine_.of<core::WorkerRuns>("w1"));  // no time has passed
 }
 
 TEST_F(ProvisionerTest, LooksSeldomAtAWorkerThatHasRegistered) {
@@ -266,7 +270,10 @@ TEST_F(ProvisionerTest, LooksSeldomAtAWorkerThatHasRegistered) {
   create("w1");
   ASSERT_TRUE(engine_.of<core::WorkerRuns>("w1"));
   maker_->registered(WorkerId("w1"));
-  const int looks = [&] { const std::lock_guard lock(world().mutex); return world().count("status w1"); }();
+  const int looks = [&] {
+    const std::lock_guard lock(world().mutex);
+    return world().count("status w1");
+  }();
   create("w2");
   ASSERT_TRUE(engine_.of<core::WorkerRuns>("w2"));
   pass(ProviderDesk::kLookEvery);
@@ -314,7 +321,7 @@ TEST_F(ProvisionerTest, WithoutATokenNothingIsMade) {
   start();
   engine_.set_away(true);
   create("w1");
-  ASSERT_TRUE(engine_.has_refused(2));   // the token, and that it failed for want of it
+  ASSERT_TRUE(engine_.has_refused(2));  // the token, and that it failed for want of it
   engine_.set_away(false);
   ASSERT_TRUE(world().wait([&] { return pass(1s), engine_.count<core::WorkerFailed>() == 1; }));
   const auto failed = engine_.of<core::WorkerFailed>("w1");
@@ -330,11 +337,15 @@ TEST_F(ProvisionerTest, ACheckOfHealthThatHangsIsUnhealthy) {
     const std::lock_guard lock(world().mutex);
     world().stuck = {"health"};
   }
-  const int before = [&] { const std::lock_guard lock(world().mutex); return world().count("health"); }();
+  const int before = [&] {
+    const std::lock_guard lock(world().mutex);
+    return world().count("health");
+  }();
   pass(ProviderDesk::kHealthEvery);
   ASSERT_TRUE(world().wait([&] { return world().count("health") > before; }));
   pass(providers::kCallTimeout);
-  EXPECT_TRUE(engine_.wait<core::ProviderSeen>([](const auto& seen) { return seen.health == core::HealthState::Unhealthy; }));
+  EXPECT_TRUE(
+      engine_.wait<core::ProviderSeen>([](const auto& seen) { return seen.health == core::HealthState::Unhealthy; }));
 }
 
 TEST_F(ProvisionerTest, StopsAlthoughAProviderHangs) {

@@ -19,8 +19,8 @@ providers::WorkerSpec spec_of(const core::WorkerRecord& record, const std::strin
 // Whose fault it is that a create failed.
 core::MakingFailure failure_of(const absl::Status& why);
 
-// Where workers of this machine and of others find a server that listens there: `0.0.0.0:50051` becomes an address of this
-// machine that is not loopback, where it has one.
+// Where workers of this machine and of others find a server that listens there: `0.0.0.0:50051` becomes an address of
+// this machine that is not loopback, where it has one.
 std::string reachable(const std::string& listen);
 
 }  // namespace hodei::server

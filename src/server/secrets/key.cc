@@ -37,7 +37,7 @@ bool from_hex(std::string_view text, SecretKey& key) {
 bool from_base64(std::string_view text, SecretKey& key) {
   uint8_t out[48];
   const int got = EVP_DecodeBlock(out, reinterpret_cast<const uint8_t*>(text.data()), static_cast<int>(text.size()));
-  if (got != 33 || text.back() != '=') return false;   // 32 bytes and the padding, read as one more
+  if (got != 33 || text.back() != '=') return false;  // 32 bytes and the padding, read as one more
   std::memcpy(key.data(), out, key.size());
   return true;
 }
@@ -87,7 +87,8 @@ absl::Status make_file(const std::string& path, const std::string& folder) {
 absl::StatusOr<SecretKey> key_in_file(const std::string& path) {
   const absl::StatusOr<std::string> text = read_file(path);
   if (!text.ok()) {
-    return absl::InvalidArgumentError(cat("secret_key_file: cannot read ", path, ": ", std::string(text.status().message()),
+    return absl::InvalidArgumentError(cat("secret_key_file: cannot read ", path, ": ",
+                                          std::string(text.status().message()),
                                           "; make one with: openssl rand -hex 32 > ", path));
   }
   const absl::StatusOr<SecretKey> key = parse_key(*text);
@@ -102,8 +103,9 @@ absl::StatusOr<SecretKey> parse_key(std::string_view text) {
   SecretKey key;
   if (text.size() == kHexLength && from_hex(text, key)) return key;
   if (text.size() == kBase64Length && from_base64(text, key)) return key;
-  return absl::InvalidArgumentError("does not hold a key of 32 bytes as 64 hexadecimal digits or in base64; make one with "
-                                    "`openssl rand -hex 32`");
+  return absl::InvalidArgumentError(
+      "does not hold a key of 32 bytes as 64 hexadecimal digits or in base64; make one with "
+      "`openssl rand -hex 32`");
 }
 
 absl::StatusOr<SecretKey> find_key(const KeySource& source) {

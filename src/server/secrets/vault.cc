@@ -51,11 +51,12 @@ std::string Vault::seal(const SealedFor& what, std::string_view value) const {
   const std::string belongs = associated(what);
   const Cipher cipher = new_cipher();
   int length = 0;
-  const bool sealed = EVP_EncryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key_.data(), nonce) == 1 &&
-                      EVP_EncryptUpdate(cipher.get(), nullptr, &length, bytes(belongs), static_cast<int>(belongs.size())) == 1 &&
-                      EVP_EncryptUpdate(cipher.get(), at, &length, bytes(value), static_cast<int>(value.size())) == 1 &&
-                      EVP_EncryptFinal_ex(cipher.get(), at + length, &length) == 1 &&
-                      EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_GET_TAG, kTagBytes, at + value.size()) == 1;
+  const bool sealed =
+      EVP_EncryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key_.data(), nonce) == 1 &&
+      EVP_EncryptUpdate(cipher.get(), nullptr, &length, bytes(belongs), static_cast<int>(belongs.size())) == 1 &&
+      EVP_EncryptUpdate(cipher.get(), at, &length, bytes(value), static_cast<int>(value.size())) == 1 &&
+      EVP_EncryptFinal_ex(cipher.get(), at + length, &length) == 1 &&
+      EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_GET_TAG, kTagBytes, at + value.size()) == 1;
   HODEI_CHECK(sealed);
   return out;
 }
@@ -68,13 +69,17 @@ size_t Vault::value_size(std::string_view sealed) { return sealed.size() < kOver
 
 absl::StatusOr<std::string> Vault::open(const SealedFor& what, std::string_view sealed) const {
   if (sealed.size() < kOverhead || sealed[0] != kSealVersion) {
-    return absl::DataLossError(cat("secret '", what.name, "' is stored in a form that this server does not know; set it again "
-                                   "with `hodei secret set ", what.name, "`"));
+    return absl::DataLossError(cat("secret '", what.name,
+                                   "' is stored in a form that this server does not know; set it again "
+                                   "with `hodei secret set ",
+                                   what.name, "`"));
   }
   if (!is_mine(sealed)) {
     return absl::FailedPreconditionError(
-        cat("secret '", what.name, "' was sealed with another key than the server has now; start the server with the key of "
-            "that time (secret_key_file or HODEI_SECRET_KEY), or set the secret again with `hodei secret set ", what.name, "`"));
+        cat("secret '", what.name,
+            "' was sealed with another key than the server has now; start the server with the key of "
+            "that time (secret_key_file or HODEI_SECRET_KEY), or set the secret again with `hodei secret set ",
+            what.name, "`"));
   }
   std::string value(value_size(sealed), '\0');
   auto* at = reinterpret_cast<uint8_t*>(value.data());
@@ -86,10 +91,12 @@ absl::StatusOr<std::string> Vault::open(const SealedFor& what, std::string_view 
   const bool opened =
       EVP_DecryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key_.data(), bytes(sealed.substr(kNonceAt))) == 1 &&
       EVP_DecryptUpdate(cipher.get(), nullptr, &length, bytes(belongs), static_cast<int>(belongs.size())) == 1 &&
-      EVP_DecryptUpdate(cipher.get(), at, &length, bytes(sealed.substr(kValueAt)), static_cast<int>(value.size())) == 1 &&
+      EVP_DecryptUpdate(cipher.get(), at, &length, bytes(sealed.substr(kValueAt)), static_cast<int>(value.size())) ==
+          1 &&
       EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_SET_TAG, kTagBytes, tag.data()) == 1 &&
       EVP_DecryptFinal_ex(cipher.get(), value.empty() ? &none : at + length, &length) == 1;
-  if (!opened) return absl::DataLossError(cat("secret '", what.name, "' is damaged, or belongs to something else; set it again"));
+  if (!opened)
+    return absl::DataLossError(cat("secret '", what.name, "' is damaged, or belongs to something else; set it again"));
   return value;
 }
 

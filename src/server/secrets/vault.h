@@ -1,5 +1,5 @@
-// Seals values so that only this server's key opens them: AES-256-GCM with a fresh nonce each time. What a value belongs to
-// is part of the seal: bytes that were moved to another name or namespace do not open.
+// Seals values so that only this server's key opens them: AES-256-GCM with a fresh nonce each time. What a value
+// belongs to is part of the seal: bytes that were moved to another name or namespace do not open.
 //
 // Sealed bytes: version (1), the key's id (8), nonce (12), the encrypted value, tag (16).
 #pragma once
@@ -33,7 +33,7 @@ class Vault {
 
  private:
   SecretKey key_;
-  std::string id_;   // of the key: tells keys apart and says nothing about them
+  std::string id_;  // of the key: tells keys apart and says nothing about them
 };
 
 }  // namespace hodei::server

@@ -13,7 +13,9 @@ using nlohmann::json;
 constexpr int kKindInternal = 1;
 constexpr int kStatusError = 2;
 
-json otlp_attribute(const std::string& key, const std::string& value) { return {{"key", key}, {"value", {{"stringValue", value}}}}; }
+json otlp_attribute(const std::string& key, const std::string& value) {
+  return {{"key", key}, {"value", {{"stringValue", value}}}};
+}
 
 // 64-bit numbers are texts in this form.
 std::string nanoseconds(WallTime t) { return cat(t.us, "000"); }
@@ -37,7 +39,8 @@ json to_json(const Span& span) {
 std::string otlp_json(const std::vector<Span>& spans) {
   json list = json::array();
   for (const Span& span : spans) list.push_back(to_json(span));
-  const json service = {{"attributes", json::array({otlp_attribute("service.name", "hodei"), otlp_attribute("service.version", kVersion)})}};
+  const json service = {{"attributes", json::array({otlp_attribute("service.name", "hodei"),
+                                                    otlp_attribute("service.version", kVersion)})}};
   const json scope = {{"scope", {{"name", "hodei"}, {"version", kVersion}}}, {"spans", std::move(list)}};
   const json all = {{"resourceSpans", json::array({{{"resource", service}, {"scopeSpans", json::array({scope})}}})}};
   // Names of jobs are bytes of people: what is not UTF-8 is shown as such, not thrown about.

@@ -10,7 +10,9 @@ namespace {
 constexpr size_t kMaxTracedExecutions = 100;
 constexpr size_t kMaxTracedBytes = size_t{8} << 20;
 
-bool may_help_again(const absl::Status& status) { return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status); }
+bool may_help_again(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
 
 }  // namespace
 
@@ -84,7 +86,7 @@ void SpanExporter::send(const std::vector<core::JobPtr>& jobs) {
   std::vector<Span> spans;
   for (const core::JobPtr& job : jobs) {
     const auto spec = specs.find(job->id);
-    if (spec == specs.end()) {   // without it nobody knows whose trace it is
+    if (spec == specs.end()) {  // without it nobody knows whose trace it is
       ++dropped_;
       continue;
     }

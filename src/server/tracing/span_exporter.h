@@ -1,5 +1,5 @@
-// Sends the spans of finished jobs to a collector, on a thread of its own. Nobody waits for it: what finds no room, or is
-// not taken after a few tries, is counted and dropped.
+// Sends the spans of finished jobs to a collector, on a thread of its own. Nobody waits for it: what finds no room, or
+// is not taken after a few tries, is counted and dropped.
 #pragma once
 
 #include <condition_variable>
@@ -19,10 +19,10 @@ namespace hodei::server {
 
 class SpanExporter {
  public:
-  static constexpr size_t kMaxWaiting = 10'000;     // finished jobs
-  static constexpr size_t kMaxBatch = 100;          // of them in one request
+  static constexpr size_t kMaxWaiting = 10'000;  // finished jobs
+  static constexpr size_t kMaxBatch = 100;       // of them in one request
   static constexpr int kTries = 3;
-  static constexpr Duration kRetryAfter = 500ms;    // and twice as long each time
+  static constexpr Duration kRetryAfter = 500ms;  // and twice as long each time
 
   // Hands a request's body to the collector. UNAVAILABLE and DEADLINE_EXCEEDED are tried again.
   using Post = std::function<absl::Status(const std::string& json)>;
@@ -31,7 +31,7 @@ class SpanExporter {
   ~SpanExporter() { stop(); }
 
   void start();
-  void stop();        // what waits is sent once more, without tries
+  void stop();  // what waits is sent once more, without tries
 
   uint64_t exported() const { return exported_; }
   uint64_t dropped() const { return dropped_; }
@@ -40,7 +40,7 @@ class SpanExporter {
   void finished(const core::JobPtr& job);
   void run();
   void send(const std::vector<core::JobPtr>& jobs);
-  bool wait(Duration time);     // false: it is stopping
+  bool wait(Duration time);  // false: it is stopping
 
   EventHub& events_;
   store::Reader& reader_;

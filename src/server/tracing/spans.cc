@@ -13,7 +13,8 @@ std::string why(core::JobState state, const std::string& failure, const std::str
 
 class SpanList {
  public:
-  SpanList(const core::JobHead& job, const core::SpecRow& spec, const TraceContext& trace) : job_(job), spec_(spec), trace_(trace) {}
+  SpanList(const core::JobHead& job, const core::SpecRow& spec, const TraceContext& trace)
+      : job_(job), spec_(spec), trace_(trace) {}
 
   void add_shelf(const std::vector<core::ShelvedExecution>& shelf) {
     for (auto one = shelf.rbegin(); one != shelf.rend(); ++one) {
@@ -37,7 +38,9 @@ class SpanList {
     return spans_.back();
   }
 
-  WallTime ended() const { return job_.past == nullptr || job_.past->transitions.empty() ? job_.created : job_.past->transitions.back().at; }
+  WallTime ended() const {
+    return job_.past == nullptr || job_.past->transitions.empty() ? job_.created : job_.past->transitions.back().at;
+  }
 
   void add_job() {
     Span& span = add(span_of(job_.id), trace_.span, cat("job ", spec_.name), job_.created, ended());

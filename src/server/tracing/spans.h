@@ -14,12 +14,12 @@ namespace hodei::server {
 struct Span {
   Hash128 trace;
   uint64_t id = 0;
-  uint64_t parent = 0;                  // 0: none
+  uint64_t parent = 0;  // 0: none
   std::string name;
   WallTime start;
   WallTime end;
   std::map<std::string, std::string> attributes;
-  std::string error;                    // not empty: it failed, and why
+  std::string error;  // not empty: it failed, and why
 };
 
 // Nothing for a job whose caller does not want it recorded. `shelf`: what came before the newest execution, newest

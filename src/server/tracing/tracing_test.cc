@@ -65,10 +65,11 @@ std::vector<std::string> names(const std::vector<Span>& spans) {
 
 TEST(SpansOfAJob, CoverEveryPhaseOfEveryExecution) {
   const std::vector<Span> spans = spans_of(a_life(), spec_of());
-  EXPECT_THAT(names(spans), ElementsAre("job build", "queued", "queued", "execution 1", "scheduled", "execution 2", "scheduled", "prepared", "running"));
+  EXPECT_THAT(names(spans), ElementsAre("job build", "queued", "queued", "execution 1", "scheduled", "execution 2",
+                                        "scheduled", "prepared", "running"));
   EXPECT_EQ(spans[0].start.us, 1'000'000);
   EXPECT_EQ(spans[0].end.us, 9'000'000);
-  EXPECT_EQ(spans[2].start.us, 3'000'000);   // from the loss to the next dispatch
+  EXPECT_EQ(spans[2].start.us, 3'000'000);  // from the loss to the next dispatch
   EXPECT_EQ(spans[2].end.us, 4'000'000);
   EXPECT_EQ(spans[0].error, "exit code 3");
   EXPECT_EQ(spans[3].error, "");
@@ -113,11 +114,17 @@ TEST(OtlpJson, SurvivesANameThatIsNotText) {
 class OneSpec final : public store::Reader {
  public:
   absl::StatusOr<store::JobView> job(JobId) override { return absl::NotFoundError(""); }
-  absl::StatusOr<store::JobPage> jobs(const store::JobQuery&, const store::ReadLimit&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const store::ShelfQuery&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<store::JobPage> jobs(const store::JobQuery&, const store::ReadLimit&) override {
+    return absl::NotFoundError("");
+  }
+  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const store::ShelfQuery&) override {
+    return absl::NotFoundError("");
+  }
   absl::StatusOr<std::vector<store::PrintedBytes>> printed(JobId) override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<store::FinishedJob>> finished(JobId, size_t) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<store::FinishedJob>> oldest_finished(const std::string&, size_t) override { return absl::NotFoundError(""); }
+  absl::StatusOr<std::vector<store::FinishedJob>> oldest_finished(const std::string&, size_t) override {
+    return absl::NotFoundError("");
+  }
   absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override { return absl::NotFoundError(""); }
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override {
     std::vector<std::shared_ptr<const core::SpecRow>> out;
@@ -126,12 +133,22 @@ class OneSpec final : public store::Reader {
     }
     return out;
   }
-  absl::StatusOr<core::TemplateRow> job_template(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<core::TemplateRow> job_template(const std::string&, const std::string&) override {
+    return absl::NotFoundError("");
+  }
+  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string&) override {
+    return absl::NotFoundError("");
+  }
+  absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override {
+    return absl::NotFoundError("");
+  }
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override { return absl::NotFoundError(""); }
-  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override { return absl::NotFoundError(""); }
+  absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override {
+    return absl::NotFoundError("");
+  }
+  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override {
+    return absl::NotFoundError("");
+  }
 };
 
 class ExporterTest : public testing::Test {
@@ -143,7 +160,7 @@ class ExporterTest : public testing::Test {
   }
   EventHub events_;
   OneSpec reader_;
-  std::vector<absl::Status> answers_;    // the next ones; then OK
+  std::vector<absl::Status> answers_;  // the next ones; then OK
   size_t posts_ = 0;
   SpanExporter exporter_{events_, reader_, [this](const std::string&) {
                            const size_t number = posts_++;

@@ -16,20 +16,38 @@ TEST_P(StoreSuite, LoadsWhatWasPutInTheStatedOrder) {
   const Write otp = PutOtp{{hash128("token"), WorkerId("w1"), WallTime{77}}};
   const Write key = PutIdempotency{{hash128("idem"), JobId{1}, WallTime{99}}};
   const Write job_template = PutTemplate{{.ns = "default", .name = "t", .revision = 4, .updated = {5}, .bytes = "b"}};
-  const Write secret = PutSecret{{.ns = "default", .name = "s", .revision = 3, .updated = {6}, .sealed = std::string(kNastyText)}};
-  const Write audited = PutAudit{{.number = 7, .at = {8}, .ns = "default", .principal = "local", .action = "secret.set",
-                                  .subject = "s", .detail = std::string(kNastyText)}};
+  const Write secret =
+      PutSecret{{.ns = "default", .name = "s", .revision = 3, .updated = {6}, .sealed = std::string(kNastyText)}};
+  const Write audited = PutAudit{{.number = 7,
+                                  .at = {8},
+                                  .ns = "default",
+                                  .principal = "local",
+                                  .action = "secret.set",
+                                  .subject = "s",
+                                  .detail = std::string(kNastyText)}};
   const Write worker = PutWorker{a_worker("w1")};
   const Write setting = PutSetting{{SettingKind::Provider, "docker", std::string(kNastyText)}};
-  Writes batch = {secret, setting, PutSetting{{SettingKind::Pool, "gone", ""}}, DeleteSetting{SettingKind::Pool, "gone"},
-                  PutAudit{{.number = 6, .at = {9}}}, audited, worker, key, otp, limit, job_template, PutNextJob{12}, scheduler};
+  Writes batch = {secret,
+                  setting,
+                  PutSetting{{SettingKind::Pool, "gone", ""}},
+                  DeleteSetting{SettingKind::Pool, "gone"},
+                  PutAudit{{.number = 6, .at = {9}}},
+                  audited,
+                  worker,
+                  key,
+                  otp,
+                  limit,
+                  job_template,
+                  PutNextJob{12},
+                  scheduler};
   for (const uint64_t n : {9, 2, 10}) {
     for (const Write& write : entering(a_job(n))) batch.push_back(write);
   }
   ASSERT_EQ(commit(batch), absl::OkStatus());
   const auto expected =
-      ElementsAre(text_of(scheduler), "next job 12", text_of(audited), text_of(setting), text_of(secret), text_of(job_template), text_of(limit), text_of(otp), text_of(key),
-                  text_of(worker), text_of(live(a_job(2))), text_of(live(a_job(9))), text_of(live(a_job(10))));
+      ElementsAre(text_of(scheduler), "next job 12", text_of(audited), text_of(setting), text_of(secret),
+                  text_of(job_template), text_of(limit), text_of(otp), text_of(key), text_of(worker),
+                  text_of(live(a_job(2))), text_of(live(a_job(9))), text_of(live(a_job(10))));
   EXPECT_THAT(loaded(), expected);
   reopen();
   EXPECT_THAT(loaded(), expected);

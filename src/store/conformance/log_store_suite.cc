@@ -51,7 +51,8 @@ LogPiece ended(LogPiece piece) {
 TEST_P(LogStoreSuite, GivesManyEmptyLinesInPortions) {
   const std::string text(100'000, '\n');
   ASSERT_TRUE(store().append({piece_of(kOne, 0, text)}).ok());
-  EXPECT_LT(store().read(kOne, 0, 64 << 10).value().lines.size(), 10'000u) << "each line costs more than its byte to send";
+  EXPECT_LT(store().read(kOne, 0, 64 << 10).value().lines.size(), 10'000u)
+      << "each line costs more than its byte to send";
   EXPECT_EQ(read_all(store(), kOne, 0, 64 << 10), text);
 }
 
@@ -245,10 +246,11 @@ TEST_P(LogStoreSuite, AgeTakesAPartAtATime) {
     for (uint64_t job = 1; job <= 200; ++job) count += store().extent({JobId{job}, 1}).exists;
     return count;
   };
-  harness().clock().advance(std::chrono::hours(24 * 730));   // a clock that is two years ahead
+  harness().clock().advance(std::chrono::hours(24 * 730));  // a clock that is two years ahead
   EXPECT_GT(store().expire({.max_age = 1h}, harness().clock().now().wall).value(), 0);
   EXPECT_GT(left(), 100);
-  for (int i = 0; i < 1000 && left() > 0; ++i) ASSERT_TRUE(store().expire({.max_age = 1h}, harness().clock().now().wall).ok());
+  for (int i = 0; i < 1000 && left() > 0; ++i)
+    ASSERT_TRUE(store().expire({.max_age = 1h}, harness().clock().now().wall).ok());
   EXPECT_EQ(left(), 0);
 }
 

@@ -52,7 +52,8 @@ TEST_P(MetricsStoreSuite, BeginsWithTheFirstMomentAndEndsBeforeTheLast) {
 }
 
 TEST_P(MetricsStoreSuite, TellsWorkersAndJobsApart) {
-  ASSERT_TRUE(store().append({sample("a", 1), sample("b", 1), sample("b", 1, JobId{7}), sample("b", 1, JobId{8})}).ok());
+  ASSERT_TRUE(
+      store().append({sample("a", 1), sample("b", 1), sample("b", 1, JobId{7}), sample("b", 1, JobId{8})}).ok());
   MetricQuery query = seconds(0, 10);
   query.workers = {WorkerId("b"), WorkerId("nobody")};
   EXPECT_THAT(read(query), ElementsAre(sample("b", 1)));

@@ -1,4 +1,5 @@
-// What every MetricsStore promises, as one suite: INSTANTIATE_TEST_SUITE_P(Name, MetricsStoreSuite, values) beside each.
+// What every MetricsStore promises, as one suite: INSTANTIATE_TEST_SUITE_P(Name, MetricsStoreSuite, values) beside
+// each.
 #pragma once
 
 #include <functional>

@@ -190,7 +190,8 @@ TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
 }
 
 TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
-  ASSERT_EQ(commit({PutIdempotency{{hash128("a"), JobId{7}, WallTime{100}}}, PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}}}}),
+  ASSERT_EQ(commit({PutIdempotency{{hash128("a"), JobId{7}, WallTime{100}}},
+                    PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}}}}),
             absl::OkStatus());
   const std::vector<Hash128> keys = {hash128("b"), hash128("nobody"), hash128("a")};
   using Owners = std::vector<std::optional<JobId>>;
@@ -204,8 +205,13 @@ TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
   std::vector<AuditRow> rows;
   Writes batch;
   for (uint64_t n = 1; n <= 6; ++n) {
-    rows.push_back({.number = n, .at = {static_cast<int64_t>(n * 10)}, .ns = n == 6 ? "other" : "default", .principal = "local",
-                    .action = n % 2 == 0 ? "secret.set" : "secret.delivered", .subject = n < 4 ? "a" : "b", .detail = "d"});
+    rows.push_back({.number = n,
+                    .at = {static_cast<int64_t>(n * 10)},
+                    .ns = n == 6 ? "other" : "default",
+                    .principal = "local",
+                    .action = n % 2 == 0 ? "secret.set" : "secret.delivered",
+                    .subject = n < 4 ? "a" : "b",
+                    .detail = "d"});
     batch.push_back(PutAudit{rows.back()});
   }
   ASSERT_EQ(commit(batch), absl::OkStatus());

@@ -176,11 +176,17 @@ void RandomHistory::change_something_else(Writes& out) {
     case 8: out.push_back(ExpireIdempotency{WallTime{clock_us_}}); break;
     case 9: out.push_back(PutSecret{{ns, some_text(), static_cast<int64_t>(pick(9)), {clock_us_}, some_text()}}); break;
     case 10: out.push_back(DeleteSecret{ns, some_text()}); break;
-    case 11: out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}}); break;
+    case 11:
+      out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}});
+      break;
     case 12: out.push_back(ExpireAudit{WallTime{clock_us_ - 5000}}); break;
-    case 13: out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin, .capacity = 1.0 / (1 + pick(9)),
-                                             .packing = Packing::Pack, .preemption = pick(2) == 0,
-                                             .reserve_after = Duration(pick(9))}}); break;
+    case 13:
+      out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin,
+                                  .capacity = 1.0 / (1 + pick(9)),
+                                  .packing = Packing::Pack,
+                                  .preemption = pick(2) == 0,
+                                  .reserve_after = Duration(pick(9))}});
+      break;
     case 14: out.push_back(PutSetting{{SettingKind::Pool, some_text(), some_text()}}); break;
     case 15: out.push_back(DeleteSetting{SettingKind::Pool, some_text()}); break;
     case 16:

@@ -49,8 +49,8 @@ struct Describe {
   }
   std::string operator()(const DeleteOtp& w) const { return "delete otp " + text_of(w.token); }
   std::string operator()(const PutTemplate& w) const {
-    return fmt::format("template {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name), w.row.revision,
-                       w.row.updated.us, in_quotes(w.row.bytes));
+    return fmt::format("template {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name),
+                       w.row.revision, w.row.updated.us, in_quotes(w.row.bytes));
   }
   std::string operator()(const DeleteTemplate& w) const {
     return fmt::format("delete template {}/{}", in_quotes(w.ns), in_quotes(w.name));
@@ -78,15 +78,16 @@ struct Describe {
     return fmt::format("delete setting {}/{}", static_cast<int>(w.kind), in_quotes(w.name));
   }
   std::string operator()(const PutSecret& w) const {
-    return fmt::format("secret {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name), w.row.revision,
-                       w.row.updated.us, in_quotes(w.row.sealed));
+    return fmt::format("secret {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name),
+                       w.row.revision, w.row.updated.us, in_quotes(w.row.sealed));
   }
   std::string operator()(const DeleteSecret& w) const {
     return fmt::format("delete secret {}/{}", in_quotes(w.ns), in_quotes(w.name));
   }
   std::string operator()(const PutAudit& w) const {
     return fmt::format("audit {} at={} ns={} {} {} {} {}", w.row.number, w.row.at.us, in_quotes(w.row.ns),
-                       in_quotes(w.row.principal), in_quotes(w.row.action), in_quotes(w.row.subject), in_quotes(w.row.detail));
+                       in_quotes(w.row.principal), in_quotes(w.row.action), in_quotes(w.row.subject),
+                       in_quotes(w.row.detail));
   }
   std::string operator()(const ExpireAudit& w) const { return fmt::format("expire audit before {}", w.before.us); }
   std::string operator()(const PutNextJob& w) const { return fmt::format("next job {}", w.next); }
@@ -96,20 +97,22 @@ struct Describe {
 
 std::string to_text(const JobHead& j) {
   return fmt::format(
-      "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} requeue={} labels={} executions={} attempts={}/{} lost={} limits={}/{} "
+      "{} ns={} {} priority={} retry={} secrets={} cancel={} timeout={} requeue={} labels={} executions={} "
+      "attempts={}/{} lost={} limits={}/{} "
       "backoff={}/{}/{} created={} not_before={} key={} worker={} shape={} past={}",
       number(j.id), in_quotes(j.ns.str()), name(j.state), static_cast<int>(j.priority), j.allow_retry,
-      j.secrets == nullptr ? "none" : in_quotes(*j.secrets), j.cancel_requested,
-      j.timeout_requested, static_cast<int>(j.requeue), j.labels == nullptr ? "none" : text_of(*j.labels), j.executions, j.attempts, j.max_attempts, j.lost_dispatches, j.timeout.count(),
-      j.grace.count(), j.backoff.initial.count(), j.backoff.max.count(), j.backoff.factor, j.created.us,
-      j.not_before.us, in_quotes(j.concurrency_key), in_quotes(j.worker.str()),
-      j.shape == nullptr ? "none" : in_quotes(encode(*j.shape)), j.past == nullptr ? "none" : in_quotes(encode(*j.past)));
+      j.secrets == nullptr ? "none" : in_quotes(*j.secrets), j.cancel_requested, j.timeout_requested,
+      static_cast<int>(j.requeue), j.labels == nullptr ? "none" : text_of(*j.labels), j.executions, j.attempts,
+      j.max_attempts, j.lost_dispatches, j.timeout.count(), j.grace.count(), j.backoff.initial.count(),
+      j.backoff.max.count(), j.backoff.factor, j.created.us, j.not_before.us, in_quotes(j.concurrency_key),
+      in_quotes(j.worker.str()), j.shape == nullptr ? "none" : in_quotes(encode(*j.shape)),
+      j.past == nullptr ? "none" : in_quotes(encode(*j.past)));
 }
 
 std::string to_text(const SpecRow& s) {
   return fmt::format("{} ns={} name={} labels={} correlation={} template={} retry_of={} bytes={}", number(s.job),
-                     in_quotes(s.ns), in_quotes(s.name), text_of(s.labels), in_quotes(s.correlation_id), in_quotes(s.template_name),
-                     number(s.retry_of), in_quotes(s.bytes));
+                     in_quotes(s.ns), in_quotes(s.name), text_of(s.labels), in_quotes(s.correlation_id),
+                     in_quotes(s.template_name), number(s.retry_of), in_quotes(s.bytes));
 }
 
 std::string to_text(const Write& write) { return std::visit(Describe{}, write); }

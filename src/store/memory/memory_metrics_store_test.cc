@@ -6,7 +6,8 @@ namespace hodei::store::memory_metrics_store_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(Memory, MetricsStoreSuite,
-                         testing::Values(MetricsStoreKind{"memory", [] { return std::make_unique<MemoryMetricsStore>(); }}));
+                         testing::Values(MetricsStoreKind{"memory",
+                                                          [] { return std::make_unique<MemoryMetricsStore>(); }}));
 
 }  // namespace
 }  // namespace hodei::store::memory_metrics_store_test

@@ -158,7 +158,7 @@ absl::StatusOr<LogPiece> decode_block(const BlockHeader& header, std::string_vie
                .end = header.has(BlockHeader::kEnd)};
   out.lines.reserve(header.line_count);
   Decoder lines(raw.substr(0, raw.size() - header.data_bytes));
-  uint64_t time = 0;   // wraps; check_piece() looks at what comes of it
+  uint64_t time = 0;  // wraps; check_piece() looks at what comes of it
   for (uint32_t i = 0; i < header.line_count; ++i) {
     const uint64_t length = lines.u64();
     time += static_cast<uint64_t>(lines.i64());

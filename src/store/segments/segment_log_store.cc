@@ -162,7 +162,8 @@ absl::Status SegmentLogStore::check_room(size_t bytes) {
   ASSIGN_OR_RETURN(const int64_t room, files_.free_bytes(folder_));
   if (room - static_cast<int64_t>(bytes) >= options_.disk_reserve) return absl::OkStatus();
   return absl::ResourceExhaustedError(cat("the disk of ", folder_, " has ", room >> 20, " MiB left, of which ",
-                                          options_.disk_reserve >> 20, " MiB are kept for the server's own records: output "
+                                          options_.disk_reserve >> 20,
+                                          " MiB are kept for the server's own records: output "
                                           "of jobs waits until there is room"));
 }
 
@@ -241,7 +242,8 @@ absl::StatusOr<int64_t> SegmentLogStore::expire(const LogRetention& retention, W
   // Strictly from the oldest on: what a tombstone hides never outlives the tombstone.
   while (!shown_.sealed->empty()) {
     const SealedSegment& oldest = *shown_.sealed->front();
-    const bool is_too_old = oldest.newest() < oldest_kept && (freed == 0 || freed + oldest.bytes() <= total / retention.share_by_age);
+    const bool is_too_old =
+        oldest.newest() < oldest_kept && (freed == 0 || freed + oldest.bytes() <= total / retention.share_by_age);
     if (!is_too_old && total - freed <= retention.max_bytes) break;
     ASSIGN_OR_RETURN(const int64_t bytes, drop_oldest());
     freed += bytes;

@@ -101,9 +101,11 @@ struct ThreeAppends {
 
   ThreeAppends() {
     const auto store = open(folder.path());
-    for (const LogPiece& piece : {piece_of(kOne, 0, "first\n"), piece_of({JobId{9}, 1}, 0, "other\n"), piece_of(kOne, 6, "second\n")}) {
+    for (const LogPiece& piece :
+         {piece_of(kOne, 0, "first\n"), piece_of({JobId{9}, 1}, 0, "other\n"), piece_of(kOne, 6, "second\n")}) {
       segment = cat(folder.path(), "/0000000000000001.log");
-      starts.push_back(std::filesystem::exists(segment) ? static_cast<int64_t>(std::filesystem::file_size(segment)) : 0);
+      starts.push_back(std::filesystem::exists(segment) ? static_cast<int64_t>(std::filesystem::file_size(segment))
+                                                        : 0);
       EXPECT_TRUE(store->append({piece}).ok());
     }
   }
@@ -158,7 +160,8 @@ TEST(SegmentLogStore, AnAppendThatIsNotWholeIsCutOffFromItsDamageOn) {
     ASSERT_TRUE(store->append({piece_of(kOne, 6, "second\n"), piece_of({JobId{9}, 1}, 0, "other\n")}).ok());
   }
   // As a power cut may leave it: a later sector of what was not synced is there, an earlier one is not.
-  std::fstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(last_append) << std::string(30, '\0');
+  std::fstream(names_in(folder.path(), ".log").at(0), std::ios::in | std::ios::out).seekp(last_append)
+      << std::string(30, '\0');
   const auto store = open(folder.path());
   EXPECT_EQ(read_all(*store, kOne), "first\n");
   ASSERT_TRUE(store->append({piece_of({JobId{9}, 1}, 0, "other\n"), piece_of(kOne, 6, "second\n")}).ok());
@@ -167,7 +170,7 @@ TEST(SegmentLogStore, AnAppendThatIsNotWholeIsCutOffFromItsDamageOn) {
 
 TEST(SegmentLogStore, OutputThatLooksLikeABlockIsNotTakenForOne) {
   const ThreeAppends three;
-  std::string block;   // that a job prints: the mark that another one's output was cleared
+  std::string block;  // that a job prints: the mark that another one's output was cleared
   BlockEncoder().add_tombstone(kOne.job, WallTime{1}, block);
   const ExecutionId hostile{JobId{66}, 1};
   int64_t at = 0;

@@ -139,8 +139,9 @@ absl::StatusOr<NumberedPiece> SegmentLogStore::read_block(const Place& place, Ex
   // Damaged: say that it is missing and let the reader go on behind it. Without data it is the end mark, behind which
   // there is nothing; an index that leads back to where the reader stands would keep it there for ever.
   const bool at_end = place.block.data_bytes == 0 || place.block.end() <= from;
-  return NumberedPiece{.piece = {.execution = execution, .offset = place.block.end(), .lost = kLostUnknown, .end = at_end},
-                       .first_line = place.block.first_line};
+  return NumberedPiece{
+      .piece = {.execution = execution, .offset = place.block.end(), .lost = kLostUnknown, .end = at_end},
+      .first_line = place.block.first_line};
 }
 
 absl::StatusOr<NumberedPiece> SegmentLogStore::read_numbered(ExecutionId execution, int64_t from,

@@ -37,7 +37,7 @@ constexpr int64_t kMaxProbedBytes = int64_t{1} << 30;
 struct FoundBlock {
   BlockHeader header;
   int64_t position = 0;
-  bool is_damaged = false;     // the header makes sense, the block as a whole does not
+  bool is_damaged = false;  // the header makes sense, the block as a whole does not
 
   int64_t end() const { return position + static_cast<int64_t>(kBlockHeaderBytes) + header.body_bytes; }
 };
@@ -52,7 +52,7 @@ class Scanner {
       ASSIGN_OR_RETURN(std::optional<FoundBlock> block, whole_block(position));
       if (!block) {
         ASSIGN_OR_RETURN(block, behind_damage(position));
-        if (!block) break;   // nothing whole follows: the torn end of the last append
+        if (!block) break;  // nothing whole follows: the torn end of the last append
       }
       position = block->end();
       blocks_.push_back(*std::move(block));
@@ -76,7 +76,7 @@ class Scanner {
     ASSIGN_OR_RETURN(const std::string_view block, window_.at(position, kBlockHeaderBytes + header->body_bytes));
     probed_ += static_cast<int64_t>(block.size());
     if (!is_whole(*header, block)) return std::nullopt;
-    probed_ -= static_cast<int64_t>(block.size());   // only what was read in vain counts
+    probed_ -= static_cast<int64_t>(block.size());  // only what was read in vain counts
     return FoundBlock{*header, position};
   }
 
@@ -84,8 +84,8 @@ class Scanner {
   absl::StatusOr<std::optional<FoundBlock>> behind_damage(int64_t from) {
     ASSIGN_OR_RETURN(const std::optional<BlockHeader> header, header_at(from));
     if (header) {
-      // Its neighbour stands where the header says: only this block's own content is damaged. Readers who are led to it are
-      // told that it is lost.
+      // Its neighbour stands where the header says: only this block's own content is damaged. Readers who are led to it
+      // are told that it is lost.
       const FoundBlock damaged{*header, from, true};
       ASSIGN_OR_RETURN(std::optional<FoundBlock> next, whole_block(damaged.end()));
       if (next) {
@@ -144,7 +144,8 @@ class Scanner {
       out.damaged_bytes += block.position - out.good_bytes;
       if (block.is_damaged) out.damaged_bytes += block.end() - block.position;
       out.good_bytes = block.end();
-      if (!block.is_damaged || fits(block, out.index)) out.index.add(block.header, static_cast<uint32_t>(block.position));
+      if (!block.is_damaged || fits(block, out.index))
+        out.index.add(block.header, static_cast<uint32_t>(block.position));
     }
     return out;
   }
@@ -155,7 +156,8 @@ class Scanner {
     if (header.has(BlockHeader::kTombstone)) return false;
     const OpenIndex::Entry* known = index.find(header.execution);
     const int64_t begins = header.offset - std::max<int64_t>(header.lost, 0);
-    if (known != nullptr && (begins != known->run.tail.next_offset || header.first_line != known->run.tail.next_line)) return false;
+    if (known != nullptr && (begins != known->run.tail.next_offset || header.first_line != known->run.tail.next_line))
+      return false;
     const auto same = [&](const FoundBlock& block) { return block.header.execution == header.execution; };
     const auto follows = [&](const FoundBlock& block) { return block.position > damaged.position && same(block); };
     const auto next = std::find_if(blocks_.begin(), blocks_.end(), follows);
@@ -177,6 +179,8 @@ class Scanner {
 
 }  // namespace
 
-absl::StatusOr<Scan> scan_segment(const ReadFile& file, int64_t size, bool is_last) { return Scanner(file, size).run(is_last); }
+absl::StatusOr<Scan> scan_segment(const ReadFile& file, int64_t size, bool is_last) {
+  return Scanner(file, size).run(is_last);
+}
 
 }  // namespace hodei::store

@@ -1,10 +1,10 @@
 // Reads a segment from its beginning to find out what it holds: the one that was being written when the server stopped,
 // and any whose index is missing.
 //
-// Two kinds of bytes are not whole blocks. The end of an append that a crash cut off was never acknowledged: it is cut off,
-// and workers send it again. Damage in what was durable is passed over, what follows is kept, and readers find a gap. They
-// are told apart by the appends: an append begins only after the sync of the one before, so whatever stands before the last
-// append was durable.
+// Two kinds of bytes are not whole blocks. The end of an append that a crash cut off was never acknowledged: it is cut
+// off, and workers send it again. Damage in what was durable is passed over, what follows is kept, and readers find a
+// gap. They are told apart by the appends: an append begins only after the sync of the one before, so whatever stands
+// before the last append was durable.
 #pragma once
 
 #include "src/store/segments/files.h"

@@ -54,8 +54,8 @@ void Checkpointer::log_has(size_t bytes) {
 }
 
 // A sync of a file that grows waits for the file system's own journal as well, which costs as much again and more when
-// others write to the disk. So the log's file gets its length at once: zeros behind the log's end are no frames, and are
-// written over. Only for speed, so a failure is nobody's concern.
+// others write to the disk. So the log's file gets its length at once: zeros behind the log's end are no frames, and
+// are written over. Only for speed, so a failure is nobody's concern.
 void Checkpointer::reserve_log() {
   if (!options_.vfs.empty()) return;
   const int fd = ::open((options_.path() + "-wal").c_str(), O_WRONLY | O_CLOEXEC);

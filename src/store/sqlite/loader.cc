@@ -34,8 +34,10 @@ absl::Status load_meta(Connection& db, const LoadVisitor& visit) {
 absl::Status load_everything(Connection& db, const LoadVisitor& visit) {
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(db));
   RETURN_IF_ERROR(load_meta(db, visit));
-  RETURN_IF_ERROR(each(db, kAudit, "number DESC LIMIT 1", visit, [](RowIn& in) { return core::PutAudit{read_audit(in)}; }));
-  RETURN_IF_ERROR(each(db, kSetting, "kind, name", visit, [](RowIn& in) { return core::PutSetting{read_setting(in)}; }));
+  RETURN_IF_ERROR(
+      each(db, kAudit, "number DESC LIMIT 1", visit, [](RowIn& in) { return core::PutAudit{read_audit(in)}; }));
+  RETURN_IF_ERROR(
+      each(db, kSetting, "kind, name", visit, [](RowIn& in) { return core::PutSetting{read_setting(in)}; }));
   RETURN_IF_ERROR(each(db, kSecret, "ns, name", visit, [](RowIn& in) { return core::PutSecret{read_secret(in)}; }));
   RETURN_IF_ERROR(
       each(db, kTemplate, "ns, name", visit, [](RowIn& in) { return core::PutTemplate{read_template(in)}; }));
@@ -43,8 +45,8 @@ absl::Status load_everything(Connection& db, const LoadVisitor& visit) {
       each(db, kKeyLimit, "ns, key", visit, [](RowIn& in) { return core::PutKeyLimit{read_key_limit(in)}; }));
   RETURN_IF_ERROR(each(db, kOtp, "token", visit, [](RowIn& in) { return core::PutOtp{read_otp(in)}; }));
   // The newest first: the engine keeps those, and has the others in the store alone.
-  RETURN_IF_ERROR(
-      each(db, kIdempotency, "expires DESC, key", visit, [](RowIn& in) { return core::PutIdempotency{read_idempotency(in)}; }));
+  RETURN_IF_ERROR(each(db, kIdempotency, "expires DESC, key", visit,
+                       [](RowIn& in) { return core::PutIdempotency{read_idempotency(in)}; }));
   RETURN_IF_ERROR(each(db, kWorker, "id", visit, [](RowIn& in) { return core::PutWorker{read_worker(in)}; }));
   ShapePool shapes;
   int64_t step = 0;

@@ -42,7 +42,8 @@ const std::vector<Migration>& migrations() {
         "CHECK (kind > 0)) STRICT, WITHOUT ROWID"},
        nullptr},
       {4,
-       {"CREATE TABLE execution (job INTEGER NOT NULL, number INTEGER NOT NULL, log_bytes INTEGER NOT NULL, bytes BLOB NOT "
+       {"CREATE TABLE execution (job INTEGER NOT NULL, number INTEGER NOT NULL, log_bytes INTEGER NOT NULL, bytes BLOB "
+        "NOT "
         "NULL, "
         "PRIMARY KEY (job, number), CHECK (number > 0)) STRICT, WITHOUT ROWID",
         "CREATE TABLE job_label (block INTEGER NOT NULL, hash INTEGER NOT NULL, job INTEGER NOT NULL, "

@@ -11,12 +11,14 @@ namespace {
 // Rows come in the order of time, so the oldest are the lowest numbers: forgetting needs no index of its own.
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS worker (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE IF NOT EXISTS sample (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, worker INTEGER NOT NULL, "
-    "job INTEGER NOT NULL, cpu REAL NOT NULL, memory INTEGER NOT NULL, network_rx REAL NOT NULL, network_tx REAL NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS sample (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, worker INTEGER NOT "
+    "NULL, "
+    "job INTEGER NOT NULL, cpu REAL NOT NULL, memory INTEGER NOT NULL, network_rx REAL NOT NULL, network_tx REAL NOT "
+    "NULL, "
     "disk_read REAL NOT NULL, disk_write REAL NOT NULL);"
     "CREATE INDEX IF NOT EXISTS sample_by_worker ON sample (worker, job, at);";
 
-constexpr double kMostRate = 1e18;   // bytes a second; what an older version stored beyond that is no measurement
+constexpr double kMostRate = 1e18;  // bytes a second; what an older version stored beyond that is no measurement
 
 }  // namespace
 
@@ -33,14 +35,19 @@ absl::StatusOr<std::unique_ptr<SqliteMetricsStore>> SqliteMetricsStore::open(con
 }
 
 absl::Status SqliteMetricsStore::prepare() {
-  ASSIGN_OR_RETURN(insert_, writer_.prepare("INSERT INTO sample (at, worker, job, cpu, memory, network_rx, network_tx, disk_read, "
-                                            "disk_write) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  ASSIGN_OR_RETURN(number_, writer_.prepare("INSERT INTO worker (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name "
-                                            "RETURNING id"));
-  ASSIGN_OR_RETURN(forget_, writer_.prepare("DELETE FROM sample WHERE id IN (SELECT id FROM sample ORDER BY id LIMIT ?) AND at < ?"));
+  ASSIGN_OR_RETURN(
+      insert_, writer_.prepare("INSERT INTO sample (at, worker, job, cpu, memory, network_rx, network_tx, disk_read, "
+                               "disk_write) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  ASSIGN_OR_RETURN(number_,
+                   writer_.prepare("INSERT INTO worker (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name "
+                                   "RETURNING id"));
+  ASSIGN_OR_RETURN(
+      forget_,
+      writer_.prepare("DELETE FROM sample WHERE id IN (SELECT id FROM sample ORDER BY id LIMIT ?) AND at < ?"));
   ASSIGN_OR_RETURN(names_, reader_.prepare("SELECT id, name FROM worker ORDER BY name"));
-  ASSIGN_OR_RETURN(select_, reader_.prepare("SELECT at, cpu, memory, network_rx, network_tx, disk_read, disk_write FROM sample "
-                                            "WHERE worker = ? AND job = ? AND at >= ? AND at < ? ORDER BY at, id"));
+  ASSIGN_OR_RETURN(select_,
+                   reader_.prepare("SELECT at, cpu, memory, network_rx, network_tx, disk_read, disk_write FROM sample "
+                                   "WHERE worker = ? AND job = ? AND at >= ? AND at < ? ORDER BY at, id"));
   return absl::OkStatus();
 }
 
@@ -119,7 +126,8 @@ absl::StatusOr<bool> SqliteMetricsStore::read_worker(int64_t number, const Worke
     s.job = query.job;
     s.cpu = bounded(select_.real(), 0, kMostCores, 0);
     s.memory_bytes = select_.integer();
-    for (double* rate : {&s.network_rx, &s.network_tx, &s.disk_read, &s.disk_write}) *rate = bounded(select_.real(), 0, kMostRate, 0);
+    for (double* rate : {&s.network_rx, &s.network_tx, &s.disk_read, &s.disk_write})
+      *rate = bounded(select_.real(), 0, kMostRate, 0);
     if (!visit(s)) return false;
   }
 }

@@ -1,5 +1,5 @@
-// Samples in a database of their own beside the jobs': losing it loses nothing but curves, and its writes never stand in
-// the way of a commit.
+// Samples in a database of their own beside the jobs': losing it loses nothing but curves, and its writes never stand
+// in the way of a commit.
 #pragma once
 
 #include <memory>
@@ -28,11 +28,12 @@ class SqliteMetricsStore final : public MetricsStore {
   absl::Status prepare();
   absl::StatusOr<int64_t> number_of(const WorkerId& worker);
   absl::StatusOr<std::vector<std::pair<int64_t, WorkerId>>> workers(const MetricQuery& query);
-  absl::StatusOr<bool> read_worker(int64_t number, const WorkerId& worker, const MetricQuery& query, const SampleVisitor& visit);
+  absl::StatusOr<bool> read_worker(int64_t number, const WorkerId& worker, const MetricQuery& query,
+                                   const SampleVisitor& visit);
 
   Connection writer_;
   Statement insert_, number_, forget_;
-  std::mutex reading_;                 // guards what is below: readers take turns
+  std::mutex reading_;  // guards what is below: readers take turns
   Connection reader_;
   Statement names_, select_;
 };

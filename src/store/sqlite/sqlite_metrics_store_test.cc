@@ -11,7 +11,9 @@ class Reopened final : public MetricsStore {
  public:
   absl::Status append(const std::vector<MetricSample>& samples) override { return open()->append(samples); }
   absl::Status forget_before(WallTime limit) override { return open()->forget_before(limit); }
-  absl::Status read(const MetricQuery& query, const SampleVisitor& visit) override { return open()->read(query, visit); }
+  absl::Status read(const MetricQuery& query, const SampleVisitor& visit) override {
+    return open()->read(query, visit);
+  }
 
  private:
   std::unique_ptr<SqliteMetricsStore> open() { return SqliteMetricsStore::open(folder_.path()).value(); }
@@ -29,8 +31,10 @@ TEST(SqliteMetricsStore, IsReadWhileItIsWritten) {
   sample.worker = WorkerId("a");
   ASSERT_TRUE(store->append({sample, sample}).ok());
   int seen = 0;
-  ASSERT_TRUE(store->read({{0}, {10}, {}, {}}, [&](const MetricSample&) { return store->append({sample}).ok() && ++seen > 0; }).ok());
-  EXPECT_EQ(seen, 2);   // the snapshot of the read
+  ASSERT_TRUE(
+      store->read({{0}, {10}, {}, {}}, [&](const MetricSample&) { return store->append({sample}).ok() && ++seen > 0; })
+          .ok());
+  EXPECT_EQ(seen, 2);  // the snapshot of the read
 }
 
 }  // namespace

@@ -102,22 +102,30 @@ constexpr const char* kVersion1[] = {
     "CREATE TABLE meta (id INTEGER PRIMARY KEY NOT NULL, schema_version INTEGER NOT NULL, installation TEXT NOT NULL, "
     "epoch INTEGER NOT NULL, batch_no INTEGER NOT NULL, next_job INTEGER, scheduler BLOB, CHECK (id = 1)) STRICT",
     "CREATE TABLE spec (job INTEGER PRIMARY KEY NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, labels BLOB NOT NULL, "
-    "correlation_id TEXT NOT NULL, template TEXT NOT NULL, retry_of INTEGER NOT NULL, bytes BLOB NOT NULL, CHECK (job > 0)) "
+    "correlation_id TEXT NOT NULL, template TEXT NOT NULL, retry_of INTEGER NOT NULL, bytes BLOB NOT NULL, CHECK (job "
+    "> 0)) "
     "STRICT",
-    "CREATE TABLE job_hot (job INTEGER PRIMARY KEY NOT NULL, step INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER NOT NULL, "
+    "CREATE TABLE job_hot (job INTEGER PRIMARY KEY NOT NULL, step INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER "
+    "NOT NULL, "
     "last_worker TEXT NOT NULL, details BLOB NOT NULL, shape BLOB, past BLOB, CHECK (state BETWEEN 1 AND 3)) STRICT",
-    "CREATE TABLE job_done (job INTEGER PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER NOT "
-    "NULL, last_worker TEXT NOT NULL, details BLOB NOT NULL, shape BLOB, past BLOB, CHECK (state BETWEEN 4 AND 7)) STRICT",
+    "CREATE TABLE job_done (job INTEGER PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, ns TEXT NOT NULL, state INTEGER "
+    "NOT "
+    "NULL, last_worker TEXT NOT NULL, details BLOB NOT NULL, shape BLOB, past BLOB, CHECK (state BETWEEN 4 AND 7)) "
+    "STRICT",
     "CREATE TABLE worker (id TEXT NOT NULL, state INTEGER NOT NULL, session BLOB NOT NULL, used_otp BLOB NOT NULL, "
     "incarnation TEXT NOT NULL, stop_when_empty INTEGER NOT NULL, registered INTEGER NOT NULL, info BLOB NOT NULL, "
     "PRIMARY KEY (id), CHECK (state BETWEEN 1 AND 7)) STRICT, WITHOUT ROWID",
-    "CREATE TABLE otp (token BLOB NOT NULL, worker TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (token)) STRICT, "
+    "CREATE TABLE otp (token BLOB NOT NULL, worker TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (token)) "
+    "STRICT, "
     "WITHOUT ROWID",
-    "CREATE TABLE template (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT NULL, bytes "
+    "CREATE TABLE template (ns TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, updated INTEGER NOT NULL, "
+    "bytes "
     "BLOB NOT NULL, PRIMARY KEY (ns, name)) STRICT, WITHOUT ROWID",
-    "CREATE TABLE key_limit (ns TEXT NOT NULL, key TEXT NOT NULL, max_active INTEGER NOT NULL, PRIMARY KEY (ns, key)) STRICT, "
+    "CREATE TABLE key_limit (ns TEXT NOT NULL, key TEXT NOT NULL, max_active INTEGER NOT NULL, PRIMARY KEY (ns, key)) "
+    "STRICT, "
     "WITHOUT ROWID",
-    "CREATE TABLE idempotency (key BLOB NOT NULL, job INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (key)) STRICT, "
+    "CREATE TABLE idempotency (key BLOB NOT NULL, job INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (key)) "
+    "STRICT, "
     "WITHOUT ROWID",
     "CREATE INDEX idempotency_expires ON idempotency (expires)",
     "INSERT INTO meta VALUES (1, 1, 'an installation', 4, 0, 12, NULL)",
@@ -136,7 +144,8 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   const Epoch epoch = (*store)->new_epoch().value();
   EXPECT_EQ(static_cast<uint64_t>(epoch), 5u);
   const core::SecretRow secret{.ns = "default", .name = "s", .revision = 1, .updated = {6}, .sealed = "x"};
-  ASSERT_EQ((*store)->commit({core::PutSecret{secret}, core::PutAudit{{.number = 1}}}, epoch, BatchNo{1}), absl::OkStatus());
+  ASSERT_EQ((*store)->commit({core::PutSecret{secret}, core::PutAudit{{.number = 1}}}, epoch, BatchNo{1}),
+            absl::OkStatus());
   const auto reader = SqliteReader::open(options).value();
   EXPECT_EQ(reader->secret("default", "s").value(), secret);
   EXPECT_EQ(reader->audit({}, {}).value().rows.size(), 1u);
@@ -190,12 +199,14 @@ TEST(SqliteStore, JobsThatWereEqualShareTheirShapeAndLabelsAgainWhenTheyAreLoade
   }
   ASSERT_TRUE(store->commit(writes, epoch, BatchNo{1}).ok());
   std::set<const void*> shapes, labels;
-  ASSERT_TRUE(store->load([&](const core::Write& write) {
-    const auto* put = std::get_if<core::PutJob>(&write);
-    if (put == nullptr) return;
-    shapes.insert(put->job->shape.get());
-    labels.insert(put->job->labels.get());
-  }).ok());
+  ASSERT_TRUE(store
+                  ->load([&](const core::Write& write) {
+                    const auto* put = std::get_if<core::PutJob>(&write);
+                    if (put == nullptr) return;
+                    shapes.insert(put->job->shape.get());
+                    labels.insert(put->job->labels.get());
+                  })
+                  .ok());
   EXPECT_EQ(shapes.size(), 1u);
   EXPECT_EQ(labels.size(), 1u);
 }

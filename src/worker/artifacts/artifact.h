@@ -11,8 +11,8 @@ inline constexpr int64_t kDefaultArtifactBytes = int64_t{10} << 30;
 
 struct ArtifactOrder {
   std::string url;
-  std::string path;                   // in the job's folder; never empty once it was read
-  std::string sha256;                 // lower case; empty: not checked
+  std::string path;    // in the job's folder; never empty once it was read
+  std::string sha256;  // lower case; empty: not checked
   int64_t max_bytes = kDefaultArtifactBytes;
   bool unpack = false;
   bool optional = false;

@@ -29,7 +29,8 @@ absl::Status fetch_into(int file, const ArtifactOrder& order, const Surroundings
     return fetch_local(order.url.substr(kFileScheme.size()), file, order.max_bytes, around.stop);
   }
   if (order.url.starts_with(kStoreScheme)) {
-    return around.store.fetch(order.url.substr(kStoreScheme.size()), around.execution, file, order.max_bytes, around.stop);
+    return around.store.fetch(order.url.substr(kStoreScheme.size()), around.execution, file, order.max_bytes,
+                              around.stop);
   }
   return fetch_http(order.url, file, order.max_bytes, around.stop);
 }
@@ -69,7 +70,8 @@ absl::Status send_from_folder(const ArtifactOrder& order, const Surroundings& ar
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return absl::ErrnoToStatus(errno, order.path);
   if (info.st_size > order.max_bytes) {
-    return absl::ResourceExhaustedError(cat("is ", info.st_size, " bytes long; at most ", order.max_bytes, " are allowed"));
+    return absl::ResourceExhaustedError(
+        cat("is ", info.st_size, " bytes long; at most ", order.max_bytes, " are allowed"));
   }
   return send_from(file.get(), info.st_size, order, around);
 }

@@ -19,8 +19,8 @@ std::string incoming_of(const std::string& folder);
 struct Surroundings {
   ExecutionId execution;
   std::string folder;
-  ServerStore store;                  // of `hodei:` URLs
-  bool files_allowed = true;          // `file:` URLs reach past a sandbox
+  ServerStore store;          // of `hodei:` URLs
+  bool files_allowed = true;  // `file:` URLs reach past a sandbox
   std::stop_token stop;
 };
 

@@ -23,12 +23,14 @@ Fd open_beneath(int folder, const std::string& path, uint64_t flags, uint64_t mo
   const long fd = syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how));
   if (fd >= 0 || errno != ENOSYS) return Fd(static_cast<int>(fd));
   // Before Linux 5.6. Callers pass a single name here (see enter), for which this is the same.
-  return Fd(::openat(folder, path.c_str(), static_cast<int>(flags) | O_NOFOLLOW | O_CLOEXEC, static_cast<mode_t>(mode)));
+  return Fd(
+      ::openat(folder, path.c_str(), static_cast<int>(flags) | O_NOFOLLOW | O_CLOEXEC, static_cast<mode_t>(mode)));
 }
 
 absl::Status refused(std::string_view path) {
   const int error = errno;
-  if (error == ELOOP) return absl::FailedPreconditionError(cat(path, ": leads through a symbolic link, which is not followed"));
+  if (error == ELOOP)
+    return absl::FailedPreconditionError(cat(path, ": leads through a symbolic link, which is not followed"));
   if (error == EXDEV) return absl::FailedPreconditionError(cat(path, ": leads out of the job's folder"));
   return absl::ErrnoToStatus(error, std::string(path));
 }

@@ -1,5 +1,5 @@
-// A folder that nothing reaches out of: paths are relative to it, and neither `..` nor a symbolic link on the way, planted
-// by an archive or by a job, leads anywhere else. The kernel sees to that (openat2), not the text of the path.
+// A folder that nothing reaches out of: paths are relative to it, and neither `..` nor a symbolic link on the way,
+// planted by an archive or by a job, leads anywhere else. The kernel sees to that (openat2), not the text of the path.
 #pragma once
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ class ConfinedFolder {
   // A new file in place of whatever file had the name. Folders on the way are made.
   absl::StatusOr<Fd> make_file(const std::string& path) const;
   absl::Status make_folder(const std::string& path) const;
-  bool has_folder(const std::string& path) const;   // a real one, reached without links
+  bool has_folder(const std::string& path) const;  // a real one, reached without links
   absl::Status make_symlink(const std::string& path, const std::string& target) const;
   absl::Status make_hard_link(const std::string& path, const std::string& existing) const;
   // Moves a file from outside to `path`; both on one file system.
@@ -40,7 +40,8 @@ class ConfinedFolder {
   Fd folder_;
 };
 
-// The parts of a relative path; refuses absolute ones, `..`, NUL, and paths of unreasonable length. `.` parts are left out.
+// The parts of a relative path; refuses absolute ones, `..`, NUL, and paths of unreasonable length. `.` parts are left
+// out.
 absl::StatusOr<std::vector<std::string>> parts_of(std::string_view path);
 
 }  // namespace hodei::worker

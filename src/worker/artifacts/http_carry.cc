@@ -40,16 +40,16 @@ class Download {
     request.on_body = [this](std::string_view piece) { return take(piece); };
     ASSIGN_OR_RETURN(const http::Response response,
                      http::call(request, {.idle_timeout = kIdle, .max_body = max_bytes_, .stop = stop_}));
-    if (response.status == 416) version_.clear();   // begin again, without a range
+    if (response.status == 416) version_.clear();  // begin again, without a range
     if (response.status == 416) return absl::UnavailableError("the server does not know the rest of it");
     return judge(response);
   }
 
  private:
   absl::Status begin(const http::Response& head) {
-    const bool goes_on = head.status == 206 &&
-                         head.header("content-range").starts_with(cat("bytes ", received_, "-"));
-    if (head.status == 206 && !goes_on) return absl::UnavailableError("the server sent another part than was asked for");
+    const bool goes_on = head.status == 206 && head.header("content-range").starts_with(cat("bytes ", received_, "-"));
+    if (head.status == 206 && !goes_on)
+      return absl::UnavailableError("the server sent another part than was asked for");
     if (!goes_on) {
       received_ = 0;
       if (ftruncate(file_, 0) != 0) return absl::ErrnoToStatus(errno, "truncating");
@@ -84,7 +84,8 @@ class Download {
 
 absl::Status fetch_http(const std::string& url, int file, int64_t max_bytes, const std::stop_token& stop) {
   Download download(url, file, max_bytes, stop);
-  return with_retries(stop, [&] { return download.attempt(); }, [&] { return download.received(); });
+  return with_retries(
+      stop, [&] { return download.attempt(); }, [&] { return download.received(); });
 }
 
 absl::Status send_http(int file, int64_t size, const std::string& url, const std::stop_token& stop) {

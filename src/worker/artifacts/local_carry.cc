@@ -37,7 +37,8 @@ absl::Status copy(int from, int to, int64_t max_bytes, const std::stop_token& st
   return read_all(from, [&](std::string_view piece) -> absl::Status {
     if (stop.stop_requested()) return absl::CancelledError("stopped");
     copied += static_cast<int64_t>(piece.size());
-    if (copied > max_bytes) return absl::ResourceExhaustedError(cat("is larger than the limit of ", max_bytes, " bytes"));
+    if (copied > max_bytes)
+      return absl::ResourceExhaustedError(cat("is larger than the limit of ", max_bytes, " bytes"));
     while (!piece.empty()) {
       const ssize_t wrote = write(to, piece.data(), piece.size());
       if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing");

@@ -93,7 +93,8 @@ void Porter::remove(ExecutionId execution, std::string folder) {
       return;
     }
   }
-  add(std::make_shared<Task>(Task{.kind = Kind::Remove, .load = {.execution = execution, .folder = std::move(folder)}}));
+  add(std::make_shared<Task>(
+      Task{.kind = Kind::Remove, .load = {.execution = execution, .folder = std::move(folder)}}));
 }
 
 std::vector<Porter::Done> Porter::take() {

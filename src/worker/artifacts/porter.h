@@ -32,13 +32,13 @@ class Porter {
   Porter();
   ~Porter() { stop(); }
   void start();
-  void stop();                                     // ends what is under way
+  void stop();  // ends what is under way
 
   // From the next load on.
   void set_server(ServerStore store);
 
   // One at a time for an execution. Each is answered by one Done, unless it is dropped before.
-  void fetch(Load load);                           // makes the folder first
+  void fetch(Load load);  // makes the folder first
   void send(Load load);
   void drop(ExecutionId execution);
   // Removes a folder, after whatever is under way there.
@@ -63,9 +63,9 @@ class Porter {
 
   Fd ready_;
   std::vector<std::thread> threads_;
-  std::mutex mutex_;                               // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::deque<std::shared_ptr<Task>> waiting_;
-  std::map<ExecutionId, std::shared_ptr<Task>> current_;   // waiting or under way; not removals
+  std::map<ExecutionId, std::shared_ptr<Task>> current_;  // waiting or under way; not removals
   std::vector<Done> done_;
   ServerStore store_;
   bool stopping_ = false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kFirstPause = 500ms;
 constexpr Duration kLongestPause = 8s;
-constexpr int kMostAttempts = 100;               // however well it goes on each time
+constexpr int kMostAttempts = 100;  // however well it goes on each time
 
 // False: it was stopped meanwhile.
 bool pause(const std::stop_token& stop, Duration time) {

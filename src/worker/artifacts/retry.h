@@ -8,8 +8,9 @@
 
 namespace hodei::worker {
 
-inline constexpr int kTransferAttempts = 5;      // in a row without getting any further
-// Of what goes to the server's own store, about a quarter of an hour: a server whose disk is full says so with UNAVAILABLE.
+inline constexpr int kTransferAttempts = 5;  // in a row without getting any further
+// Of what goes to the server's own store, about a quarter of an hour: a server whose disk is full says so with
+// UNAVAILABLE.
 inline constexpr int kServerStoreAttempts = 100;
 
 // Calls `attempt` until it succeeds or fails for good; UNAVAILABLE and DEADLINE_EXCEEDED are worth another try, after a

@@ -15,7 +15,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr size_t kChunk = 256 << 10;
-constexpr Duration kLongestTransfer = 6h;      // a dead connection is noticed in seconds, by the channel's keep-alive
+constexpr Duration kLongestTransfer = 6h;  // a dead connection is noticed in seconds, by the channel's keep-alive
 
 // One call: with the worker's session, and ended when it is stopped.
 struct Call {
@@ -89,8 +89,8 @@ class StoreDownload {
   std::string sha256_;
 };
 
-absl::Status upload(v1::ArtifactService::Stub& stub, int file, const v1::ArtifactName& name, const std::string& session_id,
-                    const std::stop_token& stop) {
+absl::Status upload(v1::ArtifactService::Stub& stub, int file, const v1::ArtifactName& name,
+                    const std::string& session_id, const std::stop_token& stop) {
   Call call(session_id, stop);
   v1::StoredArtifact stored;
   const auto writer = stub.Upload(&call.context, &stored);
@@ -127,19 +127,21 @@ absl::Status ServerStore::fetch(const std::string& name, ExecutionId execution, 
   const auto stub = v1::ArtifactService::NewStub(channel_);
   const v1::ArtifactName which = name_for(name, execution);
   StoreDownload download(file, max_bytes);
-  RETURN_IF_ERROR(with_retries(stop, [&] { return download.attempt(*stub, which, session_id_, stop); },
-                               [&] { return download.received(); }));
+  RETURN_IF_ERROR(with_retries(
+      stop, [&] { return download.attempt(*stub, which, session_id_, stop); }, [&] { return download.received(); }));
   if (ftruncate(file, download.received()) != 0) return absl::ErrnoToStatus(errno, "truncating");
   ASSIGN_OR_RETURN(const std::string found, sha256_of(file));
   if (found == download.sha256()) return absl::OkStatus();
   return absl::DataLossError("it was damaged on its way: its sha256 is not what the server says");
 }
 
-absl::Status ServerStore::send(int file, const std::string& name, ExecutionId execution, const std::stop_token& stop) const {
+absl::Status ServerStore::send(int file, const std::string& name, ExecutionId execution,
+                               const std::stop_token& stop) const {
   if (channel_ == nullptr) return absl::UnavailableError("there is no connection to the server");
   const auto stub = v1::ArtifactService::NewStub(channel_);
   const v1::ArtifactName which = name_for(name, execution);
-  return with_retries(stop, [&] { return upload(*stub, file, which, session_id_, stop); }, [] { return 0; }, kServerStoreAttempts);
+  return with_retries(
+      stop, [&] { return upload(*stub, file, which, session_id_, stop); }, [] { return 0; }, kServerStoreAttempts);
 }
 
 }  // namespace hodei::worker

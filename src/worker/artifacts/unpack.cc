@@ -41,12 +41,12 @@ const char* either(const char* as_bytes, const char* as_utf8) { return as_bytes 
 
 // Where a symbolic link of an archive leads, as a path from the folder that it is unpacked into.
 //
-// The text alone decides this only while `..` stands at its beginning: the folder of the link is a real one, and so are those above
-// it. Behind a name, `..` leads to the folder above wherever that name leads, which may be another link. So each name with a `..`
-// behind it has to be a real folder in the end: those are never replaced by links.
+// The text alone decides this only while `..` stands at its beginning: the folder of the link is a real one, and so are
+// those above it. Behind a name, `..` leads to the folder above wherever that name leads, which may be another link. So
+// each name with a `..` behind it has to be a real folder in the end: those are never replaced by links.
 struct LinkTarget {
   bool is_inside = false;
-  std::vector<std::vector<std::string>> real_folders = {};   // that have to be there
+  std::vector<std::vector<std::string>> real_folders = {};  // that have to be there
 };
 
 LinkTarget follow(const std::vector<std::string>& link, std::string_view target) {

@@ -13,7 +13,7 @@ namespace hodei::worker {
 inline constexpr int64_t kMostArchiveEntries = 100'000;
 
 struct UnpackLimits {
-  int64_t bytes = 0;                                // of all files together
+  int64_t bytes = 0;  // of all files together
   int64_t entries = kMostArchiveEntries;
   std::stop_token stop;
 };

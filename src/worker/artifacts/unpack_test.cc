@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Entry {
   std::string name;
   mode_t type = AE_IFREG;
-  std::string content = {};       // of a file, or where a link leads
+  std::string content = {};  // of a file, or where a link leads
   bool hard_link = false;
   mode_t permissions = 0644;
 };
@@ -101,7 +101,9 @@ class UnpackTest : public testing::Test {
 
 TEST_F(UnpackTest, MakesFilesFoldersAndLinksThatStayInside) {
   for (const bool zip : {false, true}) {
-    pack({{"a/", AE_IFDIR}, {"a/file", AE_IFREG, "hello", false, 0755}, {"./b/c/deep", AE_IFREG, "deep"},
+    pack({{"a/", AE_IFDIR},
+          {"a/file", AE_IFREG, "hello", false, 0755},
+          {"./b/c/deep", AE_IFREG, "deep"},
           {"link", AE_IFLNK, "a/file"}},
          zip);
     ASSERT_TRUE(unpack_it().ok()) << unpack_it();
@@ -182,16 +184,24 @@ TEST_F(UnpackTest, NeitherALinkNorAFileOfALaterArchiveMakesAnEarlierLinkLeadOut)
 }
 
 TEST_F(UnpackTest, KeepsLinksThatGoUpAndDownInside) {
-  pack({{"lib/v1/so", AE_IFREG, "code"}, {"lib/so", AE_IFLNK, "v1/so"}, {"bin/tool", AE_IFLNK, "../lib/so"},
-        {"bin/odd", AE_IFLNK, "../lib/v1/../v1/so"}, {"chain", AE_IFLNK, "bin/tool"}, {"dangling", AE_IFLNK, "not/here"}});
+  pack({{"lib/v1/so", AE_IFREG, "code"},
+        {"lib/so", AE_IFLNK, "v1/so"},
+        {"bin/tool", AE_IFLNK, "../lib/so"},
+        {"bin/odd", AE_IFLNK, "../lib/v1/../v1/so"},
+        {"chain", AE_IFLNK, "bin/tool"},
+        {"dangling", AE_IFLNK, "not/here"}});
   ASSERT_TRUE(unpack_it().ok()) << unpack_it();
-  for (const char* name : {"side/lib/so", "side/bin/tool", "side/bin/odd", "side/chain"}) EXPECT_EQ(read(inside(name)), "code");
+  for (const char* name : {"side/lib/so", "side/bin/tool", "side/bin/odd", "side/chain"})
+    EXPECT_EQ(read(inside(name)), "code");
 }
 
 TEST_F(UnpackTest, HardLinksAreOnlyMadeToFiles) {
   pack({{"link", AE_IFLNK, "file"}, {"file", AE_IFREG, "x"}, {"hard", AE_IFREG, "link", true}});
   EXPECT_FALSE(unpack_it().ok()) << "to a symbolic link";
-  pack({{"d/", AE_IFDIR}, {"through", AE_IFLNK, "d"}, {"d/file", AE_IFREG, "x"}, {"hard", AE_IFREG, "through/file", true}});
+  pack({{"d/", AE_IFDIR},
+        {"through", AE_IFLNK, "d"},
+        {"d/file", AE_IFREG, "x"},
+        {"hard", AE_IFREG, "through/file", true}});
   EXPECT_FALSE(unpack_it().ok()) << "through a symbolic link";
 }
 

@@ -18,10 +18,10 @@ struct Exit {
   Outcome outcome = Outcome::Failed;
   int exit_code = 0;
   int signal = 0;
-  std::string failure;    // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
-                          // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled
-  std::string message;    // for people
-  WallTime started;       // not set: it never started
+  std::string failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
+                        // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled
+  std::string message;  // for people
+  WallTime started;     // not set: it never started
   WallTime ended;
   int64_t log_bytes = 0;
   RunFacts facts;
@@ -34,7 +34,7 @@ struct RunOrder {
   uint64_t epoch = 0;
   std::string spec;
   std::map<std::string, std::string> secrets;
-  std::string secret_error;     // not empty: one cannot be delivered
+  std::string secret_error;  // not empty: one cannot be delivered
   std::string traceparent;
 };
 
@@ -46,8 +46,8 @@ struct Held {
   ExecutionId execution;
   bool started = false;
   bool ended = false;
-  int64_t pid = 0;        // of the main process, once started
-  Exit exit;              // `started` is set once started, the rest is valid when ended
+  int64_t pid = 0;  // of the main process, once started
+  Exit exit;        // `started` is set once started, the rest is valid when ended
 };
 
 }  // namespace hodei::worker

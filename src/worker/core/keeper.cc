@@ -5,7 +5,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int kKilled = 128 + 9;   // as a shell tells it
+constexpr int kKilled = 128 + 9;  // as a shell tells it
 
 struct Verdict {
   Outcome outcome;
@@ -95,7 +95,7 @@ void Keeper::refuse(const StartOrder& order, KillReason why, Now now) {
 
 void Keeper::kill(ExecutionId execution, KillReason why, Duration grace, Now now) {
   Entry* entry = find_alive(execution);
-  if (entry == nullptr || entry->main_gone) return;   // it ended by itself: its exit status stands
+  if (entry == nullptr || entry->main_gone) return;  // it ended by itself: its exit status stands
   begin_end(*entry, why, grace, now);
 }
 
@@ -112,8 +112,8 @@ std::vector<Held> Keeper::inventory() const {
   std::vector<Held> out;
   out.reserve(held_.size());
   for (const auto& [id, entry] : held_) {
-    out.push_back({.execution = id, .started = entry.spawned, .ended = entry.ended, .pid = entry.pid,
-                   .exit = entry.exit});
+    out.push_back(
+        {.execution = id, .started = entry.spawned, .ended = entry.ended, .pid = entry.pid, .exit = entry.exit});
   }
   return out;
 }

@@ -20,23 +20,36 @@
 namespace hodei::worker {
 
 struct KeeperConfig {
-  Duration default_grace = 5s;   // from SIGTERM to SIGKILL
-  size_t max_held = 4096;        // executions held at once, ended ones included; more starts are refused
+  Duration default_grace = 5s;  // from SIGTERM to SIGKILL
+  size_t max_held = 4096;       // executions held at once, ended ones included; more starts are refused
 };
 
 // What one start needs to know besides the program itself.
 struct StartOrder {
   ExecutionId execution;
-  Duration timeout{0};           // from the start of the process; 0: none
-  Duration grace{0};             // 0: the default
+  Duration timeout{0};  // from the start of the process; 0: none
+  Duration grace{0};    // 0: the default
 };
 
 // Actions, in the order they must be carried out.
-struct Spawn { ExecutionId execution; };
-struct SignalTree { ExecutionId execution; bool kill = false; };   // SIGTERM, or SIGKILL to every process of the tree
-struct TellStarted { ExecutionId execution; WallTime at; int64_t pid = 0; };
-struct TellExited { Exit exit; };
-struct Release { ExecutionId execution; };                          // ring, folder and cgroup may be reused
+struct Spawn {
+  ExecutionId execution;
+};
+struct SignalTree {
+  ExecutionId execution;
+  bool kill = false;
+};  // SIGTERM, or SIGKILL to every process of the tree
+struct TellStarted {
+  ExecutionId execution;
+  WallTime at;
+  int64_t pid = 0;
+};
+struct TellExited {
+  Exit exit;
+};
+struct Release {
+  ExecutionId execution;
+};  // ring, folder and cgroup may be reused
 using KeeperAction = std::variant<Spawn, SignalTree, TellStarted, TellExited, Release>;
 
 // What an execution that was ended for this reason is reported as.
@@ -47,15 +60,15 @@ class Keeper {
   explicit Keeper(KeeperConfig config) : config_(config) {}
 
   // From the agent.
-  void start(const StartOrder& order, Now now);            // refused starts are told as Exit{Lost}
+  void start(const StartOrder& order, Now now);  // refused starts are told as Exit{Lost}
   // Grace 0: the order's own. LeaseExpired knows no grace. The first reason decides the outcome; a later call can only
   // bring the SIGKILL forward.
   void kill(ExecutionId execution, KillReason why, Duration grace, Now now);
   void extend_lease(MonoTime until);
-  void forget(ExecutionId execution);                      // ignored unless it is held and has ended
+  void forget(ExecutionId execution);  // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
   size_t held_count() const { return held_.size(); }
-  size_t alive_count() const { return at_risk_.size(); }   // less those that were told to die at once
+  size_t alive_count() const { return at_risk_.size(); }  // less those that were told to die at once
   bool holds(ExecutionId execution) const { return held_.contains(execution); }
 
   // From the operating system.
@@ -63,15 +76,15 @@ class Keeper {
   void spawn_failed(ExecutionId execution, const Exit& how, Now now);
   // The main process has ended: kill what is left of the tree. The end is told once the tree is dead.
   void main_exited(ExecutionId execution, int exit_code, int signal, Now now);
-  // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes; a failure in it is what the end
-  // is called, unless somebody wanted the end; a message without one is added.
+  // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes; a failure in it is what the
+  // end is called, unless somebody wanted the end; a message without one is added.
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
-  // The worker is being stopped. Nothing is started any more: such an order is told as Exit{Interrupted} that never started.
-  // What runs may end by itself for that long; then it gets SIGTERM, after its own grace SIGKILL, and is told as Interrupted.
-  // Called again it can only become shorter.
+  // The worker is being stopped. Nothing is started any more: such an order is told as Exit{Interrupted} that never
+  // started. What runs may end by itself for that long; then it gets SIGTERM, after its own grace SIGKILL, and is told
+  // as Interrupted. Called again it can only become shorter.
   void stop_gracefully(Duration grace, Now now);
-  void stop_at_once();                                     // after stop_gracefully: SIGKILL for all that is left
+  void stop_at_once();  // after stop_gracefully: SIGKILL for all that is left
   void tick(Now now);
   MonoTime next_deadline() const;
   bool empty() const { return held_.empty(); }
@@ -84,9 +97,9 @@ class Keeper {
     bool spawned = false;
     bool main_gone = false;
     bool ended = false;
-    bool sigkilled = false;                // SIGKILL was asked for: nothing worse can follow
+    bool sigkilled = false;  // SIGKILL was asked for: nothing worse can follow
     std::optional<KillReason> dying;
-    MonoTime deadline = kNever;            // the time-out, or once it is dying the SIGKILL
+    MonoTime deadline = kNever;  // the time-out, or once it is dying the SIGKILL
     Exit exit;
   };
 
@@ -103,10 +116,10 @@ class Keeper {
   KeeperConfig config_;
   std::map<ExecutionId, Entry> held_;
   std::set<std::pair<MonoTime, ExecutionId>> deadlines_;
-  std::set<ExecutionId> at_risk_;          // alive and not yet told to die at once: what the end of the lease concerns
+  std::set<ExecutionId> at_risk_;  // alive and not yet told to die at once: what the end of the lease concerns
   MonoTime lease_until_{0};
   bool stopping_ = false;
-  MonoTime stop_at_ = kNever;              // when what still runs is ended; afterwards not set
+  MonoTime stop_at_ = kNever;  // when what still runs is ended; afterwards not set
   std::vector<KeeperAction> actions_;
 };
 

@@ -57,7 +57,7 @@ TEST_F(KeeperTest, ALimitThatEndedAJobNamesItsFailure) {
   keeper.main_exited(kA, 137, 9, at(2s));
   keeper.tree_dead(kA, Exit{.failure = "oom", .message = "too much"}, at(2s));
   run(kB);
-  keeper.main_exited(kB, 0, 0, at(2s));   // a process of the job was ended, and the main one did not mind
+  keeper.main_exited(kB, 0, 0, at(2s));  // a process of the job was ended, and the main one did not mind
   keeper.tree_dead(kB, Exit{.failure = "oom", .message = "too much"}, at(2s));
   settle();
   ASSERT_EQ(exits.size(), 2u);

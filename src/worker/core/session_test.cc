@@ -87,7 +87,7 @@ TEST_F(SessionTest, BeatsSoonerWhenSomebodyWatches) {
   EXPECT_EQ(take<SendHeartbeat>().size(), 1u);
   session.set_timing(10s, 30s);
   session.beat_soon(at(5s));
-  EXPECT_EQ(session.next_deadline(), at(6s).mono);   // never later than it was to come
+  EXPECT_EQ(session.next_deadline(), at(6s).mono);  // never later than it was to come
 }
 
 TEST_F(SessionTest, ARepeatedOrderStartsNothing) {
@@ -129,7 +129,7 @@ TEST_F(SessionTest, CountsWhatHasNotEndedYet) {
   EXPECT_EQ(session.held_count(), 2u);
   EXPECT_EQ(session.unfinished_count(), 1u);
   session.exited(success(kB));
-  session.exited(success(kB));   // said twice
+  session.exited(success(kB));  // said twice
   EXPECT_EQ(session.unfinished_count(), 0u);
   session.results_acked({kA, kB});
   for (const ExecutionId id : {kA, kB}) session.log_durable(id);

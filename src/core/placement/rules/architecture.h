@@ -13,7 +13,8 @@ inline std::string_view machine_name(std::string_view architecture) {
 }
 
 inline std::optional<std::string> rejects_architecture(const Shape& shape, const WorkerInfo& worker) {
-  if (shape.architecture.empty() || machine_name(shape.architecture) == machine_name(worker.architecture)) return std::nullopt;
+  if (shape.architecture.empty() || machine_name(shape.architecture) == machine_name(worker.architecture))
+    return std::nullopt;
   return cat("is ", worker.architecture, ", the job needs ", shape.architecture);
 }
 

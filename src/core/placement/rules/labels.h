@@ -14,7 +14,9 @@ std::optional<int64_t> whole_number(std::string_view text);
 inline bool holds(const LabelRule& rule, const Labels& labels) {
   const auto it = labels.find(rule.key);
   const bool present = it != labels.end();
-  const auto listed = [&] { return std::find(rule.values.begin(), rule.values.end(), it->second) != rule.values.end(); };
+  const auto listed = [&] {
+    return std::find(rule.values.begin(), rule.values.end(), it->second) != rule.values.end();
+  };
   switch (rule.op) {
     case LabelOperator::In: return present && listed();
     case LabelOperator::NotIn: return !present || !listed();
