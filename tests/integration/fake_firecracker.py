@@ -5,7 +5,7 @@ checked against Firecracker's own API description; then the machine is booted wi
 As `jailer` (a link to this file) it does what the jailer promises: a root folder of its own with the devices in it, a
 control group, another user, and then Firecracker's program in there.
 
-$HODEI_FAKE_FC_NOTES: a file to which every call is appended, one JSON object a line.
+$FAKE_FC_NOTES: a file to which every call is appended, one JSON object a line.
 """
 
 import argparse
@@ -32,15 +32,15 @@ BEFORE_START = ("/machine-config", "/boot-source", "/drives/", "/network-interfa
 
 def counter_khz():
     """The host's own, as its kernel says; a jail has no /proc."""
-    if "HODEI_FAKE_FC_KHZ" in os.environ:
-        return os.environ["HODEI_FAKE_FC_KHZ"]
+    if "FAKE_FC_KHZ" in os.environ:
+        return os.environ["FAKE_FC_KHZ"]
     found = re.search(r"cpu MHz\s*:\s*([\d.]+)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     return int(float(found.group(1)) * 1000)
 
 
 def note(**words):
-    if "HODEI_FAKE_FC_NOTES" in os.environ:
-        with open(os.environ["HODEI_FAKE_FC_NOTES"], "a", encoding="utf-8") as notes:
+    if "FAKE_FC_NOTES" in os.environ:
+        with open(os.environ["FAKE_FC_NOTES"], "a", encoding="utf-8") as notes:
             notes.write(json.dumps(words) + "\n")
 
 
@@ -228,11 +228,11 @@ def jailer(arguments):
         os.mknod(root / device, 0o600 | 0o020000, number)
         os.chown(root / device, int(given.uid), int(given.gid))
     os.chown(root, int(given.uid), int(given.gid))
-    os.environ["HODEI_FAKE_FC_KHZ"] = str(counter_khz())
-    os.environ["HODEI_TEST_DATA"] = str(firecracker_api.DESCRIPTION.parents[1])
-    notes = os.environ.get("HODEI_FAKE_FC_NOTES")
+    os.environ["FAKE_FC_KHZ"] = str(counter_khz())
+    os.environ["FAKE_FC_DATA"] = str(firecracker_api.DESCRIPTION.parents[1])
+    notes = os.environ.get("FAKE_FC_NOTES")
     if notes:
-        os.environ["HODEI_FAKE_FC_NOTES"] = "/notes"
+        os.environ["FAKE_FC_NOTES"] = "/notes"
         (root / "notes").touch()
         libc.mount(notes.encode(), str(root / "notes").encode(), None, 0x1000, None)
     os.chroot(root)

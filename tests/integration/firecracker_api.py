@@ -10,7 +10,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(os.path.realpath(__file__)).parents[2]
-DATA = pathlib.Path(os.environ.get("HODEI_TEST_DATA", ROOT.parent / "shared/data"))
+DATA = pathlib.Path(os.environ.get("FAKE_FC_DATA") or os.environ.get("HODEI_TEST_DATA", ROOT.parent / "shared/data"))
 DESCRIPTION = DATA / "firecracker/firecracker.yaml"
 TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list, "number": (int, float)}
 

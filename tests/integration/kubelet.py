@@ -41,6 +41,7 @@ class Kubelet:
         self.errors = []
         self.slow_image = set()        # images that take until somebody takes them out
         self.oom = set()               # names of pods whose end is told as OOMKilled
+        self.all_oom = False           # that of all pods is
 
     def take(self, pod):
         thread = threading.Thread(target=self.run, args=(pod,), daemon=True)
@@ -175,7 +176,7 @@ class Kubelet:
             container, {"running": {"startedAt": stamp()}})])
         code = self.wait_for_end(pod, running)
         self.processes.pop(pod["metadata"]["uid"], None)
-        reason = "OOMKilled" if pod["metadata"]["name"] in self.oom else "Completed" if code == 0 else "Error"
+        reason = "OOMKilled" if self.all_oom or pod["metadata"]["name"] in self.oom else "Completed" if code == 0 else "Error"
         self.update(pod, phase="Succeeded" if code == 0 else "Failed", containerStatuses=[self.container_status(
             container, {"terminated": {"exitCode": code, "reason": reason, "finishedAt": stamp()}})])
 

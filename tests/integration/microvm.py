@@ -59,7 +59,8 @@ class Double:
                 "jailer_binary": self.folder / "jailer", "jailer": str(jailer).lower()}
 
     def environment(self):
-        return {"HODEI_FAKE_FC_NOTES": str(self.notes), "HODEI_TEST_DATA": str(DATA)}
+        # Not named HODEI_…: a machine gets none of the server's own settings.
+        return {"FAKE_FC_NOTES": str(self.notes), "FAKE_FC_DATA": str(DATA)}
 
     def told(self):
         return [json.loads(line) for line in self.notes.read_text().splitlines()]

@@ -103,7 +103,7 @@ def test_every_option_and_limit_is_a_request_of_the_official_api():
             "label.zone": "a", "env.X": "y", "option.user": "0:0", "option.pids": 99, "option.labels": "team=x,cost=7",
             "option.volumes": f"{engine.folder}:/there:ro", "option.extra_hosts": "server.test:127.0.0.1",
             "option.network": "host", "option.runtime": "runc"})
-        made = engine.inspect("hodei-full")
+        made = engine.inspect(resource_name("full"))
         host = made["HostConfig"]
         same((host["NanoCpus"], host["Memory"], host["PidsLimit"]), (500_000_000, 128 << 20, 99), "cpu, memory, pids")
         same(made["Config"]["Labels"]["team"], "x", "a label of the option labels")
@@ -118,7 +118,7 @@ def test_every_option_and_limit_is_a_request_of_the_official_api():
         docker.refused("create", "option network", worker_id="net", **{"option.network": "not-there"})
         docker.refused("create", "option runtime", worker_id="run", **{"option.runtime": "not-there"})
         docker.refused("create", "runs", worker_id="arch", architecture="s390x")
-        same(engine.containers(), ["hodei-full"], "containers after the refusals")
+        same(engine.containers(), [resource_name("full")], "containers after the refusals")
         docker.call("destroy", worker_id="full")
         judged_by_the_description([r for r in seen.requests if r.target != "/version"])
 

@@ -41,7 +41,7 @@ def test_a_watch_that_is_too_old_lists_again():
                 if as_status:
                     api.watch_generation += 1
             watch.tells("w1")
-            check(lists(api) > listed, "410 was not answered with a new list")
+            until(lambda: lists(api) > listed, "410 to be answered with a new list")
             cluster.call("create", worker_id="w2")
             watch.tells("w2")
             cluster.call("destroy", worker_id="w2")

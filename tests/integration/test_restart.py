@@ -52,9 +52,10 @@ def has_connection(pid, port):
         inodes = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
     except OSError:
         return False
-    with open(f"/proc/{pid}/net/tcp", encoding="ascii") as table:
-        for line in table.readlines()[1:]:
-            fields = line.split()
-            if fields[3] == "01" and int(fields[2].split(":")[1], 16) == port and f"socket:[{fields[9]}]" in inodes:
-                return True
+    for family in ("tcp", "tcp6"):   # gRPC speaks to 127.0.0.1 through sockets of the latter
+        with open(f"/proc/{pid}/net/{family}", encoding="ascii") as table:
+            for line in table.readlines()[1:]:
+                fields = line.split()
+                if fields[3] == "01" and int(fields[2].split(":")[1], 16) == port and f"socket:[{fields[9]}]" in inodes:
+                    return True
     return False
