@@ -23,6 +23,11 @@ absl::Status seal(int folder, mode_t mode, struct stat& info) {
   return absl::ErrnoToStatus(errno, "preparing a working folder");
 }
 
+bool leads_to(const std::string& path, const struct stat& folder) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0 && info.st_dev == folder.st_dev && info.st_ino == folder.st_ino;
+}
+
 bool is_as_sealed(const std::string& path, const struct stat& seal) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return false;
@@ -52,8 +57,8 @@ absl::Status WorkFolder::make() {
   RETURN_IF_ERROR(seal(own.get(), kPassable, path_seal_));
   has_files_ = false;
   secrets_.clear();
-  // Jobs and sandboxes are given the path: it must still lead here.
-  if (is_untouched()) return absl::OkStatus();
+  // Jobs and sandboxes are given the path: it must still lead here, whatever the clock says.
+  if (leads_to(path_, path_seal_) && leads_to(cwd_, cwd_seal_)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       cat(path_, " does not lead to the folder that was made there; was the state folder moved?"));
 }
