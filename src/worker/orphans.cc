@@ -29,6 +29,8 @@ Orphans::Orphans(const std::string& mark)
       children_(cat("/proc/self/task/", getpid(), "/children"), O_RDONLY),
       can_look_(children_.is_open()) {
   for (const pid_t pid : children().value_or(std::set<pid_t>())) {
+    const std::optional<ProcessState> state = state_of(pid);
+    if (!state || state->zombie) continue;
     expect(pid);
     has_strangers_ = true;
   }

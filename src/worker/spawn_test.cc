@@ -188,7 +188,7 @@ TEST_P(SpawnTest, AProcessThatLeftEverythingIsFoundByItsAncestors) {
 TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
   auto other = enclosures->make().value();
   other->assign({JobId{78}, 1});
-  Program program = a_program({"sh", "-c", "(env -i setsid sleep 1000 &); echo ready; sleep 1000"});
+  Program program = a_program({"sh", "-c", "(env -i setsid sleep 1000 &); sleep 1000 & echo ready; wait"});
   SpawnResult result =
       spawn(program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = other.get(), .mark = mark});
   auto& neighbour = std::get<Spawned>(result);

@@ -1,11 +1,15 @@
 // The supervisor with real processes; the test plays the agent at the other end of the socket.
 #pragma once
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
+#include "src/worker/orphans.h"
 #include "src/worker/supervisor.h"
 
 namespace hodei::worker {
@@ -123,6 +127,10 @@ class SupervisorTest : public testing::TestWithParam<bool> {
     std::filesystem::remove_all(options.state_dir);
   }
   void start() {
+    // A worker starts without children; what an earlier test left would count as a stranger.
+    kill_descendants(getpid(), -1);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
     state.emplace(StateFolder::open(options.state_dir).value());
     supervisor.emplace(options, *state, launcher, clock);
     ASSERT_TRUE(supervisor->start().ok());
