@@ -133,13 +133,15 @@ NoopWorker::NoopWorker(std::shared_ptr<grpc::Channel> channel, std::string id, i
     grpc::ClientContext context;
     check(stub->Register(&context, request, &response), "Register");
   }
-  stream_ = std::make_unique<Stream>(*channel_, response.session_id(), request.incarnation(), std::move(calls));
+  session_ = response.session_id();
+  stream_ = std::make_unique<Stream>(*channel_, session_, request.incarnation(), std::move(calls));
 }
 
 NoopWorker::~NoopWorker() {
   stream_->close();
   const auto stub = v1::WorkerAgentService::NewStub(channel_);
   grpc::ClientContext context;
+  context.AddMetadata("hodei-session", session_);
   v1::UnregisterWorkerRequest request;
   v1::UnregisterWorkerResponse response;
   request.set_worker_id(id_);

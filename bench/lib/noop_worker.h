@@ -25,6 +25,7 @@ class NoopWorker {
   class Stream;
   std::shared_ptr<grpc::Channel> channel_;
   std::string id_;
+  std::string session_;
   std::unique_ptr<Stream> stream_;
 };
 
