@@ -53,7 +53,8 @@ std::string providers(const v1::SchedulingDecision& decision, const ViewOptions&
 
 // What a waiting job could hope for.
 std::string outlook(const v1::SchedulingDecision& decision) {
-  if (!decision.provisioning().empty()) return cat("  ", printable(decision.provisioning()), "\n");
+  if (!decision.provisioning().empty() && decision.provisioning() != decision.waiting_for())
+    return cat("  ", printable(decision.provisioning()), "\n");
   if (decision.considered() > 0) return cat("  ", workers(decision.considered()), " looked at\n");
   if (!decision.providers().empty()) return "  no worker is connected\n";
   return "  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n";

@@ -60,6 +60,7 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.artifact_store_bytes = settings.bytes("artifact_store_size");
   out.queue_memory = settings.bytes("queue_memory");
   out.lease = settings.duration("lease");
+  out.provision_limit = settings.duration("provision_limit");
   out.log_level = settings.text("log_level");
   ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));
   out.http_was_chosen = settings.get("http_listen").origin != "default";

@@ -34,6 +34,7 @@ struct ServerOptions {
   int64_t artifact_store_bytes = 0;
   int64_t queue_memory = 0;  // 0: as the machine has it
   Duration lease{};
+  Duration provision_limit{};
   std::string log_level;               // trace … off
   std::optional<Address> http_listen;  // nothing: off
   bool http_was_chosen = false;        // not the default: it must work

@@ -18,7 +18,10 @@ std::string what_is_made(const std::string& reason) {
   if (!reason.starts_with(kSign))
     return reason.starts_with("provisioning") ? std::string("a worker is being made") : std::string();
   const std::string provider = reason.substr(kSign.size(), reason.find(' ', kSign.size()) - kSign.size());
-  return cat("a ", provider, " worker is being made");
+  // Behind the worker's name comes what holds it up, in the provider's words.
+  const size_t held_up = reason.find(": ", kSign.size());
+  return cat("a ", provider, " worker is being made",
+             held_up == std::string::npos ? "" : printable(reason.substr(held_up)));
 }
 
 }  // namespace

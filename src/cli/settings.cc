@@ -128,6 +128,10 @@ constexpr Setting kSettings[] = {
      "how much the server's store of artifacts may hold, all together"},
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
      "how long a worker runs its jobs without hearing from the server; they are given to others half as long later"},
+    {"provision_limit", "--provision-limit", "HODEI_PROVISION_LIMIT", "", "5m", kServer, check_duration,
+     "how long a job waits for a worker that no provider can make, such as one from an image that does not exist, "
+     "before "
+     "it fails; 0: for ever"},
     {"advertise", "--advertise", "HODEI_ADVERTISE", "", "", kServer, check_listen_or_empty,
      "host:port where the workers that providers make find this server (empty: where it listens)"},
     {"process_enabled", "", "HODEI_PROCESS_ENABLED", "", "", kServer, check_switch,

@@ -226,7 +226,8 @@ struct ProviderSeen {  // a check of its health
 };
 
 // Why a worker did not come to be. Shape: this provider will not make such a one. Room: not now. Trouble: its own.
-enum class MakingFailure : uint8_t { Shape = 1, Room, Trouble };
+// Hopeless: no provider could, because the job asks for something that is not there, such as its image.
+enum class MakingFailure : uint8_t { Shape = 1, Room, Trouble, Hopeless };
 
 struct WorkerMade {
   WorkerId worker;
@@ -235,6 +236,10 @@ struct WorkerMade {
 struct WorkerRuns {
   WorkerId worker;
 };  // registration is due from now on
+struct WorkerHeldUp {
+  WorkerId worker;
+  std::string reason;
+};  // it does not start yet, and why; an empty reason: it does again
 struct WorkerFailed {
   WorkerId worker;
   MakingFailure kind{};
@@ -305,8 +310,8 @@ using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,
                  RecordAudit, Report, MakeOtp, RegisterWorker, OpenStream, CloseStream, WorkerStops, Heartbeat,
                  DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool, DropPool, ProviderSeen,
-                 WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit, DropLimit,
-                 ConfigureScheduler, Tick, Stall, Question>;
+                 WorkerMade, WorkerRuns, WorkerHeldUp, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit,
+                 DropLimit, ConfigureScheduler, Tick, Stall, Question>;
 
 // ---- Answers
 

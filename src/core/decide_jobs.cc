@@ -23,6 +23,7 @@ absl::Status Engine::check_room(const Submit& c) const {
   }
   RETURN_IF_ERROR(check_keys(c));
   RETURN_IF_ERROR(check_shapes(c));
+  RETURN_IF_ERROR(check_abilities(c));
   return check_pending(c);
 }
 
@@ -35,6 +36,24 @@ absl::Status Engine::check_shapes(const Submit& c) const {
       cat("constraints: ", roster.shapes(), " different sets of resources and rules wait for ", roster.kinds(),
           " kinds of workers, which is the limit; use sets that other jobs "
           "have, for example with rounded resources, or try again when some have ended"));
+}
+
+// A job that names who makes its worker, and asks for what none of those workers can do, would wait for ever.
+absl::Status Engine::check_abilities(const Submit& c) const {
+  for (const NewJob& job : c.jobs) {
+    const Shape& shape = *job.head.shape;
+    if (shape.asks == 0) continue;
+    const PoolRow* pool = pool_of(shape);
+    const std::string& name = shape.provider.empty() && pool != nullptr ? pool->provider : shape.provider;
+    const auto provider = state_.providers().find(name);
+    if (provider == state_.providers().end()) continue;
+    const uint32_t missing = shape.asks & provider->second.facts.lacks;
+    if (missing == 0) continue;
+    return bad_field((missing & kSandbox) != 0 ? "sandbox" : "secret_files", "workers of provider '", name,
+                     "' cannot do this; leave it out (what a container or pod runs is confined by it), or choose "
+                     "another provider");
+  }
+  return absl::OkStatus();
 }
 
 // A key that the engine has forgotten may belong to a job all the same. The store was asked before the command came in;

@@ -1,9 +1,12 @@
 // What providers tell of the workers that they make.
 #include <algorithm>
 
+#include "src/base/clip.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
+#include "src/core/job/draft.h"
 #include "src/core/placement/rules/rule.h"
+#include "src/core/provision/prospect.h"
 
 namespace hodei::core {
 namespace {
@@ -11,8 +14,9 @@ namespace {
 constexpr Duration kFirstBackOff = 1s;
 constexpr Duration kLongestBackOff = std::chrono::minutes(5);
 constexpr Duration kNoRoomPause = 2s;
-// A provider that cannot make such a worker is not asked for one again for this long.
+// A provider that cannot make such a worker is not asked for one again for this long; twice as long each time.
 constexpr Duration kRefusalLife = std::chrono::minutes(2);
+constexpr Duration kLongestRefusal = std::chrono::minutes(30);
 // How much the newest start-up counts in the expected time.
 constexpr double kNewest = 0.3;
 
@@ -43,10 +47,25 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   return Done{};
 }
 
+Engine::Answer Engine::on(const WorkerHeldUp& c, Now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  const auto attempt = making_.attempts.find(c.worker);
+  if (attempt == making_.attempts.end() || !on_its_way(*worker)) return Done{};
+  const std::string words(clip(c.reason, kMaxHeldUp));
+  if (attempt->second.held_up == words) return Done{};
+  attempt->second.held_up = words;
+  const Made& made = *worker->record->info.made;
+  note_on_job(JobId{made.for_job}, being_made(made.provider, c.worker, words), turn);
+  making_.look_again();  // others do not wait for it, or do again
+  return Done{};
+}
+
 Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
   if (worker->state == WorkerState::Terminating || worker->state == WorkerState::Terminated) return Done{};
+  worker->end_reason = clip(c.reason, kMaxHeldUp);
   give_up(*worker, c.kind, c.reason, now, turn);
   return Done{};
 }
@@ -110,8 +129,10 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
     provider.failures_in_a_row = 0;
     provider.not_before = MonoTime{0};
   }
+  const std::string shape = attempt->second.shape;
   making_.attempts.erase(attempt);
   making_.look_again();
+  judge_made(worker, shape, now, turn);
   // The job that it was made for goes first, if it still waits.
   const JobId job{worker.record->info.made->for_job};
   const LiveJob* live = state_.job(job);
@@ -127,11 +148,62 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
   assign(job, worker, std::move(decision), now, turn);
 }
 
+// A worker that is not what it was ordered to be would leave its job waiting, and be ordered again and again.
+void Engine::judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn) {
+  if (shape.empty()) return;
+  const WorkerInfo& info = worker.record->info;
+  const std::string& provider = info.made->provider;
+  const Shape ordered = decode_shape(shape);
+  std::string why;
+  if (const std::optional<Rejection> no = first_rejection(ordered, info)) {
+    why = no->reason;
+  } else if (!is_kept(worker.rank, fit_of(ordered, info), state_.scheduler())) {
+    why = "scores too low for the scheduler's threshold";
+  } else {
+    making_.refusals.erase({provider, shape});
+    return;
+  }
+  const std::string words = cat("worker ", info.id.str(), ", which was made for such a job, ", why);
+  if (const auto known = state_.providers().find(provider); known != state_.providers().end()) {
+    back_off(known->second, MakingFailure::Shape, words, now);
+  }
+  refuse(provider, shape, MakingFailure::Shape, words, now);
+  note_on_job(JobId{info.made->for_job}, cat("provider ", provider, " makes no worker that fits: ", words), turn);
+}
+
+void Engine::refuse(const std::string& provider, const std::string& shape, MakingFailure kind,
+                    const std::string& reason, Now now) {
+  const std::pair key(provider, shape);
+  if (!making_.refusals.contains(key) && making_.refusals.size() >= kMaxRefusals) return;
+  Refusal& refusal = making_.refusals[key];
+  refusal.reason = reason;
+  if (kind == MakingFailure::Room) {
+    // It may be asked again at once; what it said is told meanwhile.
+    refusal.until = std::max(refusal.until, now.mono);
+    return;
+  }
+  const uint32_t doublings = std::min<uint32_t>(refusal.times++, 16);
+  if (doublings == 0) refusal.first = now.mono;
+  refusal.until = now.mono + std::min<Duration>(kRefusalLife * (int64_t{1} << doublings), kLongestRefusal);
+  refusal.hopeless = kind == MakingFailure::Hopeless;
+  refusal.is_final = refusal.hopeless || kind == MakingFailure::Shape;
+}
+
+void Engine::note_on_job(JobId job, std::string words, Turn& turn) {
+  const LiveJob* live = state_.job(job);
+  if (live == nullptr || live->where != LiveJob::Where::InLane) return;
+  Draft draft(*live->head);
+  draft.head.not_before = {};  // its back-off is over, or it would not be in a lane
+  draft.past.reason = std::move(words);
+  write(PutJob{draft.finish()}, turn);
+}
+
 void Engine::back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now) {
   ++provider.failed;
   provider.last_failure = reason;
   switch (kind) {
-    case MakingFailure::Shape: break;
+    case MakingFailure::Shape:
+    case MakingFailure::Hopeless: break;
     case MakingFailure::Room: provider.not_before = now.mono + kNoRoomPause; break;
     case MakingFailure::Trouble: {
       const uint32_t doublings = std::min<uint32_t>(provider.failures_in_a_row++, 16);
@@ -148,12 +220,11 @@ void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& 
     if (const auto known = state_.providers().find(provider); known != state_.providers().end()) {
       back_off(known->second, kind, reason, now);
     }
-    const bool other_provider = kind != MakingFailure::Room;
-    if (other_provider && attempt != making_.attempts.end() && !attempt->second.shape.empty() &&
-        making_.refusals.size() < kMaxRefusals) {
-      making_.refusals[{provider, attempt->second.shape}] = {now.mono + kRefusalLife, kind == MakingFailure::Shape,
-                                                             reason};
+    if (attempt != making_.attempts.end() && !attempt->second.shape.empty()) {
+      refuse(provider, attempt->second.shape, kind, reason, now);
     }
+    note_on_job(JobId{worker.record->info.made->for_job},
+                cat("provider ", provider, " could not make a worker for it: ", clip(reason, kMaxHeldUp)), turn);
   }
   if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);
   set_worker_state(worker, on_its_way(worker) ? WorkerEvent::Expire : WorkerEvent::Leave, turn);

@@ -31,6 +31,8 @@ Engine::Answer Engine::on(const PutProvider& c, Now, Turn& turn) {
   if (known == state_.providers().end() || known->second.row != c.row) {
     write(PutSetting{{SettingKind::Provider, c.row.name, encode(c.row)}}, turn);
     turn.effects.push_back(ProvidersChanged{});
+    // What it failed at may work now.
+    std::erase_if(making_.refusals, [&c](const auto& entry) { return entry.first.first == c.row.name; });
     making_.look_again();
   }
   return answer(DescribeProviders{c.row.name}, Now{});
@@ -82,6 +84,11 @@ Engine::Answer Engine::on(const ProviderSeen& c, Now now, Turn&) {
   const auto known = state_.providers().find(c.name);
   if (known == state_.providers().end()) return no_provider(c.name);
   LiveProvider& provider = known->second;
+  if (provider.health == HealthState::Unhealthy && c.health == HealthState::Healthy) {
+    // It was away and is back: what failed meanwhile says nothing about now.
+    provider.failures_in_a_row = 0;
+    provider.not_before = MonoTime{0};
+  }
   provider.facts = c.facts;
   provider.seen = true;
   provider.health = c.health;

@@ -99,8 +99,9 @@ void Engine::sweep_workers(Now now, Turn& turn) {
     }
     for (const ExecutionId& execution : executions) {
       lose(execution,
-           cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s"), now,
-           turn);
+           cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s",
+               worker->end_reason.empty() ? "" : ": ", worker->end_reason),
+           now, turn);
     }
   }
   for (LiveWorker* worker : forgotten) write(DeleteWorker{worker->id()}, turn);

@@ -39,8 +39,11 @@ struct EngineConfig {
   MemoryLimits memory;
   Duration registration_limit = 60s;                 // of a made worker, from when it runs
   Duration making_limit = std::chrono::minutes(11);  // until it runs: an image may have to be fetched
-  Duration leaving_limit = 30s;                      // for a worker that was told to go and still has output to send
-  Duration idle_limit = 10s;                         // of a made worker without work; a pool may say otherwise
+  // For how long a job waits for a worker that no provider can make, such as one from an image that does not exist. 0:
+  // for ever.
+  Duration unmakable_limit = std::chrono::minutes(5);
+  Duration leaving_limit = 30s;  // for a worker that was told to go and still has output to send
+  Duration idle_limit = 10s;     // of a made worker without work; a pool may say otherwise
   Duration audit_life = std::chrono::hours(365 * 24);
 };
 
@@ -81,6 +84,7 @@ class Engine {
   absl::Status check_room(const Submit& c) const;
   absl::Status check_keys(const Submit& c) const;
   absl::Status check_shapes(const Submit& c) const;
+  absl::Status check_abilities(const Submit& c) const;
   Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
 
   // decide_secrets.cc
@@ -178,6 +182,7 @@ class Engine {
   // decide_making.cc: what providers tell of the workers that they make
   Answer on(const WorkerMade& c, Now now, Turn& turn);
   Answer on(const WorkerRuns& c, Now now, Turn& turn);
+  Answer on(const WorkerHeldUp& c, Now now, Turn& turn);
   Answer on(const WorkerFailed& c, Now now, Turn& turn);
   Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
   Answer on(const Inventory& c, Now now, Turn& turn);
@@ -186,6 +191,11 @@ class Engine {
   void destroy(LiveWorker& worker, Turn& turn);
   void forget_gone(Turn& turn);
   void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
+  void refuse(const std::string& provider, const std::string& shape, MakingFailure kind, const std::string& reason,
+              Now now);
+  void judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
+  // What people read about a job that waits for a worker.
+  void note_on_job(JobId job, std::string words, Turn& turn);
 
   // provision.cc: workers for what waits and fits nowhere
   void want(const Lane& lane);
@@ -199,11 +209,22 @@ class Engine {
   const PoolRow* pool_of(const Shape& shape) const;
   bool waits_for_standing_worker(const WaitingShape& shape) const;
   uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers on their way
-  uint32_t starting(const std::string& provider) const;
+  uint32_t starting(const std::string& provider) const;                  // without those that are held up
+  bool too_many_held_up(const std::string& provider, const Shape& shape) const;
   uint32_t pool_workers(const std::string& pool) const;
   JobId unclaimed(const std::vector<const Lane*>& lanes) const;
   void explain_providers(const Shape& shape, const Namespace& ns, JobId job, Now now,
                          Explanation& out) const;  // explain_providers.cc
+  void explain_making(const Shape& shape, JobId job, Explanation& out) const;
+
+  // withdraw.cc: workers on their way that nobody waits for any more, and jobs for which none can be made
+  void sweep_unwanted(Now now, Turn& turn);
+  std::vector<LiveWorker*> surplus(Now now) const;
+  int64_t waiting_for(const std::string& shape, const std::string& ns, Now now) const;
+  bool pool_needs(const Made& made) const;
+  void withdraw(LiveWorker& worker, Turn& turn);
+  void fail_unmakable(Now now, Turn& turn);
+  bool is_unmakable(const WaitingShape& waiting, Now now) const;
 
   // scale_down.cc: the end of workers that nobody needs, and those that pools keep
   void sweep_making(Now now, Turn& turn);

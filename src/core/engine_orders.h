@@ -26,7 +26,8 @@ struct JobOrder {
   }
   JobOrder& idempotent(std::string name) { return spec.idempotency_key = std::move(name), *this; }
   JobOrder& secret(std::string name) { return spec.secrets.push_back(std::move(name)), *this; }
-  JobOrder& cores(double n) { return spec.cpu_cores = n, *this; }
+  JobOrder& cores(int64_t n) { return milli(n * 1000); }
+  JobOrder& milli(int64_t n) { return spec.cpu_milli = n, *this; }
   JobOrder& memory(int64_t mb) { return spec.memory_mb = mb, *this; }
   JobOrder& pool(std::string name) { return spec.shape.pool = std::move(name), *this; }
   JobOrder& image(std::string name) { return spec.shape.image = std::move(name), *this; }

@@ -29,7 +29,6 @@ std::vector<Border> borders_of_requests(Bench& bench) {
     };
   };
   return {
-      {"resources.cpu_cores", [](double v) { return validate(a_job().cores(v).spec); }},
       {"backoff.factor",
        [](double v) {
          JobSpec spec = a_job().spec;
@@ -69,12 +68,6 @@ TEST(Numbers, WhatIsNoAmountIsRefusedByTheNameOfItsField) {
       EXPECT_EQ(border.check(tiny), absl::OkStatus()) << border.field << " " << tiny;
   }
   EXPECT_FALSE(std::signbit(bench.engine().state().scheduler().capacity));
-}
-
-TEST(Numbers, ATinyShareOfACoreStaysAShare) {
-  for (const double tiny : {5e-324, 1e-308, 0.0001})
-    EXPECT_EQ(head_of(a_job().cores(tiny).spec).shape->needs.cpu_milli, 1);
-  EXPECT_EQ(head_of(a_job().cores(-0.0).spec).shape->needs.cpu_milli, 0);
 }
 
 TEST(Numbers, WhatAWorkerMeasuresIsBounded) {

@@ -89,7 +89,7 @@ class Placements {
   void submit() {
     JobOrder order = a_job()
                          .in(cat("ns", below(3)))
-                         .cores(static_cast<double>(below(4)))
+                         .cores(static_cast<int64_t>(below(4)))
                          .priority(static_cast<Priority>(below(4) + 1));
     if (chance(3)) order.wants(some_rule("zone"));
     if (chance(8)) order.pool("p");

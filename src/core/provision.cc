@@ -67,7 +67,12 @@ void Engine::resume_making(Now now, Turn& turn) {
         set_worker_state(*worker, WorkerEvent::Expire, turn);
         destroy(*worker, turn);
         break;
-      case WorkerState::Connecting: making_.attempts[id] = {now.mono, now.mono + config_.registration_limit, {}}; break;
+      case WorkerState::Connecting: {
+        const LiveJob* job = state_.job(JobId{worker->record->info.made->for_job});
+        making_.attempts[id] = {now.mono, now.mono + config_.registration_limit,
+                                job == nullptr ? std::string() : job->head->shape->encoded};
+        break;
+      }
       case WorkerState::Terminating: destroy(*worker, turn); break;
       default: break;
     }
@@ -94,13 +99,20 @@ bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
   return false;
 }
 
+// What is made for a job of another shape is that job's: it may be much larger, and take much longer to come. Only the
+// slots that it does not need are counted, and none of a worker that is held up.
 uint32_t Engine::coming_for(const Shape& shape, const std::string& ns) const {
   uint32_t slots = 0;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
     if (worker == state_.workers().end() || !is_being_made(*worker->second)) continue;
     const WorkerInfo& info = worker->second->record->info;
-    if (serves(info, ns) && !first_rejection(shape, info)) slots += info.slots;
+    if (!serves(info, ns) || first_rejection(shape, info)) continue;
+    if (attempt.shape.empty() || attempt.shape == shape.encoded) {
+      slots += info.slots;
+    } else if (attempt.held_up.empty()) {
+      slots += info.slots - 1;
+    }
   }
   return slots;
 }
@@ -109,9 +121,25 @@ uint32_t Engine::starting(const std::string& provider) const {
   uint32_t count = 0;
   for (const auto& [id, attempt] : making_.attempts) {
     const auto worker = state_.workers().find(id);
-    count += worker != state_.workers().end() && worker->second->record->info.made->provider == provider;
+    count += worker != state_.workers().end() && worker->second->record->info.made->provider == provider &&
+             attempt.held_up.empty();
   }
   return count;
+}
+
+// Those that are held up keep nobody waiting but their like.
+bool Engine::too_many_held_up(const std::string& provider, const Shape& shape) const {
+  uint32_t count = 0;
+  bool is_alike = false;
+  for (const auto& [id, attempt] : making_.attempts) {
+    const auto worker = state_.workers().find(id);
+    if (attempt.held_up.empty() || worker == state_.workers().end() ||
+        worker->second->record->info.made->provider != provider)
+      continue;
+    ++count;
+    is_alike |= attempt.shape == shape.encoded;
+  }
+  return is_alike && count >= kMaxHeldUpWorkers;
 }
 
 uint32_t Engine::pool_workers(const std::string& pool) const {
@@ -191,6 +219,7 @@ LiveProvider* Engine::choose_provider(const Shape& shape, Now now) {
   LiveProvider* again = nullptr;  // it failed for such a job, and is asked again when nobody else can
   for (auto& [name, provider] : state_.providers()) {
     if (against(shape, provider, pool) || not_now(provider, starting(name), now.mono)) continue;
+    if (too_many_held_up(name, shape)) continue;
     const auto refusal = making_.refusals.find({name, shape.encoded});
     const bool failed = refusal != making_.refusals.end() && now.mono < refusal->second.until;
     if (failed && refusal->second.is_final) continue;
@@ -245,10 +274,7 @@ void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, 
   making_.attempts[record->info.id] = {now.mono, now.mono + config_.making_limit, job == JobId{} ? "" : shape.encoded};
   turn.effects.push_back(CreateWorker{record});
   if (job == JobId{}) return;
-  Draft draft(*state_.job(job)->head);
-  draft.head.not_before = {};  // its back-off is over, or it would not be in a lane
-  draft.past.reason = cat("provisioning: provider ", provider.row.name, " makes worker ", record->info.id.str());
-  write(PutJob{draft.finish()}, turn);
+  note_on_job(job, being_made(provider.row.name, record->info.id), turn);
 }
 
 }  // namespace hodei::core

@@ -66,11 +66,11 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   if (head.state == JobState::Pending) {
     const LaneKey lane = live->lane == nullptr ? LaneKey{} : live->lane->key();
     out = explain_applicant({*head.shape, head.ns, head.priority, lane});
+    explain_providers(*head.shape, head.ns, q.job, now, out);
     if (const std::string room = making_room_for(lane, now); !room.empty()) {
       out.waiting_for = room;
       out.unblock = cat("the end of what runs there, or room elsewhere");
     }
-    explain_providers(*head.shape, head.ns, q.job, now, out);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
       out.unblock = "time";

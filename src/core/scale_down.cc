@@ -4,13 +4,21 @@
 #include "src/core/provision/prospect.h"
 
 namespace hodei::core {
+namespace {
+
+constexpr Duration kRefusalMemory = std::chrono::minutes(10);
+
+}  // namespace
 
 void Engine::sweep_making(Now now, Turn& turn) {
   sweep_deadlines(now, turn);
   sweep_idle(now, turn);
+  sweep_unwanted(now, turn);
   sweep_pools(now, turn);
   forget_gone(turn);
-  std::erase_if(making_.refusals, [now](const auto& entry) { return entry.second.until <= now.mono; });
+  fail_unmakable(now, turn);
+  // Remembered a while longer than they hold: the next one in a row holds longer.
+  std::erase_if(making_.refusals, [now](const auto& e) { return e.second.until + kRefusalMemory <= now.mono; });
   if (!making_.wanted.empty()) making_.look_again();
 }
 
@@ -23,9 +31,10 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
     LiveWorker* worker = state_.worker(id);
     const bool ran = worker->state == WorkerState::Connecting;
     const Duration limit = ran ? config_.registration_limit : config_.making_limit;
+    const std::string held_up = making_.attempts[id].held_up;
     give_up(*worker, MakingFailure::Trouble,
             cat("worker ", id.str(), ran ? " runs but did not register within " : " did not run within ",
-                limit.count() / 1'000'000, " s"),
+                limit.count() / 1'000'000, " s", held_up.empty() ? "" : ": ", held_up),
             now, turn);
   }
   std::vector<WorkerId> lingering;

@@ -60,6 +60,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;
+  out.engine.unmakable_limit = in.provision_limit;
   return out;
 }
 

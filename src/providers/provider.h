@@ -44,6 +44,7 @@ struct Capabilities {
   std::vector<std::string> architectures;  // as `uname -m` prints them
   uint32_t max_workers = 0;                // at once
   Isolation isolation = Isolation::Process;
+  bool sandbox = true;  // false: its workers may not make the namespaces that a sandbox needs
 };
 
 struct WorkerSpec {

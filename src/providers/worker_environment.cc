@@ -28,7 +28,8 @@ Words worker_environment(const ProviderConfig& provider, const Capabilities& cap
   out["HODEI_SLOTS"] = std::to_string(spec.slots);
   if (!spec.image.empty()) out["HODEI_WORKER_IMAGE_NAME"] = spec.image;
   if (!spec.pool.empty()) out["HODEI_POOL"] = spec.pool;
-  if (spec.cpu_milli > 0) out["HODEI_WORKER_CPU"] = cat(spec.cpu_milli / 1000, ".", spec.cpu_milli % 1000 / 100);
+  if (spec.cpu_milli > 0)
+    out["HODEI_WORKER_CPU"] = fmt::format("{}.{:03}", spec.cpu_milli / 1000, spec.cpu_milli % 1000);
   if (spec.memory_mb > 0) out["HODEI_WORKER_MEMORY"] = cat(spec.memory_mb, "MiB");
   if (spec.gpus > 0) out["HODEI_WORKER_GPUS"] = std::to_string(spec.gpus);
   std::string labels;

@@ -57,7 +57,7 @@ core::NewJob Clients::make_job(uint64_t key) {
   spec.backoff_initial_ms = 200;
   spec.backoff_max_ms = 5'000;
   spec.allow_retry = draw(8) != 0;
-  if (draw(4) == 0) spec.cpu_cores = static_cast<double>(draw(8)) + 1;
+  if (draw(4) == 0) spec.cpu_milli = (static_cast<int64_t>(draw(8)) + 1) * 1000;
   Traits traits;
   traits.grace = draw(2) == 0 ? Duration(0) : Duration(2s);
   if (draw(6) == 0) traits.timeout = draw(2) == 0 ? 5s : 12s;

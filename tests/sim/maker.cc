@@ -67,6 +67,9 @@ void Maker::create(const core::CreateWorker& wish) {
         tell(core::WorkerFailed{id, core::MakingFailure::Trouble, "it broke"}, life);
         return make(id, otp, life, false, true);
       case 5: return make(id, otp, life, true, false);  // there is one, and it never runs
+      case 6:                                           // it takes its time, and says why
+        tell(core::WorkerHeldUp{id, "no node takes it"}, life);
+        return world_.after(world_.between(1s, 30s), [this, id, otp, life] { make(id, otp, life, true, true); });
       default: return make(id, otp, life, true, true);
     }
   });

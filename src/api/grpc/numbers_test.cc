@@ -120,7 +120,23 @@ TEST(Numbers, CoresOfAWorkerAndOfAPoolAreRefusedByName) {
     info.set_slots(1);
     info.mutable_capacity()->set_cpu_cores(tiny);
     ASSERT_TRUE(from_proto(info).ok()) << tiny;
-    EXPECT_EQ(from_proto(info)->capacity.cpu_milli, 0);
+    EXPECT_EQ(from_proto(info)->capacity.cpu_milli, tiny > 0 ? 1 : 0) << "a small share stays a share";
+  }
+}
+
+TEST(Numbers, CoresAreWholeThousandthsOnBothWays) {
+  for (int64_t milli = 1; milli <= 20'000; ++milli) {
+    v1::Capacity by_fraction;
+    by_fraction.set_cpu_cores(static_cast<double>(milli) / 1000);
+    ASSERT_EQ(from_proto(by_fraction).cpu_milli, milli);
+    v1::Capacity out;
+    to_proto(core::Amounts{.cpu_milli = milli}, &out);
+    ASSERT_EQ(from_proto(out).cpu_milli, milli);
+    v1::JobSpec spec;
+    spec.mutable_resources()->set_cpu_cores(static_cast<double>(milli) / 1000);
+    ASSERT_EQ(from_proto(spec).cpu_milli, milli);
+    spec.mutable_resources()->set_cpu_milli(milli + 1);
+    ASSERT_EQ(from_proto(spec).cpu_milli, milli + 1) << "the whole number wins";
   }
 }
 

@@ -68,6 +68,7 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   for (const v1::Secret& secret : in.secrets()) {
     if (!secret.value().empty()) return absl::InternalError("a secret was about to be stored in a readable form");
   }
+  RETURN_IF_ERROR(check_fractions(in));
   const core::JobSpec spec = from_proto(in);
   RETURN_IF_ERROR(core::validate(spec));
   core::NewJob job;
@@ -113,6 +114,7 @@ absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const
   for (const core::Parameter& p : declared) values[p.name] = p.default_value.value_or("1");
   v1::JobSpec sample = wanted.spec();
   RETURN_IF_ERROR(render(values, sample));
+  RETURN_IF_ERROR(check_fractions(sample));
   RETURN_IF_ERROR(core::validate(from_proto(sample)));
   RETURN_IF_ERROR(refuse_values(wanted.spec()));
   core::TemplateRow row;

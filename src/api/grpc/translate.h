@@ -6,6 +6,7 @@
 #include "hodei/v1/job.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
+#include "src/base/finite.h"
 #include "src/core/commands.h"
 #include "src/core/job/spec.h"
 #include "src/store/store.h"
@@ -21,6 +22,12 @@ Enum checked_enum(int value) {
 grpc::Status to_grpc(const absl::Status& status);
 
 core::JobSpec from_proto(const v1::JobSpec& spec);
+// What `core::validate` cannot see any more, because amounts are whole numbers there.
+absl::Status check_fractions(const v1::JobSpec& spec);
+// Requests name cores in thousandths, or, as older callers do, as a fraction.
+inline int64_t milli_of(int64_t milli, double cores) { return milli != 0 ? milli : milli_cores(cores); }
+core::Amounts from_proto(const v1::Capacity& capacity);
+void to_proto(const core::Amounts& in, v1::Capacity* out);
 absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& info);
 std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1::Taint>& taints);
 core::ResultReport from_proto(const v1::JobResult& result, ExecutionId execution);

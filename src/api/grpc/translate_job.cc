@@ -71,6 +71,11 @@ void add_past(const core::Past& past, v1::Job* out) {
 
 }  // namespace
 
+absl::Status check_fractions(const v1::JobSpec& spec) {
+  return check_within("resources.cpu_cores", spec.resources().cpu_cores(), 0,
+                      static_cast<double>(core::kMaxCpuMilli / 1000));
+}
+
 core::JobSpec from_proto(const v1::JobSpec& in) {
   core::JobSpec out;
   out.name = in.name();
@@ -82,7 +87,7 @@ core::JobSpec from_proto(const v1::JobSpec& in) {
   }
   out.env = {in.env().begin(), in.env().end()};
   out.working_dir = in.working_dir();
-  out.cpu_cores = in.resources().cpu_cores();
+  out.cpu_milli = milli_of(in.resources().cpu_milli(), in.resources().cpu_cores());
   out.memory_mb = in.resources().memory_mb();
   out.storage_mb = in.resources().storage_mb();
   out.timeout_ms = in.timeout_ms();
@@ -105,6 +110,8 @@ core::JobSpec from_proto(const v1::JobSpec& in) {
   out.log_policy = in.logs().policy();
   out.log_max_bytes = in.logs().max_bytes();
   out.log_bytes_per_second = in.logs().max_bytes_per_second();
+  out.sandbox = in.has_sandbox();
+  out.secret_files = in.secret_files() && !in.secrets().empty();
   out.sandbox_user = in.sandbox().user();
   out.traceparent = in.traceparent();
   out.shape = shape_of(in);

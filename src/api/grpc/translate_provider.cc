@@ -43,17 +43,6 @@ void merge(const google::protobuf::Map<std::string, std::string>& from, core::La
   }
 }
 
-core::Amounts amounts_of(const v1::Capacity& c) {
-  return {bounded_whole(c.cpu_cores() * 1000, 0, INT64_MAX), c.memory_mb(), c.storage_mb(), c.gpus()};
-}
-
-void fill_capacity(const core::Amounts& in, v1::Capacity* out) {
-  out->set_cpu_cores(static_cast<double>(in.cpu_milli) / 1000);
-  out->set_memory_mb(in.memory_mb);
-  out->set_storage_mb(in.storage_mb);
-  out->set_gpus(static_cast<int>(in.gpus));
-}
-
 void fill_config(const core::ProviderRow& row, v1::ProviderConfig* out) {
   out->set_name(row.name);
   out->set_type(row.type);
@@ -133,7 +122,7 @@ absl::StatusOr<core::PoolRow> from_proto(const v1::Pool& in) {
   out.reuse = in.reuse();
   out.ns = in.for_namespace();
   RETURN_IF_ERROR(check_within("size.cpu_cores", in.size().cpu_cores(), 0, kMostCores));
-  out.size = amounts_of(in.size());
+  out.size = from_proto(in.size());
   out.labels = {in.labels().begin(), in.labels().end()};
   RETURN_IF_ERROR(core::validate(out));
   return out;
@@ -151,7 +140,7 @@ void to_proto(const core::ProviderView& view, Now now, v1::Provider* out) {
   out->set_state(static_cast<v1::Provider::State>(view.state));
   to_proto(providers::Health{static_cast<providers::HealthState>(in.health), in.health_reason}, in.checked,
            out->mutable_health());
-  fill_capacity(in.facts.largest, out->mutable_largest_worker());
+  to_proto(in.facts.largest, out->mutable_largest_worker());
   out->set_supports_gpu(in.facts.gpu);
   out->set_supports_images(in.facts.images);
   for (const std::string& one : in.facts.architectures) out->add_architectures(one);
@@ -181,7 +170,7 @@ void to_proto(const core::PoolView& view, v1::Pool* out) {
   out->set_reuse(row.reuse);
   out->set_for_namespace(row.ns);
   out->set_slots(static_cast<int>(row.slots));
-  fill_capacity(row.size, out->mutable_size());
+  to_proto(row.size, out->mutable_size());
   for (const auto& [key, value] : row.labels) (*out->mutable_labels())[key] = value;
   out->set_workers(static_cast<int>(view.workers));
   out->set_starting(static_cast<int>(view.starting));

@@ -21,6 +21,32 @@ std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1:
   return out;
 }
 
+core::Amounts from_proto(const v1::Capacity& c) {
+  return {milli_of(c.cpu_milli(), c.cpu_cores()), c.memory_mb(), c.storage_mb(), c.gpus()};
+}
+
+void to_proto(const core::Amounts& in, v1::Capacity* out) {
+  out->set_cpu_milli(in.cpu_milli);
+  out->set_cpu_cores(static_cast<double>(in.cpu_milli) / 1000);
+  out->set_memory_mb(in.memory_mb);
+  out->set_storage_mb(in.storage_mb);
+  out->set_gpus(static_cast<int>(in.gpus));
+}
+
+namespace {
+
+struct LackWord {
+  std::string_view word;
+  uint32_t ability;
+};
+
+constexpr LackWord kLackWords[] = {
+    {"cpu_limit", core::kLimitCpu},         {"memory_limit", core::kLimitMemory}, {"own_cpu_limit", core::kOwnCpu},
+    {"own_memory_limit", core::kOwnMemory}, {"sandbox", core::kSandbox},          {"secret_files", core::kSecretFiles},
+};
+
+}  // namespace
+
 absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   core::WorkerInfo out;
   out.id = WorkerId(in.id());
@@ -32,7 +58,7 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   out.architecture = in.architecture();
   const v1::Capacity& c = in.capacity();
   RETURN_IF_ERROR(check_within("info.capacity.cpu_cores", c.cpu_cores(), 0, kMostCores));
-  out.capacity = {static_cast<int64_t>(c.cpu_cores() * 1000), c.memory_mb(), c.storage_mb(), c.gpus()};
+  out.capacity = from_proto(c);
   if (in.slots() <= 0) return bad_field("info.slots", "must be at least 1, not ", in.slots());
   out.slots = static_cast<uint32_t>(in.slots());
   out.capabilities = {in.capabilities().begin(), in.capabilities().end()};
@@ -45,6 +71,9 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
                       ? core::Isolation::Process
                       : checked_enum<core::Isolation>(in.isolation());
   out.image = in.image();
+  for (const LackWord& lack : kLackWords) {
+    if (std::find(in.lacks().begin(), in.lacks().end(), lack.word) != in.lacks().end()) out.lacks |= lack.ability;
+  }
   return out;
 }
 
@@ -103,10 +132,7 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   info->set_ip(in.ip);
   info->set_os(in.os);
   info->set_architecture(in.architecture);
-  info->mutable_capacity()->set_cpu_cores(static_cast<double>(in.capacity.cpu_milli) / 1000);
-  info->mutable_capacity()->set_memory_mb(in.capacity.memory_mb);
-  info->mutable_capacity()->set_storage_mb(in.capacity.storage_mb);
-  info->mutable_capacity()->set_gpus(static_cast<int>(in.capacity.gpus));
+  to_proto(in.capacity, info->mutable_capacity());
   info->set_slots(static_cast<int>(in.slots));
   for (const std::string& c : in.capabilities) info->add_capabilities(c);
   for (const auto& [key, value] : in.labels) (*info->mutable_labels())[key] = value;
@@ -123,6 +149,9 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   }
   info->set_provider(in.provider);
   info->set_isolation(static_cast<v1::Constraints::Isolation>(in.isolation));
+  for (const LackWord& lack : kLackWords) {
+    if ((in.lacks & lack.ability) != 0) info->add_lacks(std::string(lack.word));
+  }
   info->set_image(in.image);
   out->set_state(static_cast<v1::Worker::State>(view.state));
   out->set_connected(view.connected);

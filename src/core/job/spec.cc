@@ -151,7 +151,7 @@ absl::Status check_constraints(const JobSpec& spec) {
 }
 
 absl::Status check_amounts(const JobSpec& spec) {
-  RETURN_IF_ERROR(check_within("resources.cpu_cores", spec.cpu_cores, 0, kMaxCpuCores));
+  RETURN_IF_ERROR(check_range("resources.cpu_milli", spec.cpu_milli, 0, kMaxCpuMilli));
   RETURN_IF_ERROR(check_range("resources.memory_mb", spec.memory_mb, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(check_range("resources.storage_mb", spec.storage_mb, 0, int64_t{1} << 40));
   RETURN_IF_ERROR(check_range("resources.pids", spec.pids, 0, kMaxPids));
@@ -314,7 +314,8 @@ JobHead head_of(const JobSpec& spec) {
   }
 
   auto shape = std::make_shared<Shape>(spec.shape);
-  shape->needs.cpu_milli = milli_cores(spec.cpu_cores);
+  shape->needs.cpu_milli = spec.cpu_milli;
+  shape->asks = (spec.sandbox ? kSandbox : 0u) | (spec.secret_files ? kSecretFiles : 0u);
   shape->needs.memory_mb = spec.memory_mb;
   shape->needs.storage_mb = spec.storage_mb;
   shape->capabilities.push_back(std::holds_alternative<ScriptCommand>(spec.command) ? "script" : "shell");

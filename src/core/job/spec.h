@@ -35,7 +35,7 @@ struct JobSpec {
   std::variant<std::monostate, ShellCommand, ScriptCommand> command;
   std::map<std::string, std::string> env;
   std::string working_dir;
-  double cpu_cores = 0;
+  int64_t cpu_milli = 0;
   int64_t memory_mb = 0;
   int64_t storage_mb = 0;
   int64_t timeout_ms = 0;
@@ -58,6 +58,8 @@ struct JobSpec {
   int log_policy = 0;  // 0: block
   int64_t log_max_bytes = 0;
   int64_t log_bytes_per_second = 0;
+  bool sandbox = false;
+  bool secret_files = false;
   std::string sandbox_user;
   std::string traceparent;
   Shape shape;  // what placement reads, resources filled in by `head_of`
@@ -75,7 +77,7 @@ inline constexpr size_t kMaxShapeBytes = 16 << 10;  // all that placement reads,
 inline constexpr size_t kMaxEnv = 1024;
 inline constexpr size_t kMaxArgs = 4096;
 inline constexpr int64_t kMaxAttempts = 1000;
-inline constexpr double kMaxCpuCores = 100'000;
+inline constexpr int64_t kMaxCpuMilli = int64_t{100'000} * 1000;
 inline constexpr int64_t kMaxTimeoutMs = int64_t{366} * 24 * 3600 * 1000;
 inline constexpr int64_t kMaxConcurrencyLimit = 1'000'000;
 inline constexpr size_t kMaxKeyLength = 500;

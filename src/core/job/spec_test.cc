@@ -26,7 +26,6 @@ TEST(Spec, IsGoodWithACommandAlone) { EXPECT_TRUE(validate(good()).ok()) << vali
 
 TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinite = std::numeric_limits<double>::infinity();
   const BadField cases[] = {
       {"spec", [](JobSpec& s) { s.encoded_size = kMaxSpecBytes + 1; }},
       {"name", [](JobSpec& s) { s.name = std::string(kMaxNameLength + 1, 'a'); }},
@@ -157,9 +156,8 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
       {"env.A=B", [](JobSpec& s) { s.env["A=B"] = "x"; }},
       {"env.A", [](JobSpec& s) { s.env["A"] = with_nul("x"); }},
       {"env.HODEI_JOB_ID", [](JobSpec& s) { s.env["HODEI_JOB_ID"] = "x"; }},
-      {"resources.cpu_cores", [](JobSpec& s) { s.cpu_cores = -1; }},
-      {"resources.cpu_cores", [=](JobSpec& s) { s.cpu_cores = nan; }},
-      {"resources.cpu_cores", [=](JobSpec& s) { s.cpu_cores = infinite; }},
+      {"resources.cpu_milli", [](JobSpec& s) { s.cpu_milli = -1; }},
+      {"resources.cpu_milli", [](JobSpec& s) { s.cpu_milli = kMaxCpuMilli + 1; }},
       {"resources.memory_mb", [](JobSpec& s) { s.memory_mb = -1; }},
       {"resources.pids", [](JobSpec& s) { s.pids = -1; }},
       {"resources.pids", [](JobSpec& s) { s.pids = kMaxPids + 1; }},
@@ -198,8 +196,9 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
          s.shape.labels = {{"a", LabelOperator::Gt, {"many"}}};
        }},
       {"constraints.labels[1].operator",
-       [](JobSpec&
-              s) { s.shape.labels = {{"a", LabelOperator::Exists, {}}, {"b", static_cast<LabelOperator>(99), {}}}; }},
+       [](JobSpec& s) {
+         s.shape.labels = {{"a", LabelOperator::Exists, {}}, {"b", static_cast<LabelOperator>(99), {}}};
+       }},
       {"constraints.pool", [](JobSpec& s) { s.shape.pool = "../x"; }},
       {"constraints.provider", [](JobSpec& s) { s.shape.provider = "a b"; }},
       {"constraints.capabilities", [](JobSpec& s) { s.shape.capabilities = {"-v"}; }},
@@ -252,12 +251,6 @@ TEST(Head, NeedsTheCapabilityOfItsCommandOnce) {
   EXPECT_EQ(head_of(spec).shape->capabilities, (std::vector<std::string>{"script", "snmp"}));
 }
 
-TEST(Head, RoundsPartsOfACoreUp) {
-  JobSpec spec = good();
-  spec.cpu_cores = 0.0001;
-  EXPECT_EQ(head_of(spec).shape->needs.cpu_milli, 1);
-}
-
 TEST(Head, SharesItsShapeExactlyWithEqualRequirements) {
   JobSpec other = good();
   other.name = "another name, other labels, another priority";
@@ -271,7 +264,7 @@ TEST(Head, SharesItsShapeExactlyWithEqualRequirements) {
 
 TEST(Shape, SurvivesItsColumnForm) {
   JobSpec spec = good();
-  spec.cpu_cores = 1.5;
+  spec.cpu_milli = 1500;
   spec.memory_mb = 10;
   spec.storage_mb = 20;
   spec.shape.needs.gpus = 1;

@@ -24,7 +24,9 @@ std::string profile_of(const WorkerInfo& info) {
   alike.hostname.clear();
   alike.ip.clear();
   alike.os.clear();
-  alike.capacity = {};
+  // One that cannot limit single jobs takes those whose limits are its own.
+  const bool by_size = info.lacks != 0 && info.isolation != Isolation::Process;
+  alike.capacity = by_size ? Amounts{info.capacity.cpu_milli, info.capacity.memory_mb, 0, 0} : Amounts{};
   alike.slots = 0;
   alike.made.reset();
   alike.taints_set = false;
@@ -206,6 +208,11 @@ void Roster::note_first(Lane* lane) {
   if (lane->stale || lane->first() == lane->indexed) return;
   lane->stale = true;
   stale_.push_back(lane);
+}
+
+const WaitingShape* Roster::shape(const std::string& encoded) const {
+  const auto it = shapes_.find(encoded);
+  return it == shapes_.end() ? nullptr : it->second.get();
 }
 
 const WaitingShape* Roster::shape(Ordinal ordinal) const {

@@ -107,6 +107,7 @@ class Roster {
 
   // By its ordinal; null when nobody waits with it any more.
   const WaitingShape* shape(Ordinal ordinal) const;
+  const WaitingShape* shape(const std::string& encoded) const;  // null when nobody has ever waited with it
   void each_lane(const std::function<void(const Lane&)>& visit) const;
   // A worker gets a job: its turn is over.
   void took_turn(LiveWorker& worker) { worker.turn = ++turns_; }

@@ -5,6 +5,7 @@
 #include "src/core/placement/rules/image.h"
 #include "src/core/placement/rules/isolation.h"
 #include "src/core/placement/rules/labels.h"
+#include "src/core/placement/rules/limits.h"
 #include "src/core/placement/rules/pool.h"
 #include "src/core/placement/rules/provider.h"
 #include "src/core/placement/rules/rule.h"
@@ -25,6 +26,7 @@ constexpr Rule kRules[] = {
     {"architecture", rejects_architecture, "a worker of that architecture joining"},
     {"isolation", rejects_isolation, "a worker with stronger isolation joining"},
     {"size", rejects_size, "a larger worker joining, or a smaller request"},
+    {"limits", rejects_limits, "a worker that can hold its limits joining"},
 };
 
 }  // namespace

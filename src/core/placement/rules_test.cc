@@ -160,6 +160,41 @@ TEST(SizeRule, TurnsAwayWorkersThatAreTooSmallInAnyAmount) {
   EXPECT_EQ(verdict(all, plain_worker()), "");
 }
 
+TEST(LimitsRule, TakesAJobWithLimitsOnlyWhereTheyHold) {
+  WorkerInfo pod = plain_worker();
+  pod.isolation = Isolation::Container;
+  Shape shape, free;
+  shape.needs = {250, 512, 0, 0};
+  EXPECT_EQ(verdict(shape, pod), "") << "it holds single jobs to their limits";
+  pod.lacks = kLimitCpu | kLimitMemory | kOwnCpu | kOwnMemory;
+  EXPECT_EQ(verdict(shape, pod), "limits") << "nothing limits it";
+  EXPECT_EQ(verdict(free, pod), "");
+  pod.lacks = kLimitCpu | kLimitMemory;
+  EXPECT_EQ(verdict(shape, pod), "limits") << "it is much larger";
+  pod.capacity.cpu_milli = 250;
+  pod.capacity.memory_mb = 512;
+  EXPECT_EQ(verdict(shape, pod), "") << "its own limits are those of the job";
+  shape.needs.memory_mb = 256;
+  EXPECT_EQ(verdict(shape, pod), "limits");
+  pod.labels["pool"] = "p";
+  EXPECT_EQ(verdict(shape, pod), "") << "somebody chose this size for all jobs of the pool";
+  WorkerInfo process = plain_worker();
+  process.isolation = Isolation::Process;
+  process.lacks = kLimitCpu | kLimitMemory | kOwnCpu | kOwnMemory;
+  EXPECT_EQ(verdict(shape, process), "") << "it does what it can, and says so at the end of the job";
+}
+
+TEST(LimitsRule, TurnsAwayWhoCannotDoWhatTheJobAsksFor) {
+  WorkerInfo worker = plain_worker();
+  worker.lacks = kSandbox;
+  Shape shape;
+  EXPECT_EQ(verdict(shape, worker), "");
+  shape.asks = kSandbox;
+  EXPECT_EQ(verdict(shape, worker), "limits");
+  shape.asks = kSecretFiles;
+  EXPECT_EQ(verdict(shape, worker), "");
+}
+
 TEST(Rules, EachNameTheirReasonAndWhatWouldHelp) {
   Shape shape;
   shape.pool = "gpu";

@@ -33,12 +33,13 @@ std::string encode(const Shape& s) {
   for (const Toleration& t : s.tolerations) out.text(t.key).text(t.value);
   out.text(s.preferred_provider).text(s.preferred_region).text(s.preferred_zone);
   // Shapes of older versions end here, and those without company still do: the bytes say which shapes are the same.
-  if (s.company.empty()) return out.take();
+  if (s.company.empty() && s.asks == 0) return out.take();
   out.u64(s.company.size());
   for (const CompanyRule& c : s.company) {
     put(out, c.rule);
     out.u64(c.away).u64(c.required);
   }
+  if (s.asks != 0) out.u64(s.asks);
   return out.take();
 }
 
@@ -71,6 +72,7 @@ Shape decode_shape(std::string_view bytes) {
       s.company.push_back(std::move(c));
     }
   }
+  if (!in.done()) s.asks = static_cast<uint32_t>(in.u64());
   s.encoded = std::string(bytes);
   return s;
 }

@@ -73,6 +73,16 @@ struct Amounts {
   }
 };
 
+// What a worker may be unable to do for a job: bits of Shape::asks and WorkerInfo::lacks.
+enum Ability : uint32_t {
+  kLimitCpu = 1,      // hold a single job to its share of cpu
+  kLimitMemory = 2,   // likewise
+  kOwnCpu = 4,        // be limited as a whole, with one job at a time
+  kOwnMemory = 8,     // likewise
+  kSandbox = 16,      // run a job in a sandbox
+  kSecretFiles = 32,  // give it its secrets as files
+};
+
 struct Shape {
   Amounts needs;
   std::string architecture;
@@ -87,6 +97,7 @@ struct Shape {
   std::string preferred_region;
   std::string preferred_zone;
   std::vector<CompanyRule> company;
+  uint32_t asks = 0;  // kSandbox, kSecretFiles
 
   // Its column form; also what makes two shapes the same. Set by `intern`.
   std::string encoded;

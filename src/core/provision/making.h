@@ -18,13 +18,18 @@ namespace hodei::core {
 struct Attempt {
   MonoTime asked{0};
   MonoTime deadline{0};
-  std::string shape;  // encoded, of the job it is for; empty: for a pool
+  std::string shape;           // encoded, of the job it is for; empty: for a pool
+  std::string held_up;         // why it does not start yet, in the provider's words; empty: nothing was said
+  MonoTime unwanted_since{0};  // 0: somebody waits for it
 };
 
-// A provider that will not, or did not, make a worker of some shape.
+// A provider that will not, or did not, make a worker of some shape, or made one that did not fit.
 struct Refusal {
+  MonoTime first{0};  // of those in a row
   MonoTime until{0};
+  uint32_t times = 0;     // in a row
   bool is_final = false;  // it cannot make such a one; else others are only asked first
+  bool hopeless = false;  // nobody could: the job asks for something that is not there
   std::string reason;
 };
 
@@ -50,5 +55,8 @@ struct Making {
 inline constexpr size_t kShapesPerLook = 1'000;
 inline constexpr size_t kJobsPerLook = 256;  // of a lane: more workers than that are not asked for at once
 inline constexpr size_t kMaxRefusals = 10'000;
+inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's words
+// A worker on its way that nobody has waited for this long is withdrawn: the next job may come in the meantime.
+inline constexpr Duration kWithdrawAfter = 2s;
 
 }  // namespace hodei::core

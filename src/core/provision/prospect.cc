@@ -62,6 +62,7 @@ WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const Pool
   info.slots = pool != nullptr && !is_for_one_job(provider, pool) ? pool->slots : 1;
   info.capabilities = {"script", "shell"};
   info.labels = provider.row.labels;
+  info.lacks = provider.facts.lacks;
   if (pool != nullptr) {
     for (const auto& [key, value] : pool->labels) info.labels[key] = value;
     info.labels["pool"] = pool->name;
@@ -128,6 +129,10 @@ bool asked_before(const Shape& shape, const LiveProvider& a, const LiveProvider&
     return std::tuple(!preferred, -p.row.preference, excess(shape, p), p.row.cost, p.expected_startup(), p.row.name);
   };
   return order(a) < order(b);
+}
+
+std::string being_made(const std::string& provider, const WorkerId& worker, const std::string& held_up) {
+  return cat("provisioning: provider ", provider, " makes worker ", worker.str(), held_up.empty() ? "" : ": ", held_up);
 }
 
 Shape shape_of(const PoolRow& pool) {

@@ -29,6 +29,9 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
 // cost, by start-up time, by name.
 bool asked_before(const Shape& shape, const LiveProvider& a, const LiveProvider& b);
 
+// What people read of a job while its worker is being made; `held_up` as the provider says it, or empty.
+std::string being_made(const std::string& provider, const WorkerId& worker, const std::string& held_up = "");
+
 // A shape that stands for an idle worker of a pool.
 Shape shape_of(const PoolRow& pool);
 

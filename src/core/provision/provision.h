@@ -68,6 +68,7 @@ struct ProviderFacts {
   uint32_t max_workers = 0;  // 0: no limit that it knows of
   Isolation isolation = Isolation::Process;
   Duration startup{0};  // expected, before one was measured
+  uint32_t lacks = 0;   // abilities that none of its workers has
 
   bool operator==(const ProviderFacts&) const = default;
 };
@@ -110,6 +111,8 @@ struct LiveProvider {
 inline constexpr uint32_t kUnhealthyAfter = 2;
 // Workers of one provider that are being made at once.
 inline constexpr uint32_t kMaxStartingWorkers = 20;
+// And of those that the provider says it cannot start yet, such as pods that fit on no node. They do not count above.
+inline constexpr uint32_t kMaxHeldUpWorkers = 20;
 inline constexpr uint32_t kMaxProviders = 100;
 inline constexpr uint32_t kMaxPools = 1'000;
 inline constexpr size_t kMaxSettingBytes = 64 << 10;  // of one provider or pool, as it is stored

@@ -35,7 +35,8 @@ struct LiveWorker {
   uint32_t refusals = 0;  // rounds of orders in a row that it took without starting anything
   bool paused = false;    // after such a round, until paused_until
   MonoTime paused_until{0};
-  double success = 1;  // decaying share of executions that went well
+  std::string end_reason;  // in its provider's words, when that said that it ended
+  double success = 1;      // decaying share of executions that went well
 
   // Kept by the roster.
   WorkerClass* kind = nullptr;

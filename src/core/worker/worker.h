@@ -48,6 +48,7 @@ struct WorkerInfo {
   Isolation isolation = Isolation::Process;
   std::string image;
   std::optional<Made> made;  // nothing: somebody started it
+  uint32_t lacks = 0;        // abilities that it does not have
 
   bool operator==(const WorkerInfo&) const = default;
 };

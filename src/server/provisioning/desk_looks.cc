@@ -67,9 +67,24 @@ void ProviderDesk::look(const WorkerId& worker) {
   take_status(worker, (*asked)->worker_status(handle));
 }
 
+// Why it is not there yet, for people. One that runs and is not heard of does not find the server.
+std::string ProviderDesk::held_up_words(const providers::WorkerStatus& status, const Held& held) const {
+  if (status.phase == WorkerPhase::Starting) return status.reason;
+  if (status.phase != WorkerPhase::Running || held.runs_since == kNever) return {};
+  if (clock_.now().mono - held.runs_since < kQuietBefore) return {};
+  const bool loopback = server_address_.starts_with("127.") || server_address_.starts_with("localhost:") ||
+                        server_address_.starts_with("[::1]");
+  return cat("it runs but has not registered for ", kQuietBefore / 1s, " s; it looks for this server at ",
+             server_address_,
+             loopback ? ", which only this machine can reach: start the server with --listen 0.0.0.0:PORT, or tell it "
+                        "with --advertise HOST:PORT where workers find it"
+                      : "; can it be reached from there?");
+}
+
 void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<providers::WorkerStatus>& status) {
-  bool runs = false, is_over = false, was_registered = false;
+  bool runs = false, is_over = false, was_registered = false, is_news = false;
   MonoTime asked{0};
+  std::string held_up;
   {
     const std::lock_guard lock(mutex_);
     const auto it = held_.find(worker);
@@ -85,12 +100,21 @@ void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<prov
               (status->phase == WorkerPhase::Starting && status->hopeless);
     runs = status->phase == WorkerPhase::Running && !held.runs_told;
     held.runs_told |= runs;
+    if (runs) held.runs_since = clock_.now().mono;
+    held_up = held_up_words(*status, held);
+    is_news = !held.registered && held.held_up != held_up;
+    if (is_news) held.held_up = held_up;
     // Found again by the next inventory when something of it is left and the engine does not want it destroyed.
     if (is_over) held_.erase(it);
   }
   if (runs) {
     journal(Level::Info, "providers", "running worker=", worker.str(), " provider=", name_);
     line_->tell(core::WorkerRuns{worker});
+  }
+  if (is_news && !is_over) {
+    if (!held_up.empty())
+      journal(Level::Info, "providers", "held up worker=", worker.str(), " provider=", name_, ": ", held_up);
+    line_->tell(core::WorkerHeldUp{worker, held_up});
   }
   if (!is_over) return;
   const std::string why = !status->reason.empty()              ? status->reason
@@ -101,7 +125,7 @@ void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<prov
     return line_->tell(core::WorkerFailed{worker, core::MakingFailure::Trouble, why});
   }
   failed(worker, asked,
-         status->phase == WorkerPhase::Starting ? core::MakingFailure::Shape : core::MakingFailure::Trouble, why);
+         status->phase == WorkerPhase::Starting ? core::MakingFailure::Hopeless : core::MakingFailure::Trouble, why);
 }
 
 void ProviderDesk::look_at_everything() {
@@ -111,7 +135,7 @@ void ProviderDesk::look_at_everything() {
 
 void ProviderDesk::start_checks(MonoTime now) {
   if (health_due_ <= now) {
-    health_due_ = now + kHealthEvery;
+    health_due_ = now + (is_unwell_ ? kHealthEveryWhenUnwell : kHealthEvery);
     if (checking_since_ == kNever && checkers_.add([self = shared_from_this()] { self->check_up(); }))
       checking_since_ = now;
   }
@@ -139,6 +163,8 @@ core::ProviderSeen ProviderDesk::look_at_health() {
   }
   const std::lock_guard lock(mutex_);
   facts_ = seen.facts;
+  is_unwell_ = seen.health == core::HealthState::Unhealthy;
+  if (is_unwell_) health_due_ = std::min(health_due_, clock_.now().mono + kHealthEveryWhenUnwell);
   return seen;
 }
 

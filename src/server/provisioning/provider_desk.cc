@@ -195,6 +195,12 @@ void ProviderDesk::failed(const WorkerId& worker, MonoTime asked, core::MakingFa
   const Duration took = asked.is_set() ? clock_.now().mono - asked : Duration(0);
   journal(Level::Warn, "providers", "failed worker=", worker.str(), " provider=", name_, " after ", seconds_text(took),
           ": ", why);
+  if (kind == core::MakingFailure::Trouble) {
+    // Is it away? When it is back, nobody waits for the end of a back-off.
+    const std::lock_guard lock(mutex_);
+    is_unwell_ = true;
+    health_due_ = std::min(health_due_, clock_.now().mono);
+  }
   line_->tell(core::WorkerFailed{worker, kind, why});
   if (on_making_) on_making_({MakingEvent::What::Failed, name_, took});
 }

@@ -28,6 +28,8 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   static constexpr size_t kCreators = 4, kEnders = 2, kLookers = 2;
   static constexpr size_t kMaxWaiting = 20'000;  // of each crew
   static constexpr Duration kHealthEvery = 30s;
+  static constexpr Duration kHealthEveryWhenUnwell = 3s;  // what came back is to be used soon
+  static constexpr Duration kQuietBefore = 15s;           // a worker that runs and does not register, before it is told
   static constexpr Duration kInventoryEvery = 60s;
   static constexpr Duration kLookEvery = 1s;  // until it registers
   static constexpr Duration kLookAtRegisteredEvery = 10s;
@@ -68,10 +70,12 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
     core::WorkerRecordPtr record;  // null: found, not asked for
     std::string handle;
     MonoTime asked{0};
-    MonoTime due = kNever;        // the next look, or the next attempt to destroy
-    uint32_t tries = 0;           // to destroy
-    bool destroy_wanted = false;  // as soon as its create returns
+    MonoTime runs_since = kNever;  // and has not registered
+    MonoTime due = kNever;         // the next look, or the next attempt to destroy
+    uint32_t tries = 0;            // to destroy
+    bool destroy_wanted = false;   // as soon as its create returns
     bool runs_told = false;
+    std::string held_up;  // as last told to the engine
     bool registered = false;
     bool looking = false;
     bool look_again = false;
@@ -83,6 +87,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   void made(const WorkerId& worker, const absl::StatusOr<providers::WorkerHandle>& handle);
   void end(const WorkerId& worker);
   void look(const WorkerId& worker);
+  std::string held_up_words(const providers::WorkerStatus& status, const Held& held) const;  // with the mutex held
   void take_status(const WorkerId& worker, const absl::StatusOr<providers::WorkerStatus>& status);
   void check_up();
   void take_inventory();
@@ -115,6 +120,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   MonoTime health_due_{0}, inventory_due_{0};
   MonoTime checking_since_ = kNever;
   bool hung_told_ = false;
+  bool is_unwell_ = false;  // the last check said so, or calls failed since
   bool listing_ = false;
 
   Crew creators_{kCreators, kMaxWaiting};

@@ -46,6 +46,7 @@ core::ProviderFacts facts_of(const providers::Provider& provider) {
   out.max_workers = can.max_workers;
   out.isolation = static_cast<core::Isolation>(can.isolation);
   out.startup = provider.estimated_startup_time();
+  if (!can.sandbox) out.lacks |= core::kSandbox;
   return out;
 }
 
@@ -69,8 +70,8 @@ providers::WorkerSpec spec_of(const core::WorkerRecord& record, const std::strin
 core::MakingFailure failure_of(const absl::Status& why) {
   switch (why.code()) {
     case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
     case absl::StatusCode::kFailedPrecondition: return core::MakingFailure::Shape;
+    case absl::StatusCode::kNotFound: return core::MakingFailure::Hopeless;
     case absl::StatusCode::kResourceExhausted: return core::MakingFailure::Room;
     default: return core::MakingFailure::Trouble;
   }

@@ -1,0 +1,34 @@
+// The worker cannot hold the job to its limits, or cannot do something else that the job asks for.
+#pragma once
+
+#include "src/base/text.h"
+#include "src/core/placement/rules/rule.h"
+
+namespace hodei::core {
+
+// A worker that cannot limit single jobs, such as a pod, holds a limit if it is its own. In a pool, whose size somebody
+// chose for many jobs, its own limit may be wider.
+inline bool holds_itself(int64_t needed, int64_t own, const WorkerInfo& worker) {
+  return worker.labels.contains("pool") ? needed <= own : needed == own;
+}
+
+inline std::optional<std::string> rejects_limits(const Shape& shape, const WorkerInfo& worker) {
+  if (worker.lacks == 0) return std::nullopt;
+  if ((shape.asks & worker.lacks & kSandbox) != 0) return std::string("cannot run a job in a sandbox");
+  if ((shape.asks & worker.lacks & kSecretFiles) != 0) return std::string("cannot give a job its secrets as files");
+  // A plain process holds limits as well as its machine lets it, and says so at the end of the job.
+  if (worker.isolation == Isolation::Process) return std::nullopt;
+  const Amounts& needs = shape.needs;
+  const auto against = [&worker](const char* what, int64_t needed, int64_t own, uint32_t limit, uint32_t whole,
+                                 double unit) -> std::optional<std::string> {
+    if (needed == 0 || (worker.lacks & limit) == 0) return std::nullopt;
+    if ((worker.lacks & whole) != 0) return cat("cannot limit a job's ", what, ", and has no limit of it itself");
+    if (holds_itself(needed, own, worker)) return std::nullopt;
+    return cat("cannot limit a job's ", what, " to ", static_cast<double>(needed) / unit, ", only itself to ",
+               static_cast<double>(own) / unit);
+  };
+  if (auto no = against("cores", needs.cpu_milli, worker.capacity.cpu_milli, kLimitCpu, kOwnCpu, 1000)) return no;
+  return against("MB of memory", needs.memory_mb, worker.capacity.memory_mb, kLimitMemory, kOwnMemory, 1);
+}
+
+}  // namespace hodei::core

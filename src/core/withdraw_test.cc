@@ -1,0 +1,232 @@
+// Workers on their way: those that hold others up, that nobody wants any more, or that turn out not to fit.
+#include "src/core/provision_harness.h"
+
+namespace hodei::core::withdraw_test {
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// It registers with fewer cores than it was ordered with.
+Hand arrives_with(Bench& bench, const std::string& id, int64_t cpu_milli) {
+  WorkerOrder order;
+  order.info = bench.rows.workers.at(WorkerId(id))->info;
+  order.info.made.reset();
+  order.info.capacity.cpu_milli = cpu_milli;
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  Hand hand = bench.worker(id);
+  hand.joins(order);
+  return hand;
+}
+
+TEST(Misfit, AWorkerThatDoesNotFitItsJobIsNotMadeAgainInTheSameWay) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x").milli(250));
+  const std::string first = only_asked(bench);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId(first))->info.capacity.cpu_milli, 250);
+  arrives_with(bench, first, 200);
+  bench.advance(60s);
+  EXPECT_EQ(bench.told<CreateWorker>().size(), 1u);
+  const Explanation why = bench.explain(job);
+  EXPECT_TRUE(has(why.waiting_for, cat("worker ", first))) << why.waiting_for;
+  EXPECT_TRUE(has(why.waiting_for, "has 0.2 cores, the job needs 0.25")) << why.waiting_for;
+  EXPECT_TRUE(has(bench.job(job).past->reason, "has 0.2 cores, the job needs 0.25")) << bench.job(job).past->reason;
+  bench.advance(std::chrono::minutes(2));
+  EXPECT_EQ(bench.told<CreateWorker>().size(), 2u) << "tried again after a while";
+  arrives_with(bench, only_asked(bench), 200);
+  bench.advance(std::chrono::minutes(3));
+  EXPECT_EQ(bench.told<CreateWorker>().size(), 2u) << "and left alone for longer each time";
+  bench.advance(std::chrono::minutes(2));
+  arrives_with(bench, only_asked(bench), 250).takes(job);
+}
+
+TEST(Misfit, OtherShapesAreStillMade) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x").milli(250));
+  arrives_with(bench, only_asked(bench), 200);
+  const JobId other = bench.submit(a_job().image("x").milli(500));
+  arrives_with(bench, only_asked(bench), 500).takes(other);
+}
+
+TEST(HeldUp, WhatIsMadeForALargeJobIsNotCountedForASmallOne) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId large = bench.submit(a_job().image("x").cores(900));
+  const std::string first = only_asked(bench);
+  bench.ask<Done>(WorkerHeldUp{WorkerId(first), "Unschedulable: 1 Insufficient cpu"});
+  const JobId small = bench.submit(a_job().image("x"));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  arrives(bench, asked(bench)[1]->info.id.str()).takes(small).finishes(small);
+  const Explanation why = bench.explain(large);
+  EXPECT_TRUE(has(why.waiting_for, "Unschedulable: 1 Insufficient cpu")) << why.waiting_for;
+  EXPECT_EQ(why.waiting_for, why.provisioning);
+  EXPECT_TRUE(has(bench.job(large).past->reason, "Insufficient cpu"));
+}
+
+TEST(HeldUp, ManyOfThemDoNotUseUpWhatMayBeMadeAtOnce) {
+  Bench bench;
+  add(bench, a_docker());
+  for (int i = 0; i < 30; ++i) bench.submit(a_job().image("x").cores(900));
+  while (!asked(bench).empty()) {
+    const size_t before = asked(bench).size();
+    for (const WorkerRecordPtr& record : asked(bench)) {
+      bench.ask<Done>(WorkerHeldUp{record->info.id, "Unschedulable"});
+    }
+    if (asked(bench).size() == before) break;
+  }
+  const size_t held_up = asked(bench).size();
+  EXPECT_GE(held_up, kMaxHeldUpWorkers);
+  EXPECT_LE(held_up, kMaxHeldUpWorkers + kMaxStartingWorkers);
+  bench.submit(a_job().image("x"));
+  EXPECT_EQ(asked(bench).size(), held_up + 1);
+}
+
+TEST(HeldUp, TheDeadlineQuotesTheProvider) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  bench.ask<Done>(WorkerHeldUp{WorkerId(only_asked(bench)), "no node takes it"});
+  bench.advance(std::chrono::minutes(11) + 2s);
+  EXPECT_TRUE(has(bench.job(job).past->reason, "no node takes it")) << bench.job(job).past->reason;
+}
+
+TEST(Withdraw, TheWorkerOfACancelledJobGoesBeforeItStarts) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x").cores(900));
+  const std::string id = only_asked(bench);
+  bench.ask<Done>(WorkerHeldUp{WorkerId(id), "Unschedulable"});
+  bench.cancel(job, "");
+  bench.advance(5s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{id});
+  EXPECT_EQ(bench.engine().state().providers().at("docker").failed, 0u) << "that is no failure of the provider";
+}
+
+TEST(Withdraw, WhatIsMoreThanTheJobsThatWaitGoes) {
+  Bench bench;
+  add(bench, a_docker());
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 10; ++i) jobs.push_back(bench.submit(a_job().image("x")));
+  ASSERT_EQ(asked(bench).size(), 10u);
+  Hand worker = arrives(bench, asked(bench)[0]->info.id.str());
+  for (int i = 0; i < 7; ++i) {
+    const JobId running = worker.live().executions.begin()->job;
+    worker.takes(running).finishes(running);
+  }
+  ASSERT_EQ(bench.queue().pending, 2);
+  bench.advance(5s);
+  EXPECT_EQ(asked(bench).size(), 2u) << "one for each job that still waits";
+  EXPECT_EQ(destroyed(bench).size(), 7u);
+}
+
+TEST(Withdraw, OneThatIsWantedAgainInTimeStays) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  bench.cancel(job, "");
+  bench.advance(1s);
+  bench.submit(a_job().image("x"));
+  bench.advance(5s);
+  EXPECT_TRUE(destroyed(bench).empty());
+  EXPECT_EQ(bench.told<CreateWorker>().size(), 1u);
+}
+
+TEST(Withdraw, OneThatRunsAlreadyIsLeftToRegister) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.cancel(job, "");
+  bench.advance(5s);
+  EXPECT_TRUE(destroyed(bench).empty());
+}
+
+TEST(Withdraw, WhatAPoolKeepsIsNotTakenFromIt) {
+  Bench bench;
+  add(bench, a_docker());
+  PoolRow pool;
+  pool.name = "p";
+  pool.min = 1;
+  bench.ask<Done>(PutPool{pool});
+  const JobId job = bench.submit(a_job().pool("p"));
+  bench.cancel(job, "");
+  bench.advance(10s);
+  EXPECT_TRUE(destroyed(bench).empty());
+}
+
+TEST(Unmakable, AJobWhoseImageDoesNotExistFailsAfterAWhileInTheProvidersWords) {
+  Bench bench;
+  add(bench, a_docker());
+  add(bench, a_provider("process"));
+  const JobId job = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(2));
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  bench.advance(5s);
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  bench.advance(std::chrono::minutes(3));
+  EXPECT_EQ(bench.state(job), JobState::Failed);
+  EXPECT_TRUE(has(bench.job(job).past->reason, "manifest unknown")) << bench.job(job).past->reason;
+  EXPECT_EQ(bench.job(job).past->failure, "provisioning_failed");
+}
+
+TEST(Unmakable, AJobThatAnotherProviderCanHelpDoesNotFail) {
+  Bench bench;
+  add(bench, a_docker().preferred(1));
+  add(bench, a_provider("other").images().isolating(Isolation::Container).most(1));
+  const JobId busy = bench.submit(a_job().image("y").likes_provider("other"));
+  arrives(bench, only_asked(bench)).takes(busy);
+  const JobId job = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(20));
+  EXPECT_EQ(bench.state(job), JobState::Pending) << "the other one has no room right now";
+}
+
+TEST(Outage, AProviderThatIsBackIsAskedAtOnce) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  for (int i = 0; i < 6; ++i) {
+    bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Trouble, "connection refused"});
+    for (int s = 0; s < 400 && i < 5 && asked(bench).empty(); ++s) bench.advance(1s);
+  }
+  EXPECT_TRUE(asked(bench).empty()) << "it is left alone";
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Unhealthy, "connection refused"});
+  bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Healthy, ""});
+  EXPECT_EQ(asked(bench).size(), 1u);
+}
+
+TEST(End, AJobWhoseWorkerWasEvictedEndsInTheProvidersWords) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  arrives(bench, id).takes(job);
+  bench.ask<Done>(WorkerFailed{WorkerId(id), MakingFailure::Trouble, "Evicted: The node was low on resource: memory."});
+  bench.worker(id).goes_silent();
+  bench.advance(50s);
+  EXPECT_EQ(bench.state(job), JobState::Failed);
+  EXPECT_TRUE(has(bench.job(job).past->reason, "Evicted: The node was low on resource: memory."))
+      << bench.job(job).past->reason;
+}
+
+TEST(Abilities, AJobThatAsksForWhatItsProviderCannotDoIsRefused) {
+  Bench bench;
+  ProviderOrder pods = a_docker();
+  pods.facts.lacks = kSandbox;
+  add(bench, pods);
+  JobOrder order = a_job().image("x");
+  order.spec.sandbox = true;
+  order.spec.shape.provider = "docker";
+  const absl::Status refused = bench.refused(Submit{{order.made()}});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(has(std::string(refused.message()), "sandbox: workers of provider 'docker' cannot do this"));
+  order.spec.sandbox = false;
+  bench.submit(order);
+}
+
+}  // namespace
+}  // namespace hodei::core::withdraw_test
