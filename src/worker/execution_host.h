@@ -13,6 +13,7 @@
 #include "src/worker/enclosure.h"
 #include "src/worker/execution_watch.h"
 #include "src/worker/output_reader.h"
+#include "src/worker/own_limits.h"
 #include "src/worker/resource_group.h"
 #include "src/worker/ring_pool.h"
 #include "src/worker/spawn_pool.h"
@@ -30,6 +31,8 @@ class ExecutionHost {
     RingPool& rings;
     WorkFolders& folders;
     int64_t most_output = 0;  // of one execution that is kept; 0: no limit but its own
+    ProgramLimits own = {};   // of the worker as a whole, where it runs one job at a time
+    OwnLimits cgroup = {};    // that the worker lives in, where it has one to itself
     int epoll = -1;
   };
   explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
@@ -77,7 +80,8 @@ class ExecutionHost {
     bool tree_gone = false;
     int checks = 0;
     ProgramLimits limits;
-    Exit usage;  // with a failure: what the end will be called, whatever its status
+    int64_t oom_kills_before = 0;  // in the worker's own cgroup
+    Exit usage;                    // with a failure: what the end will be called, whatever its status
   };
   struct EarlyExit {
     uint64_t spawns_ordered;  // it can only belong to one of these
@@ -88,6 +92,7 @@ class ExecutionHost {
   absl::StatusOr<std::unique_ptr<Place>> take_place(bool with_group);
   void note_limits(Running& running, SpawnOrder& order);
   void take_measure(Running& running);
+  void note_own_oom(Running& running);
   void give_back(std::unique_ptr<Place> place);
   Running* find(ExecutionId execution);
   void fail_to_spawn(Running& running, const Exit& how, Now now);

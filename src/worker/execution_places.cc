@@ -11,6 +11,10 @@ namespace {
 constexpr size_t kMaxFreePlaces = 256;
 constexpr int64_t kMegabyte = 1 << 20;
 
+std::string no_memory_left(int64_t kills) {
+  return cat("the memory that its worker may take was used up; the kernel ended ", kills, " of the job's processes");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place(bool with_group) {
@@ -50,9 +54,10 @@ void ExecutionHost::keep_free(std::unique_ptr<Place> place) {
 
 void ExecutionHost::note_limits(Running& running, SpawnOrder& order) {
   const ProgramLimits& limits = running.limits = order.program.limits;
+  running.oom_kills_before = oom_kills_in(parts_.cgroup);
   if (limits == ProgramLimits()) return;
   if (parts_.groups == nullptr || !parts_.groups->limits_memory()) order.data_limit = limits.memory_bytes;
-  running.usage.message = not_enforced(limits, parts_.enclosures, parts_.groups);
+  running.usage.message = not_enforced(limits, parts_.enclosures, parts_.groups, parts_.own);
   if (limits.disk_bytes == 0) return;
   const std::string& folder = order.program.folder.empty() ? running.place->folder->path() : order.program.folder;
   parts_.watch.guard(running.execution, folder, limits.disk_bytes);
@@ -61,7 +66,7 @@ void ExecutionHost::note_limits(Running& running, SpawnOrder& order) {
 // The tree is gone: what its group counted is what it used.
 void ExecutionHost::take_measure(Running& running) {
   if (running.limits.disk_bytes > 0) parts_.watch.unguard(running.execution);
-  if (!running.place->group) return;
+  if (!running.place->group) return note_own_oom(running);
   const Measured measured = running.place->group->meter()->read();
   Usage& usage = running.usage.facts.usage;
   if (measured.usage.cpu_ms > 0) usage.cpu_ms = measured.usage.cpu_ms;
@@ -69,11 +74,24 @@ void ExecutionHost::take_measure(Running& running) {
   // The group does not see what the kernel writes later; the process does not see what its orphans did.
   usage.io_read_bytes = std::max(usage.io_read_bytes, measured.usage.io_read_bytes);
   usage.io_write_bytes = std::max(usage.io_write_bytes, measured.usage.io_write_bytes);
-  if (measured.oom_kills == 0 || running.limits.memory_bytes == 0) return;
+  if (measured.oom_kills == 0) return note_own_oom(running);
   running.usage.failure = "oom";
+  if (running.limits.memory_bytes == 0) {
+    running.usage.message = no_memory_left(measured.oom_kills);
+    return;
+  }
   running.usage.message = cat("used more memory than its limit of ", running.limits.memory_bytes / kMegabyte,
                               " MiB (resources.memory_mb); the kernel ended ", measured.oom_kills,
                               measured.oom_kills == 1 ? " of its processes" : " of its processes, one after the other");
+}
+
+// Without a group of its own the job lives in the cgroup of the worker. One that runs alone there is the one that was
+// hit, also when its main process did not notice.
+void ExecutionHost::note_own_oom(Running& running) {
+  const int64_t kills = oom_kills_in(parts_.cgroup) - running.oom_kills_before;
+  if (kills <= 0 || running_.size() != 1) return;
+  running.usage.failure = "oom";
+  running.usage.message = no_memory_left(kills);
 }
 
 void ExecutionHost::over_quota(const ExecutionWatch::OverQuota& over) {

@@ -85,7 +85,7 @@ constexpr int64_t kMebibyte = 1 << 20;
 
 void add_rules(const v1::JobSpec& spec, Program& program) {
   const v1::Resources& r = spec.resources();
-  program.limits = {.cpu_milli = milli_cores(r.cpu_cores()),
+  program.limits = {.cpu_milli = r.cpu_milli() > 0 ? r.cpu_milli() : milli_cores(r.cpu_cores()),
                     .memory_bytes = std::clamp<int64_t>(r.memory_mb(), 0, INT64_MAX / kMebibyte) * kMebibyte,
                     .pids = r.pids(),
                     .io_weight = r.io_weight(),

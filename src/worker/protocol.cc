@@ -45,6 +45,7 @@ void put(Encoder& out, const WorkerOptions& o) {
   put(out, o.capabilities);
   out.text(o.pool).text(o.provider).text(o.isolation).text(o.image).text(o.metrics_listen);
   out.i64(o.cpu_milli).i64(o.memory_mb).i64(o.gpus);
+  put(out, o.lacks);
 }
 WorkerOptions get_options(Decoder& in) {
   WorkerOptions o;
@@ -75,6 +76,7 @@ WorkerOptions get_options(Decoder& in) {
   o.cpu_milli = in.i64();
   o.memory_mb = in.i64();
   o.gpus = in.i64();
+  o.lacks = get_text_list(in);
   return o;
 }
 

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,20 @@ void Sandbox::plan_mounts(const SandboxRules& rules, const std::string& folder) 
 
 absl::Status Sandbox::give(int folder, const std::string& name) const {
   return change_user_ ? give_tree(folder, name, user_.uid, user_.gid) : absl::OkStatus();
+}
+
+bool can_sandbox() {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    const bool made = unshare(CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0 &&
+                      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    _exit(made ? 0 : 1);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace hodei::worker

@@ -53,4 +53,7 @@ class Sandbox {
   sock_fprog filter_{};
 };
 
+// Whether this process may make the namespaces and mounts of a sandbox here at all. Tries it in a child.
+bool can_sandbox();
+
 }  // namespace hodei::worker

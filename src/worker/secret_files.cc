@@ -1,16 +1,22 @@
 #include "src/worker/secret_files.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/fd.h"
+#include "src/worker/small_files.h"
 
 namespace hodei::worker {
 namespace {
@@ -19,6 +25,22 @@ constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 // 64 files of one page each at least, and 64 KiB of values.
 constexpr const char* kOptions = "mode=0700,size=1m,nr_inodes=256";
 constexpr const char* kNeverSwapped = "mode=0700,size=1m,nr_inodes=256,noswap";
+
+// Empty: there is none, or what the variable names is on a disk.
+const std::string& memory_folder() {
+  static const std::string folder = [] {
+    const char* named = std::getenv(kSecretsVariable);
+    struct statfs info {};
+    const bool in_memory =
+        named != nullptr && statfs(named, &info) == 0 && (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC);
+    return std::string(in_memory ? named : "");
+  }();
+  return folder;
+}
+
+bool is_in_memory_folder(const std::string& folder) {
+  return !memory_folder().empty() && folder.starts_with(memory_folder() + "/");
+}
 
 struct OpenPlace {
   Fd parent;
@@ -40,6 +62,7 @@ OpenPlace open_place(const std::string& folder) {
 
 absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
   if (mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0) return absl::ErrnoToStatus(errno, "making " + folder);
+  if (is_in_memory_folder(folder)) return absl::OkStatus();
   const std::string path = place.path(folder);
   for (const char* options : {kNeverSwapped, kOptions}) {  // older kernels do not know the first
     if (mount("hodei-secrets", path.c_str(), "tmpfs", kFlags, options) == 0) return absl::OkStatus();
@@ -72,6 +95,22 @@ absl::Status fill(const OpenPlace& place, const std::vector<Program::File>& file
 
 }  // namespace
 
+std::string secrets_folder(const std::string& private_folder) {
+  if (memory_folder().empty()) return private_folder + "/secrets";
+  std::string name = private_folder;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return cat(memory_folder(), "/", name);
+}
+
+bool can_keep_secret_files() {
+  if (!memory_folder().empty()) return true;
+  constexpr int kSystemAdministration = 21;  // CAP_SYS_ADMIN
+  const std::string status = read_file("/proc/self/status");
+  const size_t at = status.find("CapEff:\t");
+  return at != std::string::npos &&
+         (std::strtoull(status.c_str() + at + 8, nullptr, 16) >> kSystemAdministration & 1) != 0;
+}
+
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner) {
   const OpenPlace place = open_place(folder);
   if (!place.parent.is_open()) return absl::ErrnoToStatus(errno, "opening the folder of " + folder);
@@ -82,12 +121,20 @@ absl::Status put_secret_files(const std::string& folder, const std::vector<Progr
 }
 
 void drop_secret_files(const std::string& folder) {
+  if (is_in_memory_folder(folder)) return remove_tree(folder).IgnoreError();
   const OpenPlace place = open_place(folder);
   if (place.parent.is_open()) umount2(place.path(folder).c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
 }
 
 void drop_all_secret_files(const std::string& root) {
   std::error_code failed;
+  if (!memory_folder().empty()) {
+    for (std::filesystem::directory_iterator it(memory_folder(), failed), end; !failed && it != end;
+         it.increment(failed)) {
+      drop_secret_files(it->path().string());
+    }
+    return;
+  }
   for (std::filesystem::directory_iterator it(root, failed), end; !failed && it != end; it.increment(failed)) {
     const std::string folder = secrets_folder(it->path().string());
     const OpenPlace place = open_place(folder);

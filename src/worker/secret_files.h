@@ -1,5 +1,5 @@
-// Secrets as files: on a tmpfs that one execution has to itself, mounted in its private folder. They never touch a
-// disk.
+// Secrets as files: on a tmpfs that one execution has to itself, mounted in its private folder, or in a folder of the
+// worker's that is in memory. They never touch a disk.
 #pragma once
 
 #include <sys/types.h>
@@ -12,10 +12,16 @@
 
 namespace hodei::worker {
 
-inline std::string secrets_folder(const std::string& private_folder) { return private_folder + "/secrets"; }
+// Names a folder in memory that the worker has to itself, for workers that may not mount one: in a pod it is a volume.
+inline constexpr const char* kSecretsVariable = "HODEI_SECRETS_DIR";
 
-// Mounts a tmpfs at `folder` and writes the files, readable for `owner` alone. An error says what to do; then nothing
-// is left.
+// Where the secrets of the execution with this private folder are: below it, or in the folder that the variable names.
+std::string secrets_folder(const std::string& private_folder);
+
+bool can_keep_secret_files();
+
+// Mounts a tmpfs at `folder`, unless that is in memory already, and writes the files, readable for `owner` alone. An
+// error says what to do; then nothing is left.
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner);
 
 // Takes the mount away, also from under somebody who still looks; nothing happens where none is.

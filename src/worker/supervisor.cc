@@ -17,6 +17,7 @@
 #include "src/base/random.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/sandbox.h"
 #include "src/worker/secret_files.h"
 #include "src/worker/state_folder.h"
 #include "src/worker/worker_info.h"
@@ -73,6 +74,7 @@ absl::Status Supervisor::start() {
   killed += kill_marked(state_.mark());
   if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
   groups_ = choose_resource_groups(how, *enclosures_);
+  learn_own_limits();
   ASSIGN_OR_RETURN(WorkFolders folders, WorkFolders::make(state_.work()));
   folders_.emplace(std::move(folders));
   drop_all_secret_files(stage_folder(options_.state_dir));
@@ -110,6 +112,8 @@ absl::Status Supervisor::start() {
                                                                .rings = rings_,
                                                                .folders = *folders_,
                                                                .most_output = options_.job_log_bytes,
+                                                               .own = own_,
+                                                               .cgroup = is_alone_ ? cgroup_ : OwnLimits{},
                                                                .epoll = epoll_.get()});
   listen(signals_.get(), kSignals);
   listen(timer_.get(), kTimer);
@@ -121,11 +125,42 @@ absl::Status Supervisor::start() {
           ? cat("each with at most ", options_.job_processes, " processes")
           : std::string("and their processes are not limited"),
       "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
-  if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty())
+  ProgramLimits every = kEveryLimit;
+  if (own_.cpu_milli > 0) every.cpu_milli = own_.cpu_milli;
+  if (own_.memory_bytes > 0) every.memory_bytes = own_.memory_bytes;
+  if (const std::string missing = not_enforced(every, *enclosures_, groups_.get(), own_); !missing.empty())
     say(missing);
   server_heard_ = clock_.now().mono;
   launch_agent(clock_.now());
   return absl::OkStatus();
+}
+
+// In a container or a virtual machine the worker's own limits are its capacity, and hold for a job that runs alone in
+// it. What remains that it cannot do for a job, the server must know.
+void Supervisor::learn_own_limits() {
+  cgroup_ = read_own_limits(options_.cgroup_root);
+  is_alone_ = options_.isolation != "process";
+  const auto lower = [](int64_t& offered, int64_t limit) {
+    if (limit > 0) offered = offered == 0 ? limit : std::min(offered, limit);
+  };
+  lower(options_.cpu_milli, cgroup_.cpu_milli);
+  lower(options_.memory_mb, cgroup_.memory_bytes >> 20);
+  // Whoever shut the worker in limited it to what it was told to offer.
+  if (is_alone_ && slots_of(options_) == 1) {
+    own_ = {.cpu_milli = options_.cpu_milli, .memory_bytes = options_.memory_mb << 20};
+  }
+  const auto lacks = [this](const char* what, bool lacking) {
+    if (lacking) options_.lacks.emplace_back(what);
+  };
+  const bool limits_cpu = groups_ != nullptr && groups_->limits_cpu();
+  const bool limits_memory = groups_ != nullptr && groups_->limits_memory();
+  lacks("cpu_limit", !limits_cpu);
+  lacks("memory_limit", !limits_memory);
+  lacks("own_cpu_limit", !limits_cpu && own_.cpu_milli == 0);
+  lacks("own_memory_limit", !limits_memory && own_.memory_bytes == 0);
+  // On a machine of its own a job that asks for too much is told so when it starts.
+  lacks("sandbox", is_alone_ && !can_sandbox());
+  lacks("secret_files", is_alone_ && !can_keep_secret_files());
 }
 
 void Supervisor::listen(int fd, uint64_t key, uint32_t events) {

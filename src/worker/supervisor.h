@@ -10,6 +10,7 @@
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
 #include "src/worker/orphans.h"
+#include "src/worker/own_limits.h"
 #include "src/worker/pace.h"
 #include "src/worker/socket_folder.h"
 #include "src/worker/state_folder.h"
@@ -31,6 +32,7 @@ class Supervisor {
  private:
   enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom, kWatch };
 
+  void learn_own_limits();
   void listen(int fd, uint64_t key, uint32_t events = 1 /* EPOLLIN */);
   void handle(uint64_t key, uint32_t events, Now now);
   void on_signals(Now now);
@@ -75,6 +77,9 @@ class Supervisor {
   std::shared_ptr<Orphans> orphans_;
   std::unique_ptr<Enclosures> enclosures_;
   std::unique_ptr<ResourceGroups> groups_;  // null: no limits but those of the enclosures
+  OwnLimits cgroup_;                        // that the worker lives in
+  bool is_alone_ = false;                   // something has shut the worker in: that cgroup is all its own
+  ProgramLimits own_;                       // of the worker as a whole, where it runs one job at a time
   std::optional<WorkFolders> folders_;
   ExecutionWatch watch_;
   RingPool rings_;

@@ -92,7 +92,8 @@ void add_disks(MachineLoad& load) {
 void add_capacity(const WorkerOptions& options, v1::WorkerInfo& info) {
   const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
   v1::Capacity& capacity = *info.mutable_capacity();
-  capacity.set_cpu_cores(options.cpu_milli > 0 ? static_cast<double>(options.cpu_milli) / 1000 : cpus);
+  capacity.set_cpu_milli(options.cpu_milli > 0 ? options.cpu_milli : int64_t{cpus} * 1000);
+  capacity.set_cpu_cores(static_cast<double>(capacity.cpu_milli()) / 1000);  // what older servers read
   const int64_t machine_mb = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20;
   capacity.set_memory_mb(options.memory_mb > 0 ? options.memory_mb : machine_mb);
   capacity.set_gpus(static_cast<int32_t>(options.gpus));
@@ -143,6 +144,7 @@ v1::WorkerInfo worker_info(const WorkerOptions& options) {
   info.set_provider(options.provider);
   info.set_isolation(isolation(options.isolation));
   info.set_image(options.image);
+  for (const std::string& lack : options.lacks) info.add_lacks(lack);
   return info;
 }
 

@@ -108,6 +108,11 @@ absl::StatusOr<http::Response> Api::send_once(const ApiRequest& request, Duratio
   }
 }
 
+absl::StatusOr<std::string> Api::server_url() {
+  ASSIGN_OR_RETURN(const Login login, access_.login());
+  return login.server;
+}
+
 absl::StatusOr<http::Response> Api::send(const ApiRequest& request) {
   const SystemClock clock;
   const MonoTime end = clock.now().mono + kSendTime;

@@ -26,6 +26,9 @@ class Api {
   // Everything that we send may be sent twice: names are ours, deletions name a UID.
   absl::StatusOr<http::Response> send(const ApiRequest& request);
 
+  // https://host:port
+  absl::StatusOr<std::string> server_url();
+
   // A GET whose answer has no end: calls back when it begins, then for each line, until the server, `stop` or an error
   // of `on_line` ends it. OK when the server ended it in good order.
   absl::Status stream(const std::string& path, Duration idle, std::stop_token stop,

@@ -110,7 +110,9 @@ std::vector<std::string> Informer::replace_all(const PodList& list) {
   const std::lock_guard lock(mutex_);
   std::map<std::string, PodView> now;
   for (const PodView& pod : list.pods) {
-    if (!is_forgotten(pod.uid)) now[pod.name] = pod;
+    if (is_forgotten(pod.uid)) continue;
+    PodView& view = now[pod.name] = pod;
+    if (const auto before = known_.find(pod.name); before != known_.end()) keep_pull_error(before->second, view);
   }
   for (const auto& [name, pod] : now) {
     const auto before = known_.find(name);
@@ -131,9 +133,11 @@ bool Informer::apply(const PodEvent& event) {
     return true;
   }
   if (is_forgotten(event.pod.uid)) return false;
-  if (it != known_.end() && same(it->second, event.pod)) return false;
-  known_[event.pod.name] = event.pod;
-  return true;
+  PodView now = event.pod;
+  if (it != known_.end()) keep_pull_error(it->second, now);
+  const bool is_news = it == known_.end() || !same(it->second, now);
+  known_[event.pod.name] = std::move(now);
+  return is_news;
 }
 
 }  // namespace hodei::providers::kubernetes

@@ -29,6 +29,7 @@ Capabilities capabilities_of(const KubernetesOptions& options) {
   out.images = true;
   out.max_workers = options.max_workers;
   out.isolation = Isolation::Container;
+  out.sandbox = false;  // pods have no capabilities, and the usual filter of system calls
   return out;
 }
 
@@ -46,6 +47,7 @@ class KubernetesProvider final : public Provider {
 
   absl::StatusOr<WorkerHandle> create_worker(const WorkerSpec& spec) override {
     RETURN_IF_ERROR(check_spec(maker_, spec));
+    RETURN_IF_ERROR(check_reach(spec.server_address));
     const std::string name = name_of(spec.worker_id);
     RETURN_IF_ERROR(take_room(name));
     absl::StatusOr<WorkerHandle> made = create_in_room(spec);
@@ -95,6 +97,19 @@ class KubernetesProvider final : public Provider {
 
  private:
   std::string name_of(const std::string& worker_id) const { return pod_name(maker_.installation_id, worker_id); }
+
+  // A pod of a cluster elsewhere does not reach the loopback of this machine. Where the cluster is on this machine
+  // nobody can tell.
+  absl::Status check_reach(const std::string& server_address) {
+    if (!is_loopback(server_address)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::string url, api_.server_url());
+    if (is_loopback(url.substr(url.find("://") == std::string::npos ? 0 : url.find("://") + 3)))
+      return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        cat("server_address: pods cannot reach this server at ", server_address,
+            ", which only this machine can; start the server with --listen 0.0.0.0:PORT, or tell it with --advertise "
+            "HOST:PORT where pods find it"));
+  }
 
   bool is_ours(const PodView& pod) const {
     return pod.installation == installation_label_ && pod.provider == provider_label_;

@@ -83,6 +83,11 @@ std::string former_pod_name(std::string_view worker_id) { return host_name(kPodP
 
 std::string secret_name(std::string_view pod_name) { return cat(pod_name, "-token"); }
 
+bool is_loopback(std::string_view address) {
+  return address.starts_with("127.") || address.starts_with("localhost:") || address == "localhost" ||
+         address.starts_with("[::1]");
+}
+
 std::string url_encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {

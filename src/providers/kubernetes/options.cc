@@ -17,6 +17,8 @@ constexpr const char* kImage = "debian:12-slim";
 constexpr int64_t kUser = 65532;       // "nonroot" of many minimal images; owns nothing
 constexpr int64_t kGraceSeconds = 10;  // well below the limit of one call, which waits for the end
 constexpr int64_t kMostGraceSeconds = 20;
+constexpr int64_t kLeaveSeconds = 600;
+constexpr int64_t kMostLeaveSeconds = 30 * 24 * 3600;
 constexpr int64_t kMostWorkers = 100'000;
 constexpr size_t kMostInAList = 64;
 
@@ -38,6 +40,7 @@ constexpr const char* kKnown[] = {
     "gpu_resource",
     "run_as_user",
     "grace_seconds",
+    "leave_seconds",
     "max_cpu",
     "max_memory_mb",
     "max_workers",
@@ -169,6 +172,7 @@ absl::Status read_numbers(const Reader& reader, KubernetesOptions& out) {
   int64_t cores = 0, workers = 0;
   RETURN_IF_ERROR(reader.number("run_as_user", 1, UINT32_MAX, kUser, out.run_as_user));  // never 0: that is root
   RETURN_IF_ERROR(reader.number("grace_seconds", 0, kMostGraceSeconds, kGraceSeconds, out.grace_seconds));
+  RETURN_IF_ERROR(reader.number("leave_seconds", 0, kMostLeaveSeconds, kLeaveSeconds, out.leave_seconds));
   RETURN_IF_ERROR(reader.number("max_cpu", 0, 4096, 0, cores));
   RETURN_IF_ERROR(reader.number("max_memory_mb", 0, int64_t{1} << 30, 0, out.max_memory_mb));
   RETURN_IF_ERROR(reader.number("max_workers", 0, kMostWorkers, 0, workers));

@@ -35,6 +35,7 @@ struct KubernetesOptions {
   bool gpu = false;
   int64_t run_as_user = 0;
   int64_t grace_seconds = 0;  // between SIGTERM and SIGKILL
+  int64_t leave_seconds = 0;  // a worker that has nothing to do and hears of no server for so long ends; 0: never
   int64_t max_cpu_milli = 0;  // 0: no limit that we know of
   int64_t max_memory_mb = 0;
   uint32_t max_workers = 0;

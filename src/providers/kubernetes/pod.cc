@@ -13,6 +13,11 @@ using nlohmann::json;
 
 constexpr const char* kProgramFolder = "/hodei";
 constexpr const char* kStateFolder = "/hodei-state";
+constexpr const char* kSecretsFolder = "/hodei-secrets";  // in memory
+// The worker's program, its session and what it has not sent yet are in volumes of the pod too. A job's storage is what
+// the job has for itself.
+constexpr int64_t kOwnStorageMb = 256;
+constexpr const char* kSecretsSize = "8Mi";
 constexpr const char* kTokenVariable = "HODEI_TOKEN";
 constexpr const char* kTokenKey = "token";
 
@@ -48,7 +53,11 @@ json labels_of(const PodMaker& maker, const WorkerSpec& spec) {
 
 json environment_of(const PodMaker& maker, const WorkerSpec& spec) {
   json out = json::array();
-  for (const auto& [name, value] : worker_environment(maker.provider, maker.capabilities, spec, kStateFolder)) {
+  Words words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
+  words["HODEI_SECRETS_DIR"] = kSecretsFolder;
+  // Nobody but its server ends a pod: one whose server was stopped for good ends itself.
+  if (maker.options.leave_seconds > 0) words.try_emplace("HODEI_LEAVE_AFTER", cat(maker.options.leave_seconds, "s"));
+  for (const auto& [name, value] : words) {
     if (name == kTokenVariable) continue;
     out.push_back({{"name", name}, {"value", literal(value)}});
   }
@@ -61,7 +70,7 @@ json amounts_of(const PodMaker& maker, const WorkerSpec& spec, bool with_gpus) {
   json out = json::object();
   if (spec.cpu_milli > 0) out["cpu"] = cat(spec.cpu_milli, "m");
   if (spec.memory_mb > 0) out["memory"] = cat(spec.memory_mb, "Mi");
-  if (spec.storage_mb > 0) out["ephemeral-storage"] = cat(spec.storage_mb, "Mi");
+  if (spec.storage_mb > 0) out["ephemeral-storage"] = cat(spec.storage_mb + kOwnStorageMb, "Mi");
   if (spec.gpus > 0 && with_gpus) out[maker.options.gpu_resource] = std::to_string(spec.gpus);
   return out;
 }
@@ -96,7 +105,8 @@ json worker_container(const PodMaker& maker, const WorkerSpec& spec) {
               {"env", environment_of(maker, spec)},
               {"securityContext", container_security()},
               {"volumeMounts", json::array({{{"name", "program"}, {"mountPath", kProgramFolder}, {"readOnly", true}},
-                                            {{"name", "state"}, {"mountPath", kStateFolder}}})}};
+                                            {{"name", "state"}, {"mountPath", kStateFolder}},
+                                            {{"name", "secrets"}, {"mountPath", kSecretsFolder}}})}};
   add_resources(out, amounts_of(maker, spec, true));
   return out;
 }
@@ -119,20 +129,23 @@ void add_placement(const PodMaker& maker, const WorkerSpec& spec, json& out) {
 
 json spec_of(const PodMaker& maker, const WorkerSpec& spec) {
   const int64_t user = maker.options.run_as_user;
-  json out = {{"restartPolicy", "Never"},
-              {"terminationGracePeriodSeconds", maker.options.grace_seconds},
-              {"automountServiceAccountToken", false},  // a job has no business with the cluster
-              {"enableServiceLinks", false},
-              {"securityContext",
-               {{"runAsNonRoot", true},
-                {"runAsUser", user},
-                {"runAsGroup", user},
-                {"fsGroup", user},
-                {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-              {"initContainers", json::array({install_container(maker, spec)})},
-              {"containers", json::array({worker_container(maker, spec)})},
-              {"volumes", json::array({{{"name", "program"}, {"emptyDir", json::object()}},
-                                       {{"name", "state"}, {"emptyDir", json::object()}}})}};
+  json out = {
+      {"restartPolicy", "Never"},
+      {"terminationGracePeriodSeconds", maker.options.grace_seconds},
+      {"automountServiceAccountToken", false},  // a job has no business with the cluster
+      {"enableServiceLinks", false},
+      {"securityContext",
+       {{"runAsNonRoot", true},
+        {"runAsUser", user},
+        {"runAsGroup", user},
+        {"fsGroup", user},
+        {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+      {"initContainers", json::array({install_container(maker, spec)})},
+      {"containers", json::array({worker_container(maker, spec)})},
+      {"volumes",
+       json::array({{{"name", "program"}, {"emptyDir", json::object()}},
+                    {{"name", "state"}, {"emptyDir", json::object()}},
+                    {{"name", "secrets"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", kSecretsSize}}}}})}};
   add_placement(maker, spec, out);
   return out;
 }

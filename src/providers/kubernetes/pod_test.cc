@@ -1,5 +1,6 @@
 #include "src/providers/kubernetes/pod.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
@@ -50,6 +51,33 @@ TEST(Pod, BringsTheWorkerIntoAnyImage) {
   EXPECT_EQ(pod["metadata"]["name"], "hodei-77f35841-w1");
   EXPECT_EQ(pod["spec"]["restartPolicy"], "Never");
   EXPECT_EQ(pod["spec"]["automountServiceAccountToken"], false);
+}
+
+TEST(Pod, HasRoomForTheWorkersOwnFilesBesideTheJobsStorage) {
+  WorkerSpec spec = a_spec();
+  spec.storage_mb = 10;
+  const json pod = pod_for(a_maker(), spec);
+  EXPECT_EQ(pod["spec"]["containers"][0]["resources"]["limits"]["ephemeral-storage"], "266Mi");
+}
+
+TEST(Pod, TellsTheWorkerItsCoresToTheThousandth) {
+  for (const auto& [milli, text] : std::map<int64_t, std::string>{{250, "0.250"}, {1005, "1.005"}, {35, "0.035"}}) {
+    WorkerSpec spec = a_spec();
+    spec.cpu_milli = milli;
+    EXPECT_EQ(variable(pod_for(a_maker(), spec), "HODEI_WORKER_CPU")["value"], text);
+  }
+}
+
+TEST(Pod, EndsByItselfWhenItsServerIsGoneForGood) {
+  EXPECT_EQ(variable(pod_for(a_maker(), a_spec()), "HODEI_LEAVE_AFTER")["value"], "600s");
+  EXPECT_EQ(variable(pod_for(a_maker({{"leave_seconds", "0"}}), a_spec()), "HODEI_LEAVE_AFTER"), json());
+}
+
+TEST(Pod, HasAFolderInMemoryForSecrets) {
+  const json pod = pod_for(a_maker(), a_spec());
+  EXPECT_EQ(pod["spec"]["volumes"][2]["emptyDir"]["medium"], "Memory");
+  EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"][2]["mountPath"], "/hodei-secrets");
+  EXPECT_EQ(variable(pod, "HODEI_SECRETS_DIR")["value"], "/hodei-secrets");
 }
 
 TEST(Pod, HasNoRightsThatItDoesNotNeed) {

@@ -138,7 +138,25 @@ WorkerStatus status_of_pod(const json& pod) {
   return pending(status, init, main);
 }
 
+void note_pull(const json& status, PodView& out) {
+  const json& init = find_container(at(status, "initContainerStatuses"), kInstallContainer);
+  const json& main = find_container(at(status, "containerStatuses"), kWorkerContainer);
+  for (const json* container : {&init, &main}) {
+    const json& state = at(at(*container, "state"), "waiting");
+    const std::string reason = text(state, "reason");
+    if (reason == "ErrImagePull") out.pull_error = waiting(state, text(*container, "image"));
+    // Newer kubelets repeat the error there.
+    if (reason == "ImagePullBackOff" && !mentions(text(state, "message"), {"errimagepull"})) out.backs_off = true;
+  }
+}
+
 }  // namespace
+
+void keep_pull_error(const PodView& before, PodView& now) {
+  if (!now.backs_off || !before.pull_error || before.uid != now.uid) return;
+  now.pull_error = before.pull_error;
+  now.status = *before.pull_error;
+}
 
 PodView read_pod(const json& pod) {
   const json& metadata = at(pod, "metadata");
@@ -151,6 +169,7 @@ PodView read_pod(const json& pod) {
   out.worker_id = text(at(metadata, "annotations"), kWorkerLabel);
   if (out.worker_id.empty()) out.worker_id = text(labels, kWorkerLabel);
   out.status = status_of_pod(pod);
+  note_pull(at(pod, "status"), out);
   if (const std::string due = text(metadata, "deletionTimestamp"); !due.empty()) {
     out.deleting = true;
     out.deletion_due = parse_rfc3339(due);

@@ -52,6 +52,22 @@ TEST(PodView, TellsAnImageThatIsNotThereFromARegistryThatIsBusy) {
   EXPECT_FALSE(waits("ImagePullBackOff", "ErrImagePull: 429 toomanyrequests").hopeless);
 }
 
+json a_pull(const char* reason, const char* message) {
+  const json state = {{"waiting", {{"reason", reason}, {"message", message}}}};
+  return a_pod({{"phase", "Pending"},
+                {"containerStatuses", json::array({{{"name", "worker"}, {"image", "x:1"}, {"state", state}}})}});
+}
+
+TEST(PodView, KeepsTheRegistrysWordsWhileTheKubeletOnlySaysThatItBacksOff) {
+  PodView now = read_pod(a_pull("ImagePullBackOff", "Back-off pulling image \"x:1\""));
+  keep_pull_error(read_pod(a_pull("ErrImagePull", "dial tcp: i/o timeout")), now);
+  EXPECT_FALSE(now.status.hopeless) << "the registry may answer next time";
+  EXPECT_NE(now.status.reason.find("i/o timeout"), std::string::npos) << now.status.reason;
+  PodView later = read_pod(a_pull("ImagePullBackOff", "Back-off pulling image \"x:1\""));
+  keep_pull_error(now, later);
+  EXPECT_NE(later.status.reason.find("i/o timeout"), std::string::npos) << later.status.reason;
+}
+
 TEST(PodView, WaitsForItsOwnSecretButForNoOther) {
   EXPECT_FALSE(waits("CreateContainerConfigError", "secret \"hodei-w1-token\" not found").hopeless);
   EXPECT_TRUE(waits("CreateContainerConfigError", "configmap \"x\" not found").hopeless);
