@@ -15,9 +15,13 @@ import threading
 import time
 
 from kube_store import stamp
+from pod_resources import limit, memory_of, requests, storage_of
 
 IMAGE = re.compile(r"[a-z0-9]+([._/:@-]+[A-Za-z0-9]+)*")
 LOOK = 0.05      # seconds between two looks at a process
+HOUSEKEEPING = 0.25    # seconds between two looks at what a pod uses
+NODE = {"cpu": 8.0, "memory": 16 * 2**30, "ephemeral-storage": 100 * 2**30}     # what the node has for pods
+NO_VICTIMS = "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
 
 
 def expand(value, known):
@@ -42,6 +46,7 @@ class Kubelet:
         self.slow_image = set()        # images that take until somebody takes them out
         self.oom = set()               # names of pods whose end is told as OOMKilled
         self.all_oom = False           # that of all pods is
+        self.evicted = {}              # name of a pod → why it is to be evicted, in the kubelet's words
 
     def take(self, pod):
         thread = threading.Thread(target=self.run, args=(pod,), daemon=True)
@@ -60,6 +65,9 @@ class Kubelet:
         except Exception as error:  # the test must hear of it
             self.errors.append(error)
         finally:
+            for mount in place.glob("volumes/*"):
+                if os.path.ismount(mount):
+                    subprocess.run(["umount", "-l", str(mount)], check=False)
             shutil.rmtree(place, ignore_errors=True)
             with self.store.changed:
                 self.store.remove_pod(pod)
@@ -88,9 +96,9 @@ class Kubelet:
     def schedule(self, pod):
         scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": stamp()}
         with self.store.changed:
-            while not self.is_over(pod) and not self.has_room():
+            while not self.is_over(pod) and self.missing_for(pod):
                 refused = {**scheduled, "status": "False", "reason": "Unschedulable",
-                           "message": "0/1 nodes are available: 1 Too many pods."}
+                           "message": f"0/1 nodes are available: {', '.join(self.missing_for(pod))}. {NO_VICTIMS}"}
                 if pod["status"].get("conditions") != [refused]:
                     self.update(pod, conditions=[refused])
                 self.store.changed.wait(1)
@@ -100,10 +108,13 @@ class Kubelet:
             self.update(pod, conditions=[scheduled], startTime=stamp(), hostIP="127.0.0.1")
             return True
 
-    def has_room(self):
-        taken = sum(1 for pod in self.store.pods.values()
-                    if pod["spec"].get("nodeName") and pod["status"]["phase"] not in ("Succeeded", "Failed"))
-        return self.capacity is None or taken < self.capacity
+    def missing_for(self, pod):
+        """What keeps the pod from the only node, as the scheduler says it."""
+        there = [one for one in self.store.pods.values()
+                 if one["spec"].get("nodeName") and one["status"]["phase"] not in ("Succeeded", "Failed")]
+        missing = [f"1 Insufficient {resource}" for resource, has in NODE.items()
+                   if sum(requests(one, resource) for one in there) + requests(pod, resource) > has]
+        return missing + (["1 Too many pods"] if self.capacity is not None and len(there) >= self.capacity else [])
 
     def container_status(self, container, state, **more):
         return {"name": container["name"], "image": container["image"], "imageID": "", "ready": "running" in state,
@@ -121,8 +132,10 @@ class Kubelet:
         if not IMAGE.fullmatch(name):
             waits("InvalidImageName", f'Failed to apply default image tag "{name}": couldn\'t parse image name: invalid reference format')
         elif name not in self.images:
-            waits("ErrImagePull", f'rpc error: code = NotFound desc = failed to pull and unpack image "{name}": '
-                                  f"failed to resolve reference: {name}: not found")
+            full = f"docker.io/{name}"
+            waits("ErrImagePull", f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": pull access '
+                                  "denied, repository does not exist or may require authorization: server message: "
+                                  "insufficient_scope: authorization failed")
             waits("ImagePullBackOff", f'Back-off pulling image "{name}"')
         else:
             return None if self.is_over(pod) else self.images[name]
@@ -176,13 +189,31 @@ class Kubelet:
             container, {"running": {"startedAt": stamp()}})])
         code = self.wait_for_end(pod, running)
         self.processes.pop(pod["metadata"]["uid"], None)
-        reason = "OOMKilled" if self.all_oom or pod["metadata"]["name"] in self.oom else "Completed" if code == 0 else "Error"
-        self.update(pod, phase="Succeeded" if code == 0 else "Failed", containerStatuses=[self.container_status(
+        name = pod["metadata"]["name"]
+        reason = "OOMKilled" if self.all_oom or name in self.oom else "Completed" if code == 0 else "Error"
+        evicted = {"reason": "Evicted", "message": self.evicted[name]} if name in self.evicted else {}
+        self.update(pod, phase="Succeeded" if code == 0 else "Failed", **evicted, containerStatuses=[self.container_status(
             container, {"terminated": {"exitCode": code, "reason": reason, "finishedAt": stamp()}})])
 
+    def look_after(self, pod, running):
+        """Ends what takes more than its limits: the kernel for memory, all of the container at once, the kubelet for storage."""
+        name = pod["metadata"]["name"]
+        memory, storage = (limit(running.container, word) for word in ("memory", "ephemeral-storage"))
+        if memory is not None and memory_of(running.process.pid) > memory:
+            self.oom.add(name)
+            running.kill()
+        elif storage is not None and storage_of(running.folder) > storage:
+            self.evicted[name] = ("Pod ephemeral local storage usage exceeds the total limit of containers "
+                                  f"{running.container['resources']['limits']['ephemeral-storage']}. ")
+        if name in self.evicted:
+            running.kill()
+
     def wait_for_end(self, pod, running):
-        asked = None
+        asked, look_at = None, 0
         while running.code() is None:
+            if time.monotonic() >= look_at and running.process.poll() is None:
+                self.look_after(pod, running)
+                look_at = time.monotonic() + HOUSEKEEPING
             if self.is_over(pod) and asked is None:
                 asked = time.monotonic()
                 running.send(signal.SIGTERM)
@@ -217,6 +248,10 @@ class Container:
         for mount in container.get("volumeMounts", []):
             volume = place / "volumes" / mount["name"]
             volume.mkdir(parents=True, exist_ok=True)
+            kind = next(one for one in pod["spec"]["volumes"] if one["name"] == mount["name"])["emptyDir"]
+            if kind.get("medium") == "Memory" and self.as_root and not os.path.ismount(volume):
+                subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kind.get('sizeLimit', '64Mi').rstrip('i')}", "tmpfs",
+                                str(volume)], check=True)
             volume.chmod(0o777)
             self.mounts[mount["mountPath"]] = volume
 

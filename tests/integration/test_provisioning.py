@@ -100,6 +100,14 @@ def test_a_job_that_fits_nowhere_gets_a_worker_and_the_worker_goes():
         contains(server.log.read_text(), "destroyed worker=" + worker["info"]["id"], "journal")
 
 
+def test_a_part_of_a_core_runs_on_the_one_worker_that_is_made_for_it():
+    with OnDemand().start() as server:
+        for cores in ("0.25", "0.035", "1.005"):
+            job = server.submit("--provider", "process", "--cpu", cores, "--", "true")
+            server.wait_for(job, "Succeeded")
+        same(server.log.read_text().count(" made worker="), 3, "workers that were made for three jobs of different sizes")
+
+
 def test_without_a_provider_of_its_choice_any_that_can_makes_it():
     with OnDemand().start() as server:
         same(server.ok("run", "--", "echo", "hello").out, "hello\n", "output")
