@@ -207,7 +207,7 @@ class Engine {
   // For a job of the namespace, or, with no job, for whoever comes. An empty namespace: it serves everybody.
   void make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;
-  bool waits_for_standing_worker(const WaitingShape& shape) const;
+  bool waits_for_standing_worker(const WaitingShape& shape, Now now) const;
   uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers on their way
   uint32_t starting(const std::string& provider) const;                  // without those that are held up
   bool too_many_held_up(const std::string& provider, const Shape& shape) const;

@@ -59,7 +59,7 @@ void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId jo
   explain_making(shape, job, out);
   // What a provider says comes first, unless the job waits for a worker that somebody started.
   const LiveJob* live = state_.job(job);
-  const bool stands = live != nullptr && live->lane != nullptr && waits_for_standing_worker(*live->lane->shape);
+  const bool stands = live != nullptr && live->lane != nullptr && waits_for_standing_worker(*live->lane->shape, now);
   if (stands || out.providers.empty()) return;
   if (!out.provisioning.empty()) {
     out.waiting_for = out.provisioning;

@@ -14,6 +14,9 @@
 namespace hodei::core {
 namespace {
 
+// After a start: workers that people started are waited for this long before others are made in their place.
+constexpr Duration kReturnTime = 5s;
+
 bool is_being_made(const LiveWorker& worker) {
   return worker.record->info.made && (worker.state == WorkerState::Creating || worker.state == WorkerState::Connecting);
 }
@@ -87,12 +90,14 @@ const PoolRow* Engine::pool_of(const Shape& shape) const {
 
 // A worker that somebody started and that could take such a job when it has room: then nothing is made, unless the job
 // names who is to make its worker.
-bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
+bool Engine::waits_for_standing_worker(const WaitingShape& shape, Now now) const {
   if (!shape.shape->provider.empty() || pool_of(*shape.shape) != nullptr) return false;
   for (const WaitingShape::Eligible& e : shape.eligible) {
     for (const LiveWorker* worker : e.kind->members) {
       // Away for a moment is not gone.
-      const bool stands = !worker->record->info.made && worker->in_service() && !worker->unhealthy;
+      // And one that was stopped with the server comes back with it.
+      const bool may_return = takes_work(worker->state) && now.mono - loaded_.mono < kReturnTime;
+      const bool stands = !worker->record->info.made && (worker->in_service() || may_return) && !worker->unhealthy;
       if (stands && worker->record->info.capacity.covers(shape.shape->needs)) return true;
     }
   }
@@ -185,7 +190,7 @@ void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
     if (!pool_against(pool, lane->tenant->ns.str())) jobs[served(*lane)] += startable(*lane, now);
   }
   const bool is_wanted = std::any_of(jobs.begin(), jobs.end(), [](const auto& entry) { return entry.second > 0; });
-  if (is_wanted && waits_for_standing_worker(waiting)) {
+  if (is_wanted && waits_for_standing_worker(waiting, now)) {
     making_.content.insert(waiting.ordinal);
     return;
   }

@@ -31,6 +31,29 @@ TEST(Provision, MakesNothingWhereAStandingWorkerWillHaveRoom) {
   EXPECT_EQ(asked(bench).size(), 1u);
 }
 
+TEST(Provision, AWorkerThatWasStoppedWithTheServerIsWaitedForWhenBothAreBack) {
+  Bench bench;
+  bench.worker("dev").joins(1).stops().closes();
+  bench.submit(a_job());
+  bench.restart();
+  add(bench, a_docker());
+  bench.advance(3s);
+  EXPECT_TRUE(asked(bench).empty()) << "it is about to come back";
+  bench.advance(5s);
+  EXPECT_EQ(asked(bench).size(), 1u) << "it does not";
+}
+
+TEST(Placement, DoesNotCountWorkersThatHaveLeft) {
+  Bench bench;
+  bench.worker("gone").joins(1);
+  bench.ask<Done>(UnregisterWorker{WorkerId("gone"), ""});
+  bench.worker("w1").joins(1);
+  const JobId job = bench.submit(a_job());
+  ASSERT_TRUE(bench.explain(job).decision);
+  EXPECT_EQ(bench.explain(job).decision->considered, 1u);
+  EXPECT_TRUE(bench.explain(job).decision->rejected.empty());
+}
+
 TEST(Provision, AJobThatNamesItsProviderDoesNotWaitForAStandingWorker) {
   Bench bench;
   add(bench, a_docker());

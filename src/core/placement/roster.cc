@@ -80,6 +80,9 @@ void Roster::add(LiveWorker* worker) {
   if (worker->ordinal == 0) worker->ordinal = next_ordinal_++;
   worker->kind->members.insert(worker);
   ++members_;
+  const bool has_left = worker->record->state == WorkerState::Terminated;
+  worker->kind->left += has_left;
+  left_ += has_left;
   refresh(worker);
 }
 
@@ -101,6 +104,9 @@ void Roster::leave_class(LiveWorker* worker) {
   if (worker->listed) worker->kind->open.erase(worker);
   worker->listed = false;
   worker->kind->members.erase(worker);
+  const bool has_left = worker->record->state == WorkerState::Terminated;
+  worker->kind->left -= has_left;
+  left_ -= has_left;
   worker->kind = nullptr;
   --members_;
 }
@@ -301,17 +307,17 @@ void Roster::count_rejections(const Lane& lane, Decision& decision) const {
   uint32_t foreign = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
     if (!e.kind->serves(lane)) {
-      foreign += static_cast<uint32_t>(e.kind->members.size());
+      foreign += static_cast<uint32_t>(e.kind->members.size() - e.kind->left);
       continue;
     }
-    full += static_cast<uint32_t>(e.kind->members.size() - e.kind->open.size());
+    full += static_cast<uint32_t>(e.kind->members.size() - e.kind->left - e.kind->open.size());
   }
-  decision.considered = static_cast<uint32_t>(members_);
+  decision.considered = static_cast<uint32_t>(members_ - left_);
   if (full > 0) decision.rejected.push_back({"room", full});
   if (foreign > 0) decision.rejected.push_back({std::string(kNamespaceRule), foreign});
   std::vector<uint32_t> counts(rules().size());
   for (const WaitingShape::Rejected& r : shape.rejected)
-    counts[r.rule] += static_cast<uint32_t>(r.kind->members.size());
+    counts[r.rule] += static_cast<uint32_t>(r.kind->members.size() - r.kind->left);
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) decision.rejected.push_back({std::string(rules()[i].name), counts[i]});
   }

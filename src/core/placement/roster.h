@@ -36,6 +36,7 @@ struct WorkerClass {
   absl::btree_set<LiveWorker*, ByOrdinal> members;
   absl::btree_set<LiveWorker*, BetterWorker> open;  // available, with a free slot
   Backlog backlog;                                  // of the lanes that it serves
+  size_t left = 0;                                  // members that have left and are only remembered
 
   // Workers that were made for different namespaces are of different kinds.
   bool serves(const Lane& lane) const { return core::serves(example, lane.tenant->ns.str()); }
@@ -148,6 +149,7 @@ class Roster {
   std::map<uint64_t, WaitingShape*> idle_;  // shapes without lanes, the longest idle first
   uint64_t idle_count_ = 0;
   size_t members_ = 0;  // of all classes
+  size_t left_ = 0;     // of them
   // Lanes whose first job changed since backlogs were last read: a job that is placed as it comes never gets into one.
   std::vector<Lane*> stale_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
