@@ -42,7 +42,7 @@ DISCOVERY = {
     "api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [
         {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": VERBS, "shortNames": ["po"]},
         {"name": "secrets", "singularName": "secret", "namespaced": True, "kind": "Secret", "verbs": VERBS},
-        {"name": "namespaces", "singularName": "namespace", "namespaced": False, "kind": "Namespace", "verbs": ["get"],
+        {"name": "namespaces", "singularName": "namespace", "namespaced": False, "kind": "Namespace", "verbs": ["create", "get"],
          "shortNames": ["ns"]}]},
 }
 
@@ -121,6 +121,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(201, {**body, "status": {"allowed": (wanted["verb"], resource) not in api.denied}})
         if "/".join(parts) in DISCOVERY:
             return self.answer(200, DISCOVERY["/".join(parts)])
+        if parts == ["api", "v1", "namespaces"] and self.command == "POST":
+            with api.store.changed:
+                return self.answer(201, api.store.create_namespace(body))
         if parts[:3] == ["api", "v1", "namespaces"] and len(parts) == 4 and parts[3] in api.store.namespaces:
             return self.answer(200, {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": parts[3]}, "status": {"phase": "Active"}})
         if parts[:3] != ["api", "v1", "namespaces"] or len(parts) < 5:

@@ -134,6 +134,13 @@ class Store:
             self.remove_pod(pod)
         return pod
 
+    def create_namespace(self, body):
+        name = body["metadata"]["name"]
+        if name in self.namespaces:
+            raise Refusal(409, "AlreadyExists", f'namespaces "{name}" already exists')
+        self.namespaces.add(name)
+        return {**body, "status": {"phase": "Active"}}
+
     def create_secret(self, namespace, body):
         self.check_new("secrets", body, namespace, self.secrets)
         secret = copy.deepcopy(body)
