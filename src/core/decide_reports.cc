@@ -111,9 +111,10 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
 
 void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn) {
   Draft draft(job);
-  // The report of its start may not have come through; one that failed to start used up an attempt all the same.
+  // The report of its start may not have come through; one that failed to start used up an attempt all the same. One
+  // that was cancelled before it started did not.
   if (draft.head.state == JobState::Scheduled) {
-    ++draft.head.attempts;
+    if (r.started.is_set() || r.outcome != Outcome::Cancelled) ++draft.head.attempts;
     if (r.started.is_set() || r.outcome == Outcome::Succeeded || r.outcome == Outcome::TimedOut) {
       draft.move(JobEvent::Start, now.wall, "started");
       draft.execution().started = r.started.is_set() ? r.started : now.wall;

@@ -220,7 +220,7 @@ Hand& Hand::goes_silent() {
 
 Hand& Hand::beats(double cpu_load) {
   bench_.beating.insert(id_);
-  bench_.ask<Done>(Heartbeat{id(), stream(), bench_.now.mono.us, cpu_load});
+  bench_.ask<HeartbeatTaken>(Heartbeat{id(), stream(), bench_.now.mono.us, cpu_load});
   return *this;
 }
 

@@ -87,7 +87,7 @@ bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
   for (const WaitingShape::Eligible& e : shape.eligible) {
     for (const LiveWorker* worker : e.kind->members) {
       // Away for a moment is not gone.
-      const bool stands = !worker->record->info.made && worker->in_service() && !worker->unhealthy;
+      const bool stands = !worker->record->info.made && worker->in_service() && worker->is_well();
       if (stands && worker->record->info.capacity.covers(shape.shape->needs)) return true;
     }
   }

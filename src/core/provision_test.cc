@@ -301,6 +301,25 @@ TEST(Provision, ALargerJobThanAnyProviderMakesIsExplained) {
   EXPECT_EQ(bench.explain(job).providers.at(0).reason, "makes workers of at most 2 cores, 4 are needed");
 }
 
+TEST(Provision, AWorkerThatRegistersAndOpensNoStreamIsGivenUpAtItsDeadline) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  RegisterWorker c;
+  c.otp = hash128("t");
+  c.new_session = hash128("s");
+  c.info = bench.rows.workers.at(WorkerId(id))->info;
+  c.incarnation = "i1";
+  bench.ask<OtpMade>(MakeOtp{hash128("t"), WorkerId(id)});
+  bench.ask<Registered>(c);  // before its provider says that it runs
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.advance(59s);
+  EXPECT_TRUE(destroyed(bench).empty());
+  bench.advance(2s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{id});
+}
+
 TEST(Provision, AProviderWithWorkersCannotBeRemoved) {
   Bench bench;
   add(bench, a_docker());

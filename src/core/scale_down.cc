@@ -22,9 +22,13 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
   for (const WorkerId& id : late) {
     LiveWorker* worker = state_.worker(id);
     const bool ran = worker->state == WorkerState::Connecting;
+    const bool registered = worker->record->session != Hash128{};
     const Duration limit = ran ? config_.registration_limit : config_.making_limit;
     give_up(*worker, MakingFailure::Trouble,
-            cat("worker ", id.str(), ran ? " runs but did not register within " : " did not run within ",
+            cat("worker ", id.str(),
+                registered ? " registered but opened no stream within "
+                : ran      ? " runs but did not register within "
+                           : " did not run within ",
                 limit.count() / 1'000'000, " s"),
             now, turn);
   }

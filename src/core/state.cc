@@ -42,7 +42,7 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, DeleteKeyLimit>) {
           keys_.erase(w.ns, w.key);
         } else if constexpr (std::is_same_v<W, PutIdempotency>) {
-          idempotency_.put(w.row.key, {w.row.job, w.row.expires});
+          idempotency_.put(w.row.key, {w.row.job, w.row.expires, w.row.fingerprint});
         } else if constexpr (std::is_same_v<W, ExpireIdempotency>) {
           idempotency_.expire(w.before);
         } else if constexpr (std::is_same_v<W, PutScheduler>) {

@@ -126,7 +126,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
   while (!signals.wait(1s)) {
     running.server->tick();
     const server::LoopHealth health = running.server->loop().health();
-    running.host->set_serving(health.loaded && health.trouble.ok());
+    running.host->tell_health();
     if (health.deposed) {
       say("error: another server has taken over this data folder; stopping");
       return;
@@ -136,7 +136,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
 }
 
 void close(Running& running) {
-  running.host->set_serving(false);
+  running.host->leave();
   running.server->begin_stop();
   running.host->stop();
   if (running.http != nullptr) running.http->stop();

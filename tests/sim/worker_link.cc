@@ -104,6 +104,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           open.lineage = machine_;
           open.generation = incarnation_;
           open.stopping = a.stopping;
+          open.lists_active = true;
           open.stream = stream;
           for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
           network_.to_server(stream, [this, stream, open] {
@@ -117,7 +118,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
           send(core::WorkerStops{id_, stream});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
-          send(core::Heartbeat{id_, stream, a.sent.us, 0, 0, 0});
+          send(core::Heartbeat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active});
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
           core::Report report{id_, stream, {}, {}, {}};
           report.started.push_back({a.execution, a.at});

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "src/api/grpc/failures.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
@@ -66,6 +68,9 @@ void add_past(const core::Past& past, v1::Job* out) {
   out->set_signal(last.signal);
   if (last.exit_code) out->set_exit_code(*last.exit_code);
   if (last.started.is_set()) set_time(last.started, out->mutable_started_at());
+  if (last.started.is_set() && last.ended.is_set()) {
+    out->set_run_ms(std::max<int64_t>((last.ended - last.started).count() / 1000, 0));
+  }
   out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
 }
 

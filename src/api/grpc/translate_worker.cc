@@ -130,6 +130,15 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   out->set_stopped(view.stopped);
   if (view.paused_until.is_set()) set_time(view.paused_until, out->mutable_paused_until());
   if (view.unhealthy) out->set_unhealthy_reason("silent for longer than its lease");
+  out->set_status(view.unfit);
+  if (!view.unfit.empty()) {
+    out->set_unhealthy(true);
+    if (!view.unhealthy) out->set_unhealthy_reason(view.unfit);
+  }
+  if (in.ended.is_set()) {
+    set_time(in.ended, out->mutable_ended_at());
+    out->set_end_reason(in.end_reason);
+  }
   for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
   out->set_cpu_load(view.cpu_load);
   out->set_memory_used_mb(view.memory_used_mb);

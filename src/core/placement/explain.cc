@@ -29,6 +29,7 @@ constexpr Passing kPassing[] = {
     {"threshold", "a lower threshold (`hodei scheduler set --threshold`), or less loaded workers"},
     {"connected", "a worker coming back"},
     {"healthy", "a worker coming back"},
+    {"fit", "a worker that reports itself well again, or another worker"},
     {"state", "a worker joining that is not about to leave"},
     {"pause", "the end of its pause, or another worker"},
 };
@@ -39,6 +40,7 @@ std::optional<Against> right_now(const Applicant& job, const LiveWorker& w) {
   if (!w.in_service()) return {{"state", w.connected ? "is being stopped" : "has been stopped"}};
   if (!w.connected) return {{"connected", "is not connected"}};
   if (w.unhealthy) return {{"healthy", "is unhealthy"}};
+  if (!w.unfit.empty()) return {{"fit", cat("reports itself unfit: ", w.unfit)}};
   if (w.paused) return {{"pause", "did not start what it was sent last, and is left alone for a while"}};
   if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};

@@ -28,6 +28,8 @@ std::string profile_of(const WorkerInfo& info) {
   alike.slots = 0;
   alike.made.reset();
   alike.taints_set = false;
+  alike.ended = {};
+  alike.end_reason.clear();
   std::string profile = encode(alike);
   if (info.made) profile += Encoder().text(info.made->ns).take();
   return profile;

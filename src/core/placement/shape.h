@@ -15,6 +15,15 @@ enum class Isolation : uint8_t { Unspecified = 0, Process, Container, Hardware }
 enum class LabelOperator : uint8_t { In = 1, NotIn, Exists, DoesNotExist, Gt, Lt };
 enum class TaintEffect : uint8_t { NoSchedule = 1, PreferNoSchedule, NoExecute };
 
+constexpr std::string_view name(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::NoSchedule: return "NoSchedule";
+    case TaintEffect::PreferNoSchedule: return "PreferNoSchedule";
+    case TaintEffect::NoExecute: return "NoExecute";
+  }
+  return "?";
+}
+
 using Labels = std::map<std::string, std::string>;
 using LabelsPtr = std::shared_ptr<const Labels>;
 

@@ -28,6 +28,7 @@ struct ProviderRow {
   Labels labels;               // of every worker that it makes: zone, region, …
   std::string server_address;  // where its workers find the server; empty: the server's own
   bool built_in = false;       // there without having been added
+  bool guessed = false;        // built in because it seemed to work here, not because somebody asked for it
 
   bool operator==(const ProviderRow&) const = default;
 };

@@ -19,10 +19,11 @@ std::string encode(const WorkerInfo& w) {
   for (const Toleration& t : w.tolerations) out.text(t.key).text(t.value);
   out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
   // Records of older versions end here.
-  if (!w.made && !w.taints_set) return out.take();
+  if (!w.made && !w.taints_set && !w.ended.is_set()) return out.take();
   const Made m = w.made.value_or(Made{});  // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
   out.u64(w.taints_set).text(m.ns);
+  if (w.ended.is_set()) out.i64(w.ended.us).text(w.end_reason);
   return out.take();
 }
 
@@ -70,6 +71,9 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   w.taints_set = in.u64() != 0;
   if (!in.done()) made.ns = in.text();  // not in records of older versions: they serve everybody
   if (!made.provider.empty()) w.made = std::move(made);
+  if (in.done()) return w;
+  w.ended.us = in.i64();
+  w.end_reason = in.text();
   return w;
 }
 

@@ -48,6 +48,9 @@ struct WorkerInfo {
   Isolation isolation = Isolation::Process;
   std::string image;
   std::optional<Made> made;  // nothing: somebody started it
+  // Of one that is gone.
+  WallTime ended;
+  std::string end_reason;
 
   bool operator==(const WorkerInfo&) const = default;
 };
