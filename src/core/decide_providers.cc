@@ -109,7 +109,8 @@ Engine::Answer Engine::answer(const DescribeProviders& q, Now) {
     ProviderView view{provider, provider.state(), {}};
     for (const auto& [id, worker] : state_.workers()) {
       const std::optional<Made>& made = worker->record->info.made;
-      if (made && made->provider == name && worker->state != WorkerState::Terminated) view.workers.push_back(id);
+      const bool is_its = made ? made->provider == name : worker->record->info.provider == name;
+      if (is_its && worker->state != WorkerState::Terminated) view.workers.push_back(id);
     }
     out.providers.push_back(std::move(view));
   }

@@ -135,17 +135,21 @@ class Engine {
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
-  Answer on(const DrainWorker& c, Now now, Turn& turn);
-  Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
-  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void forget_one_terminated(Turn& turn);
+
+  // decide_leaving.cc
+  Answer on(const DrainWorker& c, Now now, Turn& turn);
+  Answer on(const UnregisterWorker& c, Now now, Turn& turn);
+  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
+  void start_otps(const WorkerId& worker, Now now, Turn& turn);  // it runs: the life of its token begins
   void revoke_otps(const WorkerId& worker, Turn& turn);
-  // One that nobody made: it is gone. Its record stays for a while, with the reason.
+  void note_end(LiveWorker& worker, const std::string& reason, Turn& turn);  // the first one counts
+  // It is gone. Its record stays for a while, with the reason.
   void end_worker(LiveWorker& worker, WorkerEvent event, const std::string& reason, Now now, Turn& turn);
   void give_back_all(LiveWorker& worker, const std::string& reason, Now now, Turn& turn);
 
@@ -202,7 +206,7 @@ class Engine {
   void has_come(LiveWorker& worker, Now now, Turn& turn);  // it registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
-  void forget_gone(Turn& turn);
+  void bury_gone(Now now, Turn& turn);
   void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
 
   // provision.cc: workers for what waits and fits nowhere

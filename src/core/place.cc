@@ -39,6 +39,7 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   execution.number = head.executions;
   execution.worker = worker.id();
   execution.provider = worker.record->info.provider;
+  if (worker.record->info.made) execution.provider_ref = worker.record->info.made->handle;
   execution.scheduled = now.wall;
   execution.decision = std::move(decision);
   draft.past.executions.push_back(std::move(execution));

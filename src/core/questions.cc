@@ -150,6 +150,13 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
   if (out.workers.empty())
     return absl::NotFoundError(cat("worker '", q.prefix, "' is not registered; see `hodei worker list`"));
   if (out.workers.size() > 1) {
+    // Those that are gone do not make a name ambiguous.
+    std::erase_if(out.workers, [](const WorkerView& view) { return view.state == WorkerState::Terminated; });
+    if (out.workers.size() == 1) return out;
+    if (out.workers.empty()) {
+      return absl::NotFoundError(
+          cat("worker '", q.prefix, "' is the start of several workers' ids, which are all gone; give more of it"));
+    }
     return absl::InvalidArgumentError(
         cat("worker_id: '", q.prefix, "' is the start of ", out.workers.size(), " workers' ids; give more of it"));
   }

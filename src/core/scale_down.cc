@@ -9,7 +9,7 @@ void Engine::sweep_making(Now now, Turn& turn) {
   sweep_deadlines(now, turn);
   sweep_idle(now, turn);
   sweep_pools(now, turn);
-  forget_gone(turn);
+  bury_gone(now, turn);
   std::erase_if(making_.refusals, [now](const auto& entry) { return entry.second.until <= now.mono; });
   if (!making_.wanted.empty()) making_.look_again();
 }
@@ -65,6 +65,7 @@ void Engine::sweep_idle(Now now, Turn& turn) {
   }
   for (LiveWorker* worker : unneeded) {
     if (!pool_can_spare(*worker)) continue;
+    note_end(*worker, "nobody needed it any more", turn);
     set_worker_state(*worker, WorkerEvent::Drain, turn);
     leave_if_drained(*worker, now, turn);
   }
@@ -110,6 +111,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
 void Engine::retire_if_used(LiveWorker& worker, Now now, Turn& turn) {
   const std::optional<Made>& made = worker.record->info.made;
   if (!made || !made->one_job || !worker.executions.empty() || worker.state != WorkerState::Ready) return;
+  note_end(worker, "it was made for one job", turn);
   set_worker_state(worker, WorkerEvent::Drain, turn);
   leave_if_drained(worker, now, turn);
 }

@@ -100,6 +100,8 @@ class State {
   void delete_worker(const WorkerId& id);
 
   void put_setting(const SettingRow& row);
+  void put_provider(ProviderRow row);
+  void count_jobs(const LiveWorker& worker, int sign);  // for its provider
   void delete_setting(SettingKind kind, const std::string& name);
 
   SchedulerConfig scheduler_;

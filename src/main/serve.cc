@@ -60,6 +60,8 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;
+  out.engine.registration_limit = in.registration_limit;
+  out.engine.otp_life = in.otp_life;
   return out;
 }
 
@@ -67,7 +69,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
 absl::StatusOr<std::string> make_token(server::Server& server, const std::string& worker) {
   std::promise<absl::Status> made;
   const std::string token = random_uuid();
-  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker)},
+  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker), "server"},
                      [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); });
   RETURN_IF_ERROR(made.get_future().get());
   return token;

@@ -94,8 +94,7 @@ Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const Sch
     out.reason = busy->reason;
     return out;
   }
-  Fit fit = fit_of(shape, info);
-  fit.affinity *= company_share(shape, worker);
+  const Fit fit = in_company(shape, fit_of(shape, info), worker);
   out.score = score_of(worker, fit, config);
   out.fits = is_kept(rank_of(worker, config), fit, config);
   if (!out.fits) {

@@ -10,11 +10,6 @@
 namespace hodei::core {
 namespace {
 
-Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker) {
-  fit.affinity *= company_share(shape, worker);
-  return fit;
-}
-
 // Everything of a worker that a rule or a fit reads, less its size: sizes are compared worker by worker.
 std::string profile_of(const WorkerInfo& info) {
   WorkerInfo alike = info;

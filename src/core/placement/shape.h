@@ -55,6 +55,14 @@ struct CompanyRule {
   bool operator==(const CompanyRule&) const = default;
 };
 
+// A label that a worker should have, and how much that counts beside the job's other preferences.
+struct LabelPreference {
+  LabelRule rule;
+  uint32_t weight = 1;
+  bool operator==(const LabelPreference&) const = default;
+};
+inline constexpr uint32_t kMaxPreferenceWeight = 100;
+
 // What a worker offers in all, and what a job takes from it.
 struct Amounts {
   int64_t cpu_milli = 0;
@@ -96,6 +104,7 @@ struct Shape {
   std::string preferred_region;
   std::string preferred_zone;
   std::vector<CompanyRule> company;
+  std::vector<LabelPreference> prefers;
 
   // Its column form; also what makes two shapes the same. Set by `intern`.
   std::string encoded;
