@@ -70,7 +70,7 @@ absl::Status Engine::check_fingerprints(const Submit& c) const {
     if (owner->fingerprint == 0 || owner->fingerprint == job.fingerprint) continue;
     absl::Status status = absl::AlreadyExistsError(
         cat(field, ": this key made job ", short_id(owner->job), ", from another spec; use a new key for a new job"));
-    status.SetPayload(kKeyConflict, absl::Cord(cat(short_id(owner->job), " ", i)));
+    status.SetPayload(kKeyConflict.data(), absl::Cord(cat(short_id(owner->job), " ", i)));
     return status;
   }
   return absl::OkStatus();

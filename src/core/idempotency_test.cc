@@ -61,7 +61,7 @@ TEST_F(OtherSpecs, AreRefusedUnderAKeyThatIsKnown) {
   const absl::Status status = bench.refused(Submit{{job("k", 22)}});
   EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(short_id(first)));
-  EXPECT_EQ(status.GetPayload(kKeyConflict), absl::Cord(short_id(first) + " 0"));
+  EXPECT_EQ(status.GetPayload(kKeyConflict.data()), absl::Cord(short_id(first) + " 0"));
   EXPECT_EQ(bench.ask<Submitted>(Submit{{job("k", 22, true)}}).jobs[0].job, first) << "the caller allows it";
   bench.restart();
   EXPECT_EQ(bench.refused(Submit{{job("k", 22)}}).code(), absl::StatusCode::kAlreadyExists);

@@ -45,7 +45,7 @@ std::string differences(const core::SpecRow& first, const core::SpecRow& now) {
 }
 
 absl::Status explain_conflict(store::Reader& reader, const WantedSpecs& wanted, const absl::Status& refused) {
-  const std::string payload(*refused.GetPayload(core::kKeyConflict));
+  const std::string payload(*refused.GetPayload(core::kKeyConflict.data()));
   const size_t space = payload.find(' ');
   size_t index = wanted.size();
   std::from_chars(payload.data() + space + 1, payload.data() + payload.size(), index);
@@ -74,7 +74,7 @@ uint64_t fingerprint_of(const v1::JobSpec& spec) {
 }
 
 bool concerns_keys(const absl::StatusOr<core::Reply>& reply) {
-  if (!reply.ok()) return reply.status().GetPayload(core::kKeyConflict).has_value();
+  if (!reply.ok()) return reply.status().GetPayload(core::kKeyConflict.data()).has_value();
   const std::vector<core::Submitted::One>& jobs = std::get<core::Submitted>(*reply).jobs;
   return std::any_of(jobs.begin(), jobs.end(), [](const core::Submitted::One& one) { return one.existing; });
 }

@@ -103,7 +103,8 @@ void QueueStream::take_request() {
     server->reads().post_always([server, answer, wanted, reply] {  // at most kMaxInFlight of them
       std::string ignored;                                         // one job: whatever there is to say is its error
       const absl::Status told = explain_keys(server->reader(), wanted, reply, &ignored);
-      answer(told.ok() ? reply : told);
+      if (told.ok()) return answer(reply);
+      answer(told);
     });
   });
 }

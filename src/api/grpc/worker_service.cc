@@ -15,7 +15,7 @@ namespace hodei::api {
 namespace {
 
 constexpr int kHeartbeatsPerLease = 3;
-constexpr size_t kMaxReason = 1000;  // characters
+constexpr size_t kMaxLeaveReason = 1000;  // characters
 
 int64_t milliseconds(Duration d) { return d.count() / 1000; }
 
@@ -112,7 +112,7 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
       server_, c,
       [this, in, peer = c->peer()](const WorkerId& worker) -> absl::StatusOr<core::Command> {
         if (in->worker_id().empty() || in->worker_id() == worker.str()) {
-          return core::Command(core::UnregisterWorker{worker, std::string(clip(in->reason(), kMaxReason)), true,
+          return core::Command(core::UnregisterWorker{worker, std::string(clip(in->reason(), kMaxLeaveReason)), true,
                                                       cat("worker ", worker.str(), " (", peer, ")")});
         }
         server_.refused_claims().count(server::Claim::Worker);
@@ -124,8 +124,8 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
 
 WorkerService::Unary* WorkerService::RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in,
                                                   v1::RemoveWorkerResponse*) {
-  if (in->reason().size() > kMaxReason)
-    return finish(c, bad_field("reason", "has at most ", kMaxReason, " characters"));
+  if (in->reason().size() > kMaxLeaveReason)
+    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
   if (in->worker_id().empty()) return finish(c, bad_field("worker_id", "must not be empty"));
   return decide<core::Done>(server_, c,
                             core::UnregisterWorker{WorkerId(in->worker_id()), in->reason(), false, principal_of(*c)},
@@ -151,8 +151,8 @@ WorkerService::Unary* WorkerService::GetWorker(Context* c, const v1::GetWorkerRe
 
 WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in,
                                                  v1::DrainWorkerResponse* out) {
-  if (in->reason().size() > kMaxReason)
-    return finish(c, bad_field("reason", "has at most ", kMaxReason, " characters"));
+  if (in->reason().size() > kMaxLeaveReason)
+    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
   return decide<core::Drained>(
       server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason(), principal_of(*c)},
       [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
