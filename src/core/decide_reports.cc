@@ -104,7 +104,8 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
     lose(r.execution, words(r), now, turn);
     return true;
   }
-  remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
+  // A cancel says nothing about the worker.
+  if (r.outcome != Outcome::Cancelled) remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
   end_execution(*job, r, now, turn);
   return true;
 }

@@ -15,7 +15,7 @@ WorkerView view_of(const LiveWorker& w, Now now) {
   view.connected = w.connected;
   view.unhealthy = w.unhealthy;
   view.unfit = w.unfit;
-  view.stopped = w.record->stopped;
+  view.stopped = w.record->stopped && w.state != WorkerState::Terminated;
   if (w.paused) view.paused_until = now.wall + (w.paused_until - now.mono);
   view.executions = {w.executions.begin(), w.executions.end()};
   view.cpu_load = w.cpu_load;

@@ -82,7 +82,9 @@ void WorkerNode::token_worked(core::RegisterWorker reg) {
 
 void WorkerNode::open_stream() {
   if (stream_ != 0) network_.abandon(stream_);
-  stream_ = network_.open(machine_, this, [this](uint64_t stream) { server_.deliver(core::CloseStream{id_, stream}); });
+  stream_ = network_.open(machine_, this, [this](uint64_t stream) {
+    server_.stream_ended(core::CloseStream{id_, stream});
+  });
   session_->stream_opened(world_.now());
   act();
 }
@@ -109,7 +111,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
           network_.to_server(stream, [this, stream, open] {
             server_.call_on_stream(open, [this, stream](absl::StatusOr<core::Reply> r) {
-              if (r.ok()) return;
+              if (r.ok()) return server_.stream_opened(stream);
               if (absl::IsUnauthenticated(r.status())) registered_.reset();
               has_otp_ = has_otp_ && registered_.has_value();
               network_.break_stream(stream);
@@ -118,7 +120,8 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
           send(core::WorkerStops{id_, stream});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
-          send(core::Heartbeat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active});
+          core::Heartbeat beat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active};
+          network_.to_server(stream, [this, beat] { server_.beat(beat); });
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
           core::Report report{id_, stream, {}, {}, {}};
           report.started.push_back({a.execution, a.at});
@@ -149,7 +152,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           // Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
           world_.trace(machine_, " leaves: ", a.reason);
           if (a.for_good) {
-            const core::UnregisterWorker bye{id_, a.reason};
+            const core::UnregisterWorker bye{id_, a.reason, true};
             call(bye, [](absl::StatusOr<core::Reply>) {});
             registered_.reset();
             has_otp_ = false;
