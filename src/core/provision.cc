@@ -67,6 +67,7 @@ void Engine::resume_making(Now now, Turn& turn) {
     switch (worker->state) {
       case WorkerState::Creating:
         // Whether it was ever begun, nobody knows: whatever there is goes, and who still needs one gets another.
+        note_end(*worker, "the server was restarted while it was being made", turn);
         set_worker_state(*worker, WorkerEvent::Expire, turn);
         destroy(*worker, turn);
         break;
@@ -77,6 +78,7 @@ void Engine::resume_making(Now now, Turn& turn) {
         break;
       }
       case WorkerState::Terminating: destroy(*worker, turn); break;
+      case WorkerState::Terminated: making_.ended.push_back(id); break;
       default: break;
     }
   }
@@ -97,7 +99,7 @@ bool Engine::waits_for_standing_worker(const WaitingShape& shape, Now now) const
       // Away for a moment is not gone.
       // And one that was stopped with the server comes back with it.
       const bool may_return = takes_work(worker->state) && now.mono - loaded_.mono < kReturnTime;
-      const bool stands = !worker->record->info.made && (worker->in_service() || may_return) && !worker->unhealthy;
+      const bool stands = !worker->record->info.made && (worker->in_service() || may_return) && worker->is_well();
       if (stands && worker->record->info.capacity.covers(shape.shape->needs)) return true;
     }
   }

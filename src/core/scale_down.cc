@@ -15,7 +15,7 @@ void Engine::sweep_making(Now now, Turn& turn) {
   sweep_idle(now, turn);
   sweep_unwanted(now, turn);
   sweep_pools(now, turn);
-  forget_gone(turn);
+  bury_gone(now, turn);
   fail_unmakable(now, turn);
   // Remembered a while longer than they hold: the next one in a row holds longer.
   std::erase_if(making_.refusals, [now](const auto& e) { return e.second.until + kRefusalMemory <= now.mono; });
@@ -30,10 +30,14 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
   for (const WorkerId& id : late) {
     LiveWorker* worker = state_.worker(id);
     const bool ran = worker->state == WorkerState::Connecting;
+    const bool registered = worker->record->session != Hash128{};
     const Duration limit = ran ? config_.registration_limit : config_.making_limit;
     const std::string held_up = making_.attempts[id].held_up;
     give_up(*worker, MakingFailure::Trouble,
-            cat("worker ", id.str(), ran ? " runs but did not register within " : " did not run within ",
+            cat("worker ", id.str(),
+                registered ? " registered but opened no stream within "
+                : ran      ? " runs but did not register within "
+                           : " did not run within ",
                 limit.count() / 1'000'000, " s", held_up.empty() ? "" : ": ", held_up),
             now, turn);
   }
@@ -70,6 +74,7 @@ void Engine::sweep_idle(Now now, Turn& turn) {
   }
   for (LiveWorker* worker : unneeded) {
     if (!pool_can_spare(*worker)) continue;
+    note_end(*worker, "nobody needed it any more", turn);
     set_worker_state(*worker, WorkerEvent::Drain, turn);
     leave_if_drained(*worker, now, turn);
   }
@@ -115,6 +120,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
 void Engine::retire_if_used(LiveWorker& worker, Now now, Turn& turn) {
   const std::optional<Made>& made = worker.record->info.made;
   if (!made || !made->one_job || !worker.executions.empty() || worker.state != WorkerState::Ready) return;
+  note_end(worker, "it was made for one job", turn);
   set_worker_state(worker, WorkerEvent::Drain, turn);
   leave_if_drained(worker, now, turn);
 }

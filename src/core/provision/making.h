@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -42,7 +43,8 @@ struct Making {
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
   std::map<WorkerId, MonoTime> leaving;  // told to go; destroyed when they went, or at that time
-  std::set<WorkerId> gone;  // nothing of them is left; their records stay until their executions have ended
+  std::set<WorkerId> gone;               // nothing of them is left; what they ran has not been proven dead yet
+  std::deque<WorkerId> ended;            // Terminated, the oldest first
   std::map<std::pair<std::string, std::string>, Refusal> refusals;  // by provider and shape
 
   void look_again() {
@@ -58,5 +60,6 @@ inline constexpr size_t kMaxRefusals = 10'000;
 inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's words
 // A worker on its way that nobody has waited for this long is withdrawn: the next job may come in the meantime.
 inline constexpr Duration kWithdrawAfter = 2s;
+inline constexpr size_t kMaxEndedWorkers = 1'000;  // made ones that are gone and still listed
 
 }  // namespace hodei::core
