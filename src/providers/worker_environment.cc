@@ -25,6 +25,8 @@ Words worker_environment(const ProviderConfig& provider, const Capabilities& cap
   // Whoever ends a made worker gives it seconds, not half a minute: what it runs is better put back into the queue in
   // time.
   out.try_emplace("HODEI_STOP_GRACE", "0s");
+  // Nobody but its server ends a made worker: one whose server was stopped for good ends itself.
+  out.try_emplace("HODEI_LEAVE_AFTER", "10m");
   out["HODEI_SLOTS"] = std::to_string(spec.slots);
   if (!spec.image.empty()) out["HODEI_WORKER_IMAGE_NAME"] = spec.image;
   if (!spec.pool.empty()) out["HODEI_POOL"] = spec.pool;

@@ -27,6 +27,7 @@ namespace {
 
 constexpr Duration kDeliveryTime = 5s;
 constexpr Duration kLookAround = 15s;
+constexpr Duration kKeepResults = std::chrono::hours(24);
 constexpr Duration kLeastGatherOfEvents = 1ms;
 constexpr Duration kMostGatherOfEvents = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
@@ -357,8 +358,11 @@ void Supervisor::leave_if_alone(Now now) {
     say("the state folder ", options_.state_dir, " is gone: leaving");
     return begin_stop(0, Duration(0), now);
   }
-  if (!host_->empty() || now.mono - server_heard_ < options_.leave_after) return;
-  say("no server has answered for ", options_.leave_after / 1s, " s and nothing runs: leaving");
+  // Results that nobody has taken yet are kept for a server that is away for longer.
+  const Duration patience =
+      keeper_.held_count() == 0 ? options_.leave_after : std::max(options_.leave_after, kKeepResults);
+  if (!host_->empty() || now.mono - server_heard_ < patience) return;
+  say("no server has answered for ", patience / 1s, " s and nothing runs: leaving");
   begin_stop(0, Duration(0), now);
 }
 

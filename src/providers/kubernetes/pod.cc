@@ -55,8 +55,7 @@ json environment_of(const PodMaker& maker, const WorkerSpec& spec) {
   json out = json::array();
   Words words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
   words["HODEI_SECRETS_DIR"] = kSecretsFolder;
-  // Nobody but its server ends a pod: one whose server was stopped for good ends itself.
-  if (maker.options.leave_seconds > 0) words.try_emplace("HODEI_LEAVE_AFTER", cat(maker.options.leave_seconds, "s"));
+  words["HODEI_LEAVE_AFTER"] = cat(maker.options.leave_seconds, "s");
   for (const auto& [name, value] : words) {
     if (name == kTokenVariable) continue;
     out.push_back({{"name", name}, {"value", literal(value)}});
