@@ -98,20 +98,38 @@ std::string address_for_workers(const cli::ServerOptions& options, int port) {
   return server::reachable(to_string(cli::Address{options.listen.host, port}));
 }
 
+// Ends what was opened, the doors before what stands behind them; also of a server that was opened half way.
+void close(Running& running) {
+  if (running.host != nullptr) running.host->set_serving(false);
+  if (running.server != nullptr) running.server->begin_stop();
+  if (running.host != nullptr) running.host->stop();
+  if (running.http != nullptr) running.http->stop();
+  if (running.server != nullptr) running.server->stop();
+}
+
+// Both ports first: they may be taken. Providers come last, because from then on there is something to clean up.
+absl::Status open_parts(const cli::ServerOptions& options, bool is_dev, std::function<api::LocalWorker()> local_worker,
+                        Running& out) {
+  ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
+  RETURN_IF_ERROR(out.server->start());
+  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
+  const auto open_door = [host = out.host.get()](const std::string& address) {
+    return host->open_worker_door(address);
+  };
+  return out.server->start_providers(address_for_workers(options, out.host->port()),
+                                     built_in_providers(options, is_dev), open_door);
+}
+
 absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
                              std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
   set_journal_level(level);
   Running out;
-  ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
-  RETURN_IF_ERROR(out.server->start());
-  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
-  const auto open_door = [host = out.host.get()](const std::string& address) {
-    return host->open_worker_door(address);
-  };
-  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()),
-                                              built_in_providers(options, is_dev), open_door));
-  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
+  if (const absl::Status opened = open_parts(options, is_dev, std::move(local_worker), out); !opened.ok()) {
+    close(out);
+    return opened;
+  }
   if (!cli::is_loopback(options.listen)) {
     say(cat(
         "warning: listening on ", to_string(options.listen),
@@ -133,14 +151,6 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
     }
     each_second();
   }
-}
-
-void close(Running& running) {
-  running.host->set_serving(false);
-  running.server->begin_stop();
-  running.host->stop();
-  if (running.http != nullptr) running.http->stop();
-  running.server->stop();
 }
 
 // Executions that a worker holds, as the engine knows.

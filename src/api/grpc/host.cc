@@ -39,6 +39,7 @@ struct GrpcHost::Parts {
   ProviderService providers;
   AdminService admin;
   int port = 0;
+  bool stopped = false;     // guarded by the mutex
   bool everywhere = false;  // it listens on all addresses of this machine already
   std::unique_ptr<grpc::Server> server;
   std::mutex mutex;  // guards the doors
@@ -81,7 +82,8 @@ GrpcHost::~GrpcHost() { stop(); }
 
 absl::Status GrpcHost::open_worker_door(const std::string& host) {
   const std::lock_guard lock(parts_->mutex);
-  if (parts_->everywhere || parts_->server == nullptr || parts_->doors.contains(host)) return absl::OkStatus();
+  if (parts_->stopped) return absl::UnavailableError("the server is shutting down");
+  if (parts_->everywhere || parts_->doors.contains(host)) return absl::OkStatus();
   ASSIGN_OR_RETURN(parts_->doors[host],
                    WorkerDoor::open(cat(host, ":", parts_->port), parts_->workers, parts_->artifacts));
   return absl::OkStatus();
@@ -90,6 +92,7 @@ absl::Status GrpcHost::open_worker_door(const std::string& host) {
 void GrpcHost::stop() {
   {
     const std::lock_guard lock(parts_->mutex);
+    parts_->stopped = true;
     parts_->doors.clear();
   }
   if (parts_->server == nullptr) return;
