@@ -2,6 +2,7 @@
 // hands.
 #pragma once
 
+#include <cerrno>
 #include <fstream>
 
 #include "gmock/gmock.h"
@@ -21,7 +22,11 @@ class TestClock final : public Clock {
 class CliTest : public testing::Test {
  protected:
   CliTest() {
-    io_.out = [this](std::string_view text) { return out_ += text, !out_closed_; };
+    io_.out = [this](std::string_view text) {
+      out_ += text;
+      errno = out_error_;
+      return out_error_ == 0;
+    };
     io_.err = [this](std::string_view text) { return err_ += text, true; };
     io_.env = [this](const std::string& name) -> std::optional<std::string> {
       const auto found = env_.find(name);
@@ -82,7 +87,7 @@ class CliTest : public testing::Test {
   LocalCommands local_;
   std::map<std::string, std::string> env_;
   std::string out_, err_, stdin_;
-  bool out_closed_ = false;
+  int out_error_ = 0;        // errno of every write to stdout
   bool time_passes_ = true;  // while somebody pauses
   std::function<bool()> on_pause_;
 };

@@ -17,8 +17,6 @@ CtrlC::CtrlC() {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // A reader that went away (`hodei run … | head`) shows up as a failed write instead of killing us.
-  std::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
 }

@@ -28,6 +28,7 @@ struct JobFlags {
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   ArtifactFlags artifacts;
   bool detach = false;
+  bool cancel_on_close = false;
   bool gpu = false;
   bool no_safety_header = false;
   OutputFlags output;

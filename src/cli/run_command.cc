@@ -9,6 +9,7 @@
 #include "src/cli/exit_code.h"
 #include "src/cli/follow.h"
 #include "src/cli/job_flags.h"
+#include "src/cli/output_errors.h"
 #include "src/cli/quantities.h"
 #include "src/cli/run_notes.h"
 #include "src/cli/session.h"
@@ -50,38 +51,62 @@ std::string last_words(const v1::Job& job, int code) {
 
 class Output {
  public:
-  Output(Session& session, std::string job_id) : session_(session), job_id_(std::move(job_id)), writer_(session.io) {}
+  Output(Session& session, std::string job_id, bool cancel_on_close)
+      : session_(session), job_id_(std::move(job_id)), cancel_on_close_(cancel_on_close), writer_(session.io) {}
   ~Output() {
     if (cancel_.joinable()) cancel_.join();
   }
 
   void add(const LogCursor::Piece& piece) { writer_.add(piece.entry.is_stderr(), piece.bytes); }
-  void flush() {
+  // False: what the job prints cannot be written any more, and there is nothing left to do here.
+  bool flush() {
     writer_.flush();
-    // Nobody reads any more (`hodei run … | head`): a local process would die of SIGPIPE, so does the job.
-    if (writer_.closed() && !cancel_.joinable()) {
+    if (!writer_.failed()) return true;
+    if (!cancel_on_close_) return false;
+    // As a local process would die of SIGPIPE. Its end is waited for.
+    if (!cancel_.joinable()) {
       cancel_ = std::thread([this] { cancel(session_, job_id_, "nobody reads its output any more"); });
     }
+    return true;
   }
+  int error() const { return writer_.error(); }
 
  private:
   Session& session_;
   std::string job_id_;
+  const bool cancel_on_close_;
   StreamWriter writer_;
   std::thread cancel_;
 };
 
-int follow_to_the_end(Session& session, const std::string& job_id) {
-  Output output(session, job_id);
+// The output cannot be written any more (`hodei run … | head`). The job is durable: it goes on without us.
+int leave_it_running(Session& session, const std::string& job_id, int error) {
+  session.output_errors->told = true;
+  const absl::StatusOr<v1::Job> job = session.client().get_job(job_id);
+  const std::string trouble = cat("error: cannot write the output of job ", job_id, ": ", write_error_words(error));
+  if (job.ok() && has_ended(job->state())) {
+    session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()), "); `hodei job logs ",
+                     job_id, "` shows all of its output"));
+  } else {
+    session.note(cat(trouble, "\n  the job goes on: `hodei job logs --follow ", job_id,
+                     "` follows it, `hodei job cancel ", job_id,
+                     "` ends it\n  (run with --cancel-on-close to have it cancelled)"));
+  }
+  return kPlatform;
+}
+
+int follow_to_the_end(Session& session, const std::string& job_id, const JobFlags& flags) {
+  Output output(session, job_id, flags.cancel_on_close);
   FollowOptions options;
   options.job_id = job_id;
   options.reconnect_for = session.settings.duration("reconnect_for");
   options.clock = session.io.clock;
   options.pause = session.io.pause;
   options.on_piece = [&](const LogCursor::Piece& piece) { output.add(piece); };
-  options.on_pause = [&] { output.flush(); };
+  options.on_pause = [&] { return output.flush(); };
   options.on_note = [&](const std::string& text) { session.note(text); };
   const absl::StatusOr<v1::Job> job = Follower(session.client(), std::move(options)).follow();
+  if (absl::IsCancelled(job.status()) && output.error() != 0) return leave_it_running(session, job_id, output.error());
   if (!job.ok()) return session.fail(job.status());
   const int code = exit_code_of(*job);
   if (const std::string words = last_words(*job, code); !words.empty()) session.note(words);
@@ -102,9 +127,10 @@ int run(Session& session, const JobFlags& flags) {
       cancel(session, id, "interrupted by Ctrl-C");
     });
   }
-  RunNotes notes(session.client(), id, [&](const std::string& text) { session.note(text); });
-  if (session.io.err_is_terminal) notes.start();
-  return follow_to_the_end(session, id);
+  RunNotes notes(session.client(), id, session.io.err_is_terminal,
+                 [&](const std::string& text) { session.note(text); });
+  notes.start();
+  return follow_to_the_end(session, id, flags);
 }
 
 }  // namespace
@@ -118,6 +144,12 @@ absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& fl
   return queued;
 }
 
+void add_run_flags(CLI::App& command, JobFlags& flags) {
+  command.add_flag("--detach", flags.detach, "submit, print the id, leave");
+  command.add_flag("--cancel-on-close", flags.cancel_on_close,
+                   "cancel the job when its output cannot be written any more (`hodei run … | head`)");
+}
+
 void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
   session.is_run = true;
   session.takes_program = true;
@@ -128,7 +160,7 @@ void add_run_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand("run", "run a job here and now: its output, its exit code");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
-  command->add_flag("--detach", flags->detach, "submit, print the id, leave");
+  add_run_flags(*command, *flags);
   command->footer("A command stands behind `--`:  hodei run --timeout 30s -- sh -c 'echo hello'");
   command->callback([&session, flags] { choose_run(session, flags); });
 }
