@@ -29,6 +29,8 @@ struct JobFlags {
   ArtifactFlags artifacts;
   bool detach = false;
   bool cancel_on_close = false;
+  bool with_stdin = false;  // also from a terminal
+  bool no_stdin = false;
   bool gpu = false;
   bool no_safety_header = false;
   OutputFlags output;

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/cli/ctrl_c.h"
@@ -13,6 +15,7 @@
 #include "src/cli/quantities.h"
 #include "src/cli/run_notes.h"
 #include "src/cli/session.h"
+#include "src/cli/stdin_sender.h"
 #include "src/cli/stream_writer.h"
 #include "src/cli/submit.h"
 #include "src/cli/table.h"
@@ -95,6 +98,27 @@ int leave_it_running(Session& session, const std::string& job_id, int error) {
   return kPlatform;
 }
 
+// Is standard input the job's, or did we read it ourselves?
+bool is_read_by_us(const JobFlags& flags) {
+  const auto is_stdin = [](const std::string& pair) { return pair.ends_with("=-"); };
+  return flags.script == "-" || flags.file == "-" ||
+         std::any_of(flags.secrets.from.begin(), flags.secrets.from.end(), is_stdin);
+}
+
+// Null: the job's standard input is empty. A terminal is only read if that is asked for: a job that reads nothing would
+// otherwise take what is typed for the next command.
+absl::StatusOr<std::shared_ptr<InputSource>> input_for_job(const Session& session, const JobFlags& flags) {
+  if (flags.with_stdin && flags.no_stdin) return bad_field("--stdin", "not together with --no-stdin");
+  if (flags.with_stdin && flags.detach)
+    return bad_field("--stdin", "not together with --detach, which does not stay to send it");
+  if (flags.with_stdin && is_read_by_us(flags)) {
+    return bad_field("--stdin", "standard input is read for a script, a job file or a secret already");
+  }
+  const bool wanted = flags.with_stdin || !session.io.in_is_terminal;
+  if (!wanted || flags.no_stdin || flags.detach || is_read_by_us(flags) || !session.io.open_input) return nullptr;
+  return session.io.open_input();
+}
+
 int follow_to_the_end(Session& session, const std::string& job_id, const JobFlags& flags) {
   Output output(session, job_id, flags.cancel_on_close);
   FollowOptions options;
@@ -117,8 +141,14 @@ int run(Session& session, const JobFlags& flags) {
   std::optional<CtrlC> ctrl_c;
   const bool follows = !flags.detach;
   if (follows && session.io.handle_signals) ctrl_c.emplace();
-  const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags);
+  const absl::StatusOr<std::shared_ptr<InputSource>> input = input_for_job(session, flags);
+  if (!input.ok()) return session.fail(input.status());
+  const bool sends = *input != nullptr;
+  const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags, sends ? SendsStdin::Yes : SendsStdin::No);
   if (!queued.ok()) return session.fail(queued.status());
+  if (sends && !queued->takes_stdin() && queued->note().empty()) {
+    session.note("note: standard input is not sent: the server is of an older version that does not take it");
+  }
   const std::string id = queued->short_id();
   if (!follows) return session.io.out(cat(id, "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
@@ -130,13 +160,19 @@ int run(Session& session, const JobFlags& flags) {
   RunNotes notes(session.client(), id, session.io.err_is_terminal,
                  [&](const std::string& text) { session.note(text); });
   notes.start();
+  std::optional<StdinSender> sender;
+  if (sends && queued->takes_stdin()) sender.emplace(session, id, *input).start();
   return follow_to_the_end(session, id, flags);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags) {
+absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags, SendsStdin sends_stdin) {
   ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
+  if (request.spec().takes_stdin() && sends_stdin == SendsStdin::No) {
+    session.note("note: takes_stdin is left out: nobody sends the job a standard input");
+  }
+  request.mutable_spec()->set_takes_stdin(sends_stdin == SendsStdin::Yes);
   if (!session.name_space().empty()) request.set_namespace_(session.name_space());
   if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
   absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
@@ -148,6 +184,8 @@ void add_run_flags(CLI::App& command, JobFlags& flags) {
   command.add_flag("--detach", flags.detach, "submit, print the id, leave");
   command.add_flag("--cancel-on-close", flags.cancel_on_close,
                    "cancel the job when its output cannot be written any more (`hodei run … | head`)");
+  command.add_flag("-i,--stdin", flags.with_stdin, "send standard input to the job, also from a terminal");
+  command.add_flag("--no-stdin", flags.no_stdin, "leave standard input alone; the job's is empty");
 }
 
 void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {

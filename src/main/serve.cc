@@ -57,6 +57,9 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;
   if (in.artifact_store_bytes > 0) out.artifacts.max_bytes = in.artifact_store_bytes;
+  if (in.stdin_bytes > 0) out.inputs.per_job = in.stdin_bytes;
+  if (in.stdin_store_bytes > 0) out.inputs.total = in.stdin_store_bytes;
+  if (in.stdin_wait > Duration(0)) out.inputs.patience = in.stdin_wait;
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;

@@ -39,7 +39,7 @@ absl::StatusOr<JobId> job_page_start(const std::string& token) {
 }  // namespace
 
 absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in,
-                                                    std::string* note) {
+                                                    v1::QueueJobResponse* told) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
   // Nearly all submissions are a spec as it is: that one is not copied.
@@ -50,7 +50,8 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   }
   StorableSpec storable;
   RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
-  *note = std::move(storable.note);
+  told->set_note(storable.note);
+  told->set_takes_stdin(storable.spec->takes_stdin());
   ASSIGN_OR_RETURN(core::NewJob job,
                    new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   adopt_trace(c, job);
@@ -61,10 +62,8 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
 }
 
 JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* in, v1::QueueJobResponse* out) {
-  std::string note;
-  absl::StatusOr<core::Submit> submit = submission(*c, *in, &note);
+  absl::StatusOr<core::Submit> submit = submission(*c, *in, out);
   if (!submit.ok()) return finish(c, submit.status());
-  out->set_note(note);
   return decide<core::Submitted>(server_, c, std::move(*submit), [in, out](const core::Submitted& done) {
     fill(done.jobs[0], out);
     out->set_sequence(in->sequence());
@@ -102,7 +101,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
   return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in) {
-    std::string unheard;
+    v1::QueueJobResponse unheard;
     return submission(*c, in, &unheard);
   });
 }
@@ -199,6 +198,11 @@ absl::StatusOr<core::Submit> JobService::resubmission(const Context& c, const v1
   }
   v1::JobSpec spec;
   spec.ParseFromString(view.spec.bytes);
+  if (spec.takes_stdin()) {
+    return absl::FailedPreconditionError(cat("job ", short_id(id),
+                                             " read its standard input from the client that ran it, which is not kept; "
+                                             "run it again with `hodei run`"));
+  }
   spec.clear_idempotency_key();
   const std::string ns = view.head.ns.str();
   RETURN_IF_ERROR(check_references(spec, ns, server_.reader()));

@@ -60,7 +60,7 @@ WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const Pool
   info.architecture = architecture_of(shape, provider.facts);
   info.capacity = size_of(shape, provider, pool);
   info.slots = pool != nullptr && !is_for_one_job(provider, pool) ? pool->slots : 1;
-  info.capabilities = {"script", "shell"};
+  info.capabilities = {"script", "shell", "stdin"};
   info.labels = provider.row.labels;
   if (pool != nullptr) {
     for (const auto& [key, value] : pool->labels) info.labels[key] = value;
