@@ -19,6 +19,21 @@ class TestClock final : public Clock {
   std::atomic<int64_t> us{1'700'000'000'000'000};
 };
 
+// A standard input of which all is there at once.
+class TextInput final : public InputSource {
+ public:
+  explicit TextInput(std::string text) : text_(std::move(text)) {}
+  absl::StatusOr<std::string> read(size_t most) override {
+    std::string piece = text_.substr(0, most);
+    text_.erase(0, piece.size());
+    return piece;
+  }
+  void stop() override {}
+
+ private:
+  std::string text_;
+};
+
 class CliTest : public testing::Test {
  protected:
   CliTest() {

@@ -202,7 +202,7 @@ absl::Status InputSender::find_spool() {
   }
   const uint64_t sender = spool->attach_sender();
   const uint64_t listener = spool->listen([self = weak_from_this()] {
-    if (const auto sender = self.lock()) sender->news();
+    if (const auto still = self.lock()) still->news();
   });
   const std::lock_guard lock(mutex_);
   spool_ = std::move(spool);
