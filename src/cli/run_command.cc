@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <csignal>
 
 #include "src/base/ids.h"
 #include "src/base/status.h"
@@ -152,10 +153,15 @@ int run(Session& session, const JobFlags& flags) {
   const std::string id = queued->short_id();
   if (!follows) return session.io.out(cat(id, "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
-    ctrl_c->start([&session, id] {
+    const auto cancel_it = [&session, id](int signal) {
       session.note(cat("cancelling job ", id, " (Ctrl-C again leaves it at once)"));
-      cancel(session, id, "interrupted by Ctrl-C");
-    });
+      cancel(session, id, signal == SIGTERM ? "the client that ran it was ended by SIGTERM" : "interrupted by Ctrl-C");
+    };
+    const auto leave_it = [&session, id] {
+      session.note(cat("leaving; `hodei job get ", id, "` shows whether it was cancelled, `hodei job logs --follow ",
+                       id, "` follows it"));
+    };
+    ctrl_c->start(cancel_it, leave_it);
   }
   RunNotes notes(session.client(), id, session.io.err_is_terminal,
                  [&](const std::string& text) { session.note(text); });
