@@ -2,6 +2,7 @@
 // hands.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 

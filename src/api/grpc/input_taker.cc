@@ -45,7 +45,7 @@ class InputTaker final : public std::enable_shared_from_this<InputTaker> {
   v1::TakeInputRequest in_, first_;
   v1::TakeInputResponse out_;
   std::shared_ptr<server::InputSpool> spool_;
-  uint64_t listener_ = 0;
+  uint64_t listener_ = 0, taker_ = 0;
   int64_t sent_ = 0, acked_ = 0;
   bool has_begun_ = false;
   bool reading_ = false;
@@ -105,6 +105,7 @@ void InputTaker::found(absl::StatusOr<WorkerId> worker) {
 
 void InputTaker::read_done(bool ok) {
   std::shared_ptr<server::InputSpool> spool;
+  uint64_t number = 0;
   v1::TakeInputRequest message;
   {
     const std::lock_guard lock(mutex_);
@@ -114,6 +115,7 @@ void InputTaker::read_done(bool ok) {
       return go_on();
     }
     spool = spool_;
+    number = taker_;
     message = std::exchange(in_, {});
     if (!has_begun_) {
       has_begun_ = true;
@@ -125,8 +127,8 @@ void InputTaker::read_done(bool ok) {
     acked_ = std::max(acked_, std::min(message.offset(), sent_));
   }
   // Without our mutex: it tells others, and us.
-  if (spool != nullptr) spool->taken(message.offset());
-  if (spool != nullptr && message.closed()) spool->closed_by_job();
+  if (spool != nullptr) spool->taken(number, message.offset());
+  if (spool != nullptr && message.closed()) spool->closed_by_job(number);
   const std::lock_guard lock(mutex_);
   if (message.closed()) end(absl::OkStatus());
   go_on();
@@ -210,13 +212,14 @@ absl::Status InputTaker::open_spool() {
     if (unwanted != nullptr) unwanted->remove();
     return still;
   }
-  RETURN_IF_ERROR(spool->begin(first_.offset()));
+  ASSIGN_OR_RETURN(const uint64_t taker, spool->begin(first_.offset()));
   const uint64_t listener = spool->listen([self = weak_from_this()] {
-    if (const auto taker = self.lock()) taker->news();
+    if (const auto still = self.lock()) still->news();
   });
   const std::lock_guard lock(mutex_);
   spool_ = std::move(spool);
   listener_ = listener;
+  taker_ = taker;
   sent_ = acked_ = first_.offset();
   return absl::OkStatus();
 }

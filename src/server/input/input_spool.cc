@@ -130,14 +130,15 @@ absl::Status InputSpool::rename_to(bool whole, bool cut) {
 }
 
 // The job has been given what lies before taken_, and will not be started again: that makes room.
-absl::StatusOr<bool> InputSpool::make_room(int64_t bytes) {
+absl::StatusOr<int64_t> InputSpool::make_room(int64_t wanted) {
   int64_t from = 0, to = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (size_ - base_ + bytes <= store_->limits.per_job) return true;
+    const int64_t room = store_->limits.per_job - (size_ - base_);
     from = base_;
     to = (job_closed_ ? size_ : taken_) / kPage * kPage;
-    if (size_ - to + bytes > store_->limits.per_job || to <= from) return false;
+    if (room >= wanted) return wanted;
+    if (to <= from) return std::max<int64_t>(0, room);
   }
   if (!cut_) RETURN_IF_ERROR(rename_to(whole_, true));
   if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from) != 0) {
@@ -147,7 +148,7 @@ absl::StatusOr<bool> InputSpool::make_room(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   cut_ = true;
   base_ = to;
-  return true;
+  return std::clamp<int64_t>(store_->limits.per_job - (size_ - base_), 0, wanted);
 }
 
 absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset, std::string_view data, bool end) {
@@ -167,10 +168,10 @@ absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset,
     job_closed = job_closed_;
   }
   RETURN_IF_ERROR(open_file());
-  const auto bytes = static_cast<int64_t>(data.size());
-  ASSIGN_OR_RETURN(const bool has_room, make_room(bytes));
-  // A job that has closed its input is not started again with more than is kept: the rest is of no use to anybody.
-  if (!has_room) return job_closed ? Put::Closed : Put::Full;
+  const auto wanted = static_cast<int64_t>(data.size());
+  ASSIGN_OR_RETURN(const int64_t bytes, make_room(wanted));
+  const bool fits = bytes == wanted;
+  data = data.substr(0, static_cast<size_t>(bytes));
   if (store_->used.fetch_add(bytes) + bytes > store_->limits.total) {
     store_->used -= bytes;
     return absl::ResourceExhaustedError(cat("the server's room for standard input of jobs is used up (",
@@ -180,17 +181,20 @@ absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset,
     store_->used -= bytes;
     return written;
   }
-  if (end) RETURN_IF_ERROR(rename_to(true, cut_));
+  const bool ends = end && fits;
+  if (ends) RETURN_IF_ERROR(rename_to(true, cut_));
   {
     const std::lock_guard lock(mutex_);
     size_ += bytes;
-    whole_ = whole_ || end;
+    whole_ = whole_ || ends;
   }
-  tell_news();
-  return Put::Stored;
+  if (bytes > 0 || ends) tell_news();
+  if (fits) return Put::Stored;
+  // A job that has closed its input is not started again with more than is kept: the rest is of no use to anybody.
+  return job_closed ? Put::Closed : Put::Full;
 }
 
-absl::Status InputSpool::begin(int64_t offset) {
+absl::StatusOr<uint64_t> InputSpool::begin(int64_t offset) {
   const std::lock_guard lock(mutex_);
   if (over_) return absl::FailedPreconditionError("the job has ended");
   if (offset < base_ || offset > size_) {
@@ -198,7 +202,7 @@ absl::Status InputSpool::begin(int64_t offset) {
   }
   taken_ = offset;
   job_closed_ = false;
-  return absl::OkStatus();
+  return taker_ = next_++;
 }
 
 bool InputSpool::has_more_at(int64_t offset) const {
@@ -228,17 +232,19 @@ absl::StatusOr<InputSpool::Piece> InputSpool::read(int64_t offset, size_t most) 
   return piece;
 }
 
-void InputSpool::taken(int64_t offset) {
+void InputSpool::taken(uint64_t taker, int64_t offset) {
   {
     const std::lock_guard lock(mutex_);
+    if (taker != taker_) return;
     taken_ = std::max(taken_, std::min(offset, size_));
   }
   tell_news();
 }
 
-void InputSpool::closed_by_job() {
+void InputSpool::closed_by_job(uint64_t taker) {
   {
     const std::lock_guard lock(mutex_);
+    if (taker != taker_) return;
     job_closed_ = true;
   }
   tell_news();

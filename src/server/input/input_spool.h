@@ -38,7 +38,7 @@ struct InputStoreFacts {
 
 class InputSpool {
  public:
-  enum class Put : uint8_t { Stored, Full, Replaced, Closed };  // Full: come again when told of news
+  enum class Put : uint8_t { Stored, Full, Replaced, Closed };  // Full: some of it may be; come again when told of news
   struct Position {
     int64_t size = 0;    // durable
     bool whole = false;  // the end is durable too
@@ -71,12 +71,13 @@ class InputSpool {
   void break_off();  // the client cannot read the rest, or it was away for too long
   bool is_abandoned(MonoTime now) const;
 
-  // The worker's side: an execution begins at an offset, which must still be there.
-  absl::Status begin(int64_t offset);
+  // The worker's side: an execution begins at an offset, which must still be there. What an earlier one says after that
+  // counts for nothing: it must not make room of what this one has not read.
+  absl::StatusOr<uint64_t> begin(int64_t offset);
   absl::StatusOr<Piece> read(int64_t offset, size_t most);  // reads from the disk
   bool has_more_at(int64_t offset) const;                   // bytes, or the end
-  void taken(int64_t offset);                               // the job has been given all before
-  void closed_by_job();
+  void taken(uint64_t taker, int64_t offset);               // the job has been given all before
+  void closed_by_job(uint64_t taker);
 
   // Why the job cannot be started (again) with this input; empty: it can.
   std::string problem() const;
@@ -85,8 +86,8 @@ class InputSpool {
   void remove();
 
  private:
-  absl::Status open_file();                       // with disk_mutex_ held
-  absl::StatusOr<bool> make_room(int64_t bytes);  // with disk_mutex_ held; false: there is none
+  absl::Status open_file();                           // with disk_mutex_ held
+  absl::StatusOr<int64_t> make_room(int64_t wanted);  // with disk_mutex_ held; how much there is, up to that
   absl::Status rename_to(bool whole, bool cut);
   std::string path(bool whole, bool cut) const;
   void tell_news();
@@ -101,8 +102,9 @@ class InputSpool {
   uint64_t sender_ = 0;  // 0: none is connected
   MonoTime last_seen_;   // when one was connected last
   int64_t size_ = 0;
-  int64_t base_ = 0;   // what lies before it is gone
-  int64_t taken_ = 0;  // by the newest execution
+  int64_t base_ = 0;  // what lies before it is gone
+  uint64_t taker_ = 0;
+  int64_t taken_ = 0;  // by the newest taker
   bool whole_ = false;
   bool cut_ = false;
   bool broken_ = false;

@@ -96,21 +96,33 @@ TEST_F(InputSpoolTest, AFullOneTakesNoMoreUntilTheJobHasRead) {
   ASSERT_EQ(*input->put(sender, 32 << 10, block, false), Put::Stored);
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full);
   EXPECT_EQ(input->problem(), "");
-  ASSERT_TRUE(input->begin(0).ok());
+  const uint64_t taker = input->begin(0).value();
   bool told = false;
   input->listen([&] { told = true; });
-  input->taken(16 << 10);
+  input->taken(taker, 16 << 10);
   EXPECT_TRUE(told);
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", true), Put::Stored);
   EXPECT_EQ(text(*input, 64 << 10), "b");
+}
+
+TEST_F(InputSpoolTest, TakesPartOfAPieceThatIsLargerThanItsRoom) {
+  const auto input = spool();
+  const uint64_t sender = input->attach_sender();
+  const std::string piece = std::string(64 << 10, 'a') + std::string(32 << 10, 'b');
+  EXPECT_EQ(*input->put(sender, 0, piece, true), Put::Full);
+  EXPECT_EQ(input->position().size, 64 << 10);
+  EXPECT_FALSE(input->position().whole);
+  input->taken(input->begin(0).value(), 64 << 10);
+  EXPECT_EQ(*input->put(sender, 0, piece, true), Put::Stored);
+  EXPECT_EQ(text(*input, 64 << 10), std::string(32 << 10, 'b'));
+  EXPECT_TRUE(input->position().whole);
 }
 
 TEST_F(InputSpoolTest, WhoseBeginningIsGoneCannotBeStartedAgain) {
   const auto input = spool();
   const uint64_t sender = input->attach_sender();
   ASSERT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
-  ASSERT_TRUE(input->begin(0).ok());
-  input->taken(32 << 10);
+  input->taken(input->begin(0).value(), 32 << 10);
   ASSERT_EQ(*input->put(sender, 64 << 10, "b", true), Put::Stored);
   EXPECT_NE(inputs_->problem(JobId{1}).find("cannot be started again"), std::string::npos);
   EXPECT_FALSE(input->begin(0).ok());
@@ -122,11 +134,23 @@ TEST_F(InputSpoolTest, WhoseBeginningIsGoneCannotBeStartedAgain) {
 TEST_F(InputSpoolTest, OfAJobThatClosedItsInputTakesWhatIsKeptAndNoMore) {
   const auto input = spool();
   const uint64_t sender = input->attach_sender();
-  ASSERT_TRUE(input->begin(0).ok());
-  input->closed_by_job();
+  input->closed_by_job(input->begin(0).value());
   EXPECT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
   // A second execution could still read all of it.
   EXPECT_EQ(inputs_->problem(JobId{1}), "");
+}
+
+TEST_F(InputSpoolTest, WhatAnEarlierExecutionHasReadMakesNoRoomForALaterOne) {
+  const auto input = spool();
+  const uint64_t sender = input->attach_sender();
+  ASSERT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
+  const uint64_t first = input->begin(0).value();
+  const uint64_t second = input->begin(0).value();
+  input->taken(first, 64 << 10);
+  input->closed_by_job(first);
+  EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full);
+  input->taken(second, 64 << 10);
+  EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Stored);
 }
 
 TEST_F(InputSpoolTest, AllTogetherHaveALimit) {
