@@ -10,6 +10,7 @@
 #include "src/base/status.h"
 #include "src/cli/artifact_client.h"
 #include "src/cli/job_view.h"
+#include "src/cli/output_errors.h"
 #include "src/cli/quantities.h"
 #include "src/cli/session.h"
 #include "src/cli/table.h"
@@ -96,7 +97,9 @@ absl::Status download_to(Session& session, const std::string& name, const std::s
 
 absl::StatusOr<std::string> artifact_get_text(Session& session, const std::string& name, const std::string& file) {
   if (file == "-") {
-    RETURN_IF_ERROR(download(session, name, [&](const std::string& bytes) { return session.io.out(bytes); }));
+    const absl::Status got = download(session, name, [&](const std::string& bytes) { return session.io.out(bytes); });
+    // Of writes to stdout that fail, all commands are told alike.
+    if (!got.ok() && session.output_errors->error == 0) return got;
     return std::string();
   }
   const std::string path = file.empty() ? last_part(name) : file;

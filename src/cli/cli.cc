@@ -2,10 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
+
 #include "src/base/status.h"
 #include "src/cli/artifact_commands.h"
 #include "src/cli/artifact_flags.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/output_errors.h"
 #include "src/cli/parse_errors.h"
 #include "src/cli/session.h"
 #include "src/cli/setting_flags.h"
@@ -100,29 +103,43 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
 
 std::vector<std::string> words_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
 
+// A reader that went away (`hodei job list | head`) shows up as a failed write instead of killing us without a word.
+// Whoever starts processes gives them the usual answer back.
+void notice_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
 }  // namespace
 
 int run_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
-  Session session{surroundings, local};
+  OutputErrors errors;
+  const Surroundings watched = watch_output(surroundings, errors);
+  Session session{watched, local};
+  session.output_errors = &errors;
   CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
   session.root = &root;
   build(root, session);
-  return parse_and_act(root, session, args);
+  const int code = parse_and_act(root, session, args);
+  return exit_code_after_output(errors, watched, session.is_run, code);
 }
 
 int run_worker_cli(const std::vector<std::string>& args, const LocalCommands& local, const Surroundings& surroundings) {
-  Session session{surroundings, local};
+  OutputErrors errors;
+  const Surroundings watched = watch_output(surroundings, errors);
+  Session session{watched, local};
+  session.output_errors = &errors;
   CLI::App root{"A worker of Hodei: runs jobs for a server. Takes the settings of `hodei agent`.", "hodei-worker"};
   session.root = &root;
   build_worker(root, session);
-  return parse_and_act(root, session, args);
+  const int code = parse_and_act(root, session, args);
+  return exit_code_after_output(errors, watched, session.is_run, code);
 }
 
 int run_cli(int argc, char** argv, const LocalCommands& local) {
+  notice_closed_pipes();
   return run_cli(words_of(argc, argv), local, real_surroundings());
 }
 
 int run_worker_cli(int argc, char** argv, const LocalCommands& local) {
+  notice_closed_pipes();
   return run_worker_cli(words_of(argc, argv), local, real_surroundings());
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 
 #include "gmock/gmock.h"
@@ -19,10 +20,29 @@ class TestClock final : public Clock {
   std::atomic<int64_t> us{1'700'000'000'000'000};
 };
 
+// A standard input of which all is there at once.
+class TextInput final : public InputSource {
+ public:
+  explicit TextInput(std::string text) : text_(std::move(text)) {}
+  absl::StatusOr<std::string> read(size_t most) override {
+    std::string piece = text_.substr(0, most);
+    text_.erase(0, piece.size());
+    return piece;
+  }
+  void stop() override {}
+
+ private:
+  std::string text_;
+};
+
 class CliTest : public testing::Test {
  protected:
   CliTest() {
-    io_.out = [this](std::string_view text) { return out_ += text, !out_closed_; };
+    io_.out = [this](std::string_view text) {
+      out_ += text;
+      errno = out_error_;
+      return out_error_ == 0;
+    };
     io_.err = [this](std::string_view text) { return err_ += text, true; };
     io_.env = [this](const std::string& name) -> std::optional<std::string> {
       const auto found = env_.find(name);
@@ -83,7 +103,7 @@ class CliTest : public testing::Test {
   LocalCommands local_;
   std::map<std::string, std::string> env_;
   std::string out_, err_, stdin_;
-  bool out_closed_ = false;
+  int out_error_ = 0;        // errno of every write to stdout
   bool time_passes_ = true;  // while somebody pauses
   std::function<bool()> on_pause_;
 };

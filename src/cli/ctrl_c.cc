@@ -7,9 +7,15 @@
 
 #include <csignal>
 
+#include "src/base/time.h"
 #include "src/cli/exit_code.h"
 
 namespace hodei::cli {
+namespace {
+
+constexpr Duration kSameMoment = 300ms;
+
+}  // namespace
 
 CtrlC::CtrlC() {
   sigset_t set;
@@ -17,8 +23,6 @@ CtrlC::CtrlC() {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // A reader that went away (`hodei run … | head`) shows up as a failed write instead of killing us.
-  std::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
 }
@@ -31,20 +35,29 @@ CtrlC::~CtrlC() {
   ::close(stop_);
 }
 
-void CtrlC::start(std::function<void()> on_first) {
-  watcher_ = std::thread([this, on_first = std::move(on_first)] { watch(on_first); });
+void CtrlC::start(std::function<void(int)> on_first, std::function<void()> on_leave) {
+  watcher_ = std::thread(
+      [this, on_first = std::move(on_first), on_leave = std::move(on_leave)] { watch(on_first, on_leave); });
 }
 
-void CtrlC::watch(const std::function<void()>& on_first) {
+void CtrlC::watch(const std::function<void(int)>& on_first, const std::function<void()>& on_leave) {
+  const SystemClock clock;
+  MonoTime first_at;
   pollfd fds[] = {{signals_, POLLIN, 0}, {stop_, POLLIN, 0}};
   while (true) {
     ::poll(fds, 2, -1);
     if (fds[1].revents != 0) return;
     signalfd_siginfo info{};
     if (::read(signals_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) continue;
-    // Nothing is waited for: the person has said twice that they want to leave.
-    if (first_.joinable()) ::_exit(kCancelled);
-    first_ = std::thread(on_first);
+    const MonoTime now = clock.now().mono;
+    if (!first_.joinable()) {
+      first_at = now;
+      first_ = std::thread(on_first, static_cast<int>(info.ssi_signo));
+    } else if (now - first_at > kSameMoment) {
+      // Nothing is waited for: the person has said twice that they want to leave.
+      on_leave();
+      ::_exit(kCancelled);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-// Ctrl-C (and SIGTERM) while a job is followed: the first one calls a function, the second one leaves at once.
+// Ctrl-C (and SIGTERM) while a job is followed: the first one calls a function, the second one leaves at once. What
+// comes within a moment of the first belongs to it: timeout(1) signals a process, and then its group.
 #pragma once
 
 #include <functional>
@@ -15,11 +16,11 @@ class CtrlC {
   CtrlC(const CtrlC&) = delete;
   CtrlC& operator=(const CtrlC&) = delete;
 
-  // `on_first` runs on a thread of its own.
-  void start(std::function<void()> on_first);
+  // `on_first` runs on a thread of its own; `on_leave` is called before the second one leaves.
+  void start(std::function<void(int signal)> on_first, std::function<void()> on_leave);
 
  private:
-  void watch(const std::function<void()>& on_first);
+  void watch(const std::function<void(int)>& on_first, const std::function<void()>& on_leave);
 
   int signals_ = -1;  // a signalfd
   int stop_ = -1;     // an eventfd

@@ -55,14 +55,18 @@ std::string providers(const v1::SchedulingDecision& decision, const ViewOptions&
 
 // What a waiting job could hope for.
 std::string outlook(const v1::SchedulingDecision& decision) {
-  if (!decision.provisioning().empty() && decision.provisioning() != decision.waiting_for())
-    return cat("  ", printable(decision.provisioning()), "\n");
+  if (!decision.provisioning().empty()) return {};
   if (decision.considered() > 0) return cat("  ", workers(decision.considered()), " looked at\n");
   if (!decision.providers().empty()) return "  no worker is connected\n";
   return "  no worker is connected; start one with `hodei agent` (see `hodei otp create`)\n";
 }
 
 }  // namespace
+
+std::string waiting_text(const v1::SchedulingDecision& decision) {
+  // A worker on its way is better news than that there is none.
+  return printable(decision.provisioning().empty() ? decision.waiting_for() : decision.provisioning());
+}
 
 std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, const ViewOptions& options) {
   const std::string id = job.short_id().empty() ? d.short_id() : job.short_id();
@@ -74,7 +78,8 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
     out += cat(": the best of ", workers(d.considered()), ".\n");
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else if (!has_ended(job.state())) {
-    out += cat("It waits", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
+    const std::string why = waiting_text(d);
+    out += cat("It waits", why.empty() ? "" : cat(": ", why), ".\n");
     if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
     if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
     out += outlook(d);

@@ -4,12 +4,14 @@
 #include <grpcpp/grpcpp.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "hodei/v1/admin_service.grpc.pb.h"
+#include "hodei/v1/input_service.grpc.pb.h"
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/log_service.grpc.pb.h"
 #include "hodei/v1/provider_service.grpc.pb.h"
@@ -37,6 +39,7 @@ class FakeJobs final : public v1::JobExecutionService::Service {
       return error;
     }
     answer->set_short_id("j1");
+    answer->set_takes_stdin(knows_stdin && request->spec().takes_stdin());
     return grpc::Status::OK;
   }
   // The last answer is given again and again.
@@ -96,6 +99,7 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   std::vector<v1::DeleteJobsRequest> deleted;
   std::vector<v1::GetJobRequest> asked;
   int event_streams = 0;
+  bool knows_stdin = true;
 };
 
 class FakeLogs final : public v1::LogStreamService::Service {
@@ -108,11 +112,13 @@ class FakeLogs final : public v1::LogStreamService::Service {
       requests.push_back(*request);
       if (!scripts.empty()) script = scripts.front(), scripts.pop_front();
     }
+    if (wait) wait();
     for (const v1::LogChunk& chunk : script.items) writer->Write(chunk);
     return script.end;
   }
 
   std::mutex mutex;
+  std::function<void()> wait;  // before the first chunk
   std::deque<StreamScript<v1::LogChunk>> scripts;
   std::vector<v1::SubscribeLogsRequest> requests;
 };
@@ -291,6 +297,44 @@ class FakeProviders final : public v1::ProviderManagementService::Service {
   v1::ProviderHealth health;
 };
 
+// Takes standard input as the server does; `breaks` says after how many bytes each call in turn is cut off.
+class FakeInputs final : public v1::JobInputService::Service {
+ public:
+  grpc::Status Send(grpc::ServerContext*,
+                    grpc::ServerReaderWriter<v1::SendInputResponse, v1::SendInputRequest>* stream) override {
+    v1::SendInputRequest piece;
+    v1::SendInputResponse answer;
+    size_t most = SIZE_MAX;
+    {
+      const std::lock_guard lock(mutex);
+      ++calls;
+      if (!breaks.empty()) most = breaks.front(), breaks.pop_front();
+    }
+    while (stream->Read(&piece)) {
+      const std::lock_guard lock(mutex);
+      if (piece.offset() > static_cast<int64_t>(taken.size())) return {grpc::INVALID_ARGUMENT, "a gap"};
+      taken.resize(static_cast<size_t>(piece.offset()));
+      taken += piece.data();
+      if (taken.size() > most) {
+        taken.resize(most);
+        return {grpc::UNAVAILABLE, "the server goes away"};
+      }
+      ended = ended || piece.end();
+      answer.set_offset(static_cast<int64_t>(taken.size()));
+      answer.set_ended(ended);
+      stream->Write(answer);
+      if (ended) return grpc::Status::OK;
+    }
+    return grpc::Status::OK;
+  }
+
+  std::mutex mutex;
+  std::deque<size_t> breaks;
+  std::string taken;
+  bool ended = false;
+  int calls = 0;
+};
+
 class FakeServer {
  public:
   FakeServer() { start(); }
@@ -300,7 +344,7 @@ class FakeServer {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:" + std::to_string(port_), grpc::InsecureServerCredentials(), &port_);
     for (grpc::Service* service :
-         std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers}) {
+         std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers, &inputs}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();
@@ -320,6 +364,7 @@ class FakeServer {
   FakeScheduler scheduler;
   FakeAdmin admin;
   FakeProviders providers;
+  FakeInputs inputs;
 
  private:
   int port_ = 0;

@@ -1,5 +1,7 @@
 #include "src/cli/follow.h"
 
+#include <utility>
+
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/quantities.h"
@@ -9,6 +11,9 @@ namespace {
 
 // A log that stays shorter than the job says (it expired, or its worker was lost) is asked for this often, not more.
 constexpr int kMostEmptyRounds = 2;
+
+// A server that is back sooner was hardly away: nobody is told.
+constexpr Duration kWorthTelling = 1s;
 
 int32_t newest_execution(const v1::Job& job) {
   int32_t newest = 0;
@@ -55,8 +60,11 @@ absl::StatusOr<v1::Job> Follower::follow() {
     const int64_t before = cursor_.offset();
     if (absl::Status broken = read_logs(); !broken.ok()) {
       RETURN_IF_ERROR(after_break(broken));
+      // A quiet job would say nothing for a long time after the server is back.
+      if (told_away_) RETURN_IF_ERROR(job_now().status());
       continue;
     }
+    if (stopped_) return absl::CancelledError("nobody wants more of the output");
     if (fell_behind_) continue;  // from where we stand: it is all in the store
     if (options_.execution != 0) return job_now();
     ASSIGN_OR_RETURN(const v1::Job job, job_with_news());
@@ -78,9 +86,9 @@ absl::Status Follower::read_logs() {
     fell_behind_ = cursor_.skipped_ahead(chunk);
     if (!fell_behind_) {
       cursor_.take(chunk, options_.on_piece, on_gap);
-      options_.on_pause();
+      stopped_ = !options_.on_pause();
     }
-    return !fell_behind_;
+    return !fell_behind_ && !stopped_;
   });
 }
 
@@ -121,6 +129,9 @@ absl::StatusOr<v1::Job> Follower::job_now() {
 }
 
 void Follower::connected() {
+  if (std::exchange(told_away_, false)) {
+    options_.on_note(cat("the server is back after ", human_duration(options_.clock->now().mono - away_since_)));
+  }
   away_since_ = MonoTime{};
   back_off_.reset();
 }
@@ -133,6 +144,10 @@ absl::Status Follower::after_break(const absl::Status& broken) {
   const MonoTime now = options_.clock->now().mono;
   if (!away_since_.is_set()) {
     away_since_ = now;
+  } else if (now - away_since_ >= kWorthTelling && !std::exchange(told_away_, true)) {
+    options_.on_note(cat("the server at ", client_.addresses(), " is away; job ", options_.job_id,
+                         " goes on without it, and its output is shown when it is back (waiting up to ",
+                         human_duration(options_.reconnect_for), ")"));
   } else if (now - away_since_ > options_.reconnect_for) {
     return absl::UnavailableError(cat(
         "the server at ", client_.addresses(), " has been away for ", human_duration(now - away_since_), "; job ",

@@ -20,7 +20,7 @@ struct FollowOptions {
   const Clock* clock = nullptr;
   std::function<bool(Duration)> pause;
   LogCursor::Sink on_piece;
-  std::function<void()> on_pause;                   // after the last piece of what came in one go
+  std::function<bool()> on_pause;                   // after the last piece of what came in one go; false: stop here
   std::function<void(const std::string&)> on_note;  // for people: reconnecting, output missing
   std::function<void(const v1::LogGap&, const LogCursor& before)> on_gap;  // not set: a note says it
 };
@@ -31,7 +31,8 @@ class Follower {
  public:
   Follower(Client& client, FollowOptions options);
 
-  // Returns the job as it ended; of a single execution, the job as it is when that one has ended.
+  // Returns the job as it ended; of a single execution, the job as it is when that one has ended. CANCELLED: on_pause
+  // did not want more.
   absl::StatusOr<v1::Job> follow();
 
  private:
@@ -48,6 +49,8 @@ class Follower {
   BackOff back_off_;
   MonoTime away_since_{};
   bool fell_behind_ = false;
+  bool stopped_ = false;    // by on_pause
+  bool told_away_ = false;  // that the server is away
 };
 
 }  // namespace hodei::cli

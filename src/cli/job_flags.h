@@ -28,6 +28,9 @@ struct JobFlags {
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   ArtifactFlags artifacts;
   bool detach = false;
+  bool cancel_on_close = false;
+  bool with_stdin = false;  // also from a terminal
+  bool no_stdin = false;
   bool gpu = false;
   bool no_safety_header = false;
   bool allow_other_spec = false;

@@ -52,7 +52,7 @@ class LogPrinter {
     text_.finish();
     show_kept();
   }
-  bool closed() const { return writer_.closed(); }
+  bool failed() const { return writer_.failed(); }
 
  private:
   struct Line {
@@ -86,9 +86,9 @@ absl::Status read_what_is_there(Session& session, LogCursor& cursor, bool later_
           chunk, [&](const LogCursor::Piece& piece) { printer.take(piece); },
           [&](const v1::LogGap& gap) { printer.take_gap(gap, cursor); });
       printer.flush();
-      return !printer.closed();
+      return !printer.failed();
     });
-    if (status.ok() && !(resumed && later_too)) return status;
+    if (status.ok() && (printer.failed() || !(resumed && later_too))) return status;
     if (status.ok()) {
       cursor.leave_execution();
       continue;
@@ -110,7 +110,10 @@ absl::Status follow(Session& session, const LogRequest& request, LogCursor curso
   options.pause = session.io.pause;
   options.on_piece = [&](const LogCursor::Piece& piece) { printer.take(piece); };
   options.on_gap = [&](const v1::LogGap& gap, const LogCursor& at) { printer.take_gap(gap, at); };
-  options.on_pause = [&] { printer.flush(); };
+  options.on_pause = [&] {
+    printer.flush();
+    return !printer.failed();
+  };
   options.on_note = [&](const std::string& text) { session.note(text); };
   return Follower(session.client(), std::move(options)).follow().status();
 }
@@ -136,6 +139,8 @@ int logs(Session& session, const LogFlags& flags) {
   }
   if (request->follow && status.ok()) status = follow(session, *request, cursor, printer);
   printer.finish();
+  // What could not be written to stdout is told for all commands alike.
+  if (printer.failed()) return kRefused;
   return status.ok() ? kOk : session.fail(status);
 }
 

@@ -23,6 +23,8 @@ std::string command_line(const v1::Command& command);                    // as o
 std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions& options);
 std::string job_page(const v1::Job& job, const ViewOptions& options);
 std::string decision_text(const v1::SchedulingDecision& decision, const v1::Job& job, const ViewOptions& options);
+// Why a job waits, in one line: what `job explain` says first. Empty: nothing is known.
+std::string waiting_text(const v1::SchedulingDecision& decision);
 std::string event_line(WallTime at, const v1::Transition& transition, const ViewOptions& options);
 
 }  // namespace hodei::cli

@@ -8,6 +8,7 @@
 #include "src/cli/job_logs.h"
 #include "src/cli/job_view.h"
 #include "src/cli/message_text.h"
+#include "src/cli/output_errors.h"
 #include "src/cli/session.h"
 
 namespace hodei::cli {
@@ -67,7 +68,7 @@ int watch(Session& session, const WatchFlags& flags) {
       back_off.reset();
       printer.take(event, one_job);
       ended = one_job && event.final();
-      return !ended;
+      return !ended && session.output_errors->error == 0;
     });
     if (status.ok()) break;
     const bool too_long =

@@ -58,6 +58,9 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.secret_key_file = settings.text("secret_key_file");
   out.artifact_retention_age = settings.duration("artifact_retention_age");
   out.artifact_store_bytes = settings.bytes("artifact_store_size");
+  out.stdin_bytes = settings.bytes("stdin_size");
+  out.stdin_store_bytes = settings.bytes("stdin_store_size");
+  out.stdin_wait = settings.duration("stdin_wait");
   out.queue_memory = settings.bytes("queue_memory");
   out.lease = settings.duration("lease");
   out.provision_limit = settings.duration("provision_limit");

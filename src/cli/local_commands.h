@@ -32,6 +32,9 @@ struct ServerOptions {
   std::string secret_key_file;
   Duration artifact_retention_age{};
   int64_t artifact_store_bytes = 0;
+  int64_t stdin_bytes = 0;
+  int64_t stdin_store_bytes = 0;
+  Duration stdin_wait{};
   int64_t queue_memory = 0;  // 0: as the machine has it
   Duration lease{};
   Duration provision_limit{};

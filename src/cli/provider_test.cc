@@ -163,10 +163,14 @@ TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
 }
 
 TEST(RunNotes, SayThatAWorkerIsBeingMade) {
-  EXPECT_EQ(waiting_note("j1", "provisioning: provider docker makes worker docker-7"),
-            "waiting: a docker worker is being made");
-  EXPECT_EQ(waiting_note("j1", "provisioning"), "waiting: a worker is being made");
-  EXPECT_THAT(waiting_note("j1", "no worker fits"), HasSubstr("j1 is waiting: no worker fits (`hodei job explain j1`"));
+  v1::SchedulingDecision decision;
+  decision.set_waiting_for("there are no workers; start one with `hodei agent`");
+  EXPECT_EQ(waiting_note("j1", decision, false),
+            "job j1 is waiting: there are no workers; start one with `hodei agent`");
+  EXPECT_THAT(waiting_note("j1", decision, true), HasSubstr("(`hodei job explain j1` says more; Ctrl-C cancels it)"));
+  decision.set_provisioning("worker docker-7 is being made by provider docker (Creating)");
+  EXPECT_EQ(waiting_note("j1", decision, false),
+            "job j1 is waiting: worker docker-7 is being made by provider docker (Creating)");
 }
 
 TEST_F(CliTest, CompletionKnowsTheCommandsOfProviders) {

@@ -3,15 +3,20 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <csignal>
+
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/cli/ctrl_c.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/follow.h"
 #include "src/cli/job_flags.h"
+#include "src/cli/output_errors.h"
 #include "src/cli/quantities.h"
 #include "src/cli/run_notes.h"
 #include "src/cli/session.h"
+#include "src/cli/stdin_sender.h"
 #include "src/cli/stream_writer.h"
 #include "src/cli/submit.h"
 #include "src/cli/table.h"
@@ -50,38 +55,83 @@ std::string last_words(const v1::Job& job, int code) {
 
 class Output {
  public:
-  Output(Session& session, std::string job_id) : session_(session), job_id_(std::move(job_id)), writer_(session.io) {}
+  Output(Session& session, std::string job_id, bool cancel_on_close)
+      : session_(session), job_id_(std::move(job_id)), cancel_on_close_(cancel_on_close), writer_(session.io) {}
   ~Output() {
     if (cancel_.joinable()) cancel_.join();
   }
 
   void add(const LogCursor::Piece& piece) { writer_.add(piece.entry.is_stderr(), piece.bytes); }
-  void flush() {
+  // False: what the job prints cannot be written any more, and there is nothing left to do here.
+  bool flush() {
     writer_.flush();
-    // Nobody reads any more (`hodei run … | head`): a local process would die of SIGPIPE, so does the job.
-    if (writer_.closed() && !cancel_.joinable()) {
+    if (!writer_.failed()) return true;
+    if (!cancel_on_close_) return false;
+    // As a local process would die of SIGPIPE. Its end is waited for.
+    if (!cancel_.joinable()) {
       cancel_ = std::thread([this] { cancel(session_, job_id_, "nobody reads its output any more"); });
     }
+    return true;
   }
+  int error() const { return writer_.error(); }
 
  private:
   Session& session_;
   std::string job_id_;
+  const bool cancel_on_close_;
   StreamWriter writer_;
   std::thread cancel_;
 };
 
-int follow_to_the_end(Session& session, const std::string& job_id) {
-  Output output(session, job_id);
+// The output cannot be written any more (`hodei run … | head`). The job is durable: it goes on without us.
+int leave_it_running(Session& session, const std::string& job_id, int error) {
+  session.output_errors->told = true;
+  const absl::StatusOr<v1::Job> job = session.client().get_job(job_id);
+  const std::string trouble = cat("error: cannot write the output of job ", job_id, ": ", write_error_words(error));
+  if (job.ok() && has_ended(job->state())) {
+    session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()), "); `hodei job logs ",
+                     job_id, "` shows all of its output"));
+  } else {
+    session.note(cat(trouble, "\n  the job goes on: `hodei job logs --follow ", job_id,
+                     "` follows it, `hodei job cancel ", job_id,
+                     "` ends it\n  (run with --cancel-on-close to have it cancelled)"));
+  }
+  return kPlatform;
+}
+
+// Is standard input the job's, or did we read it ourselves?
+bool is_read_by_us(const JobFlags& flags) {
+  const auto is_stdin = [](const std::string& pair) { return pair.ends_with("=-"); };
+  return flags.script == "-" || flags.file == "-" ||
+         std::any_of(flags.secrets.from.begin(), flags.secrets.from.end(), is_stdin);
+}
+
+// Null: the job's standard input is empty. A terminal is only read if that is asked for: a job that reads nothing would
+// otherwise take what is typed for the next command.
+absl::StatusOr<std::shared_ptr<InputSource>> input_for_job(const Session& session, const JobFlags& flags) {
+  if (flags.with_stdin && flags.no_stdin) return bad_field("--stdin", "not together with --no-stdin");
+  if (flags.with_stdin && flags.detach)
+    return bad_field("--stdin", "not together with --detach, which does not stay to send it");
+  if (flags.with_stdin && is_read_by_us(flags)) {
+    return bad_field("--stdin", "standard input is read for a script, a job file or a secret already");
+  }
+  const bool wanted = flags.with_stdin || !session.io.in_is_terminal;
+  if (!wanted || flags.no_stdin || flags.detach || is_read_by_us(flags) || !session.io.open_input) return nullptr;
+  return session.io.open_input();
+}
+
+int follow_to_the_end(Session& session, const std::string& job_id, const JobFlags& flags) {
+  Output output(session, job_id, flags.cancel_on_close);
   FollowOptions options;
   options.job_id = job_id;
   options.reconnect_for = session.settings.duration("reconnect_for");
   options.clock = session.io.clock;
   options.pause = session.io.pause;
   options.on_piece = [&](const LogCursor::Piece& piece) { output.add(piece); };
-  options.on_pause = [&] { output.flush(); };
+  options.on_pause = [&] { return output.flush(); };
   options.on_note = [&](const std::string& text) { session.note(text); };
   const absl::StatusOr<v1::Job> job = Follower(session.client(), std::move(options)).follow();
+  if (absl::IsCancelled(job.status()) && output.error() != 0) return leave_it_running(session, job_id, output.error());
   if (!job.ok()) return session.fail(job.status());
   const int code = exit_code_of(*job);
   if (const std::string words = last_words(*job, code); !words.empty()) session.note(words);
@@ -92,30 +142,56 @@ int run(Session& session, const JobFlags& flags) {
   std::optional<CtrlC> ctrl_c;
   const bool follows = !flags.detach;
   if (follows && session.io.handle_signals) ctrl_c.emplace();
-  const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags);
+  const absl::StatusOr<std::shared_ptr<InputSource>> input = input_for_job(session, flags);
+  if (!input.ok()) return session.fail(input.status());
+  const bool sends = *input != nullptr;
+  const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags, sends ? SendsStdin::Yes : SendsStdin::No);
   if (!queued.ok()) return session.fail(queued.status());
+  if (sends && !queued->takes_stdin() && queued->note().empty()) {
+    session.note("note: standard input is not sent: the server is of an older version that does not take it");
+  }
   const std::string id = queued->short_id();
   if (!follows) return session.io.out(cat(id, "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
-    ctrl_c->start([&session, id] {
+    const auto cancel_it = [&session, id](int signal) {
       session.note(cat("cancelling job ", id, " (Ctrl-C again leaves it at once)"));
-      cancel(session, id, "interrupted by Ctrl-C");
-    });
+      cancel(session, id, signal == SIGTERM ? "the client that ran it was ended by SIGTERM" : "interrupted by Ctrl-C");
+    };
+    const auto leave_it = [&session, id] {
+      session.note(cat("leaving; `hodei job get ", id, "` shows whether it was cancelled, `hodei job logs --follow ",
+                       id, "` follows it"));
+    };
+    ctrl_c->start(cancel_it, leave_it);
   }
-  RunNotes notes(session.client(), id, [&](const std::string& text) { session.note(text); });
-  if (session.io.err_is_terminal) notes.start();
-  return follow_to_the_end(session, id);
+  RunNotes notes(session.client(), id, session.io.err_is_terminal,
+                 [&](const std::string& text) { session.note(text); });
+  notes.start();
+  std::optional<StdinSender> sender;
+  if (sends && queued->takes_stdin()) sender.emplace(session, id, *input).start();
+  return follow_to_the_end(session, id, flags);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags) {
+absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags, SendsStdin sends_stdin) {
   ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
+  if (request.spec().takes_stdin() && sends_stdin == SendsStdin::No) {
+    session.note("note: takes_stdin is left out: nobody sends the job a standard input");
+  }
+  request.mutable_spec()->set_takes_stdin(sends_stdin == SendsStdin::Yes);
   if (!session.name_space().empty()) request.set_namespace_(session.name_space());
   if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
   absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
   if (queued.ok() && !queued->note().empty()) session.note(cat("note: ", queued->note()));
   return queued;
+}
+
+void add_run_flags(CLI::App& command, JobFlags& flags) {
+  command.add_flag("--detach", flags.detach, "submit, print the id, leave");
+  command.add_flag("--cancel-on-close", flags.cancel_on_close,
+                   "cancel the job when its output cannot be written any more (`hodei run … | head`)");
+  command.add_flag("-i,--stdin", flags.with_stdin, "send standard input to the job, also from a terminal");
+  command.add_flag("--no-stdin", flags.no_stdin, "leave standard input alone; the job's is empty");
 }
 
 void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
@@ -128,7 +204,7 @@ void add_run_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand("run", "run a job here and now: its output, its exit code");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
-  command->add_flag("--detach", flags->detach, "submit, print the id, leave");
+  add_run_flags(*command, *flags);
   command->footer("A command stands behind `--`:  hodei run --timeout 30s -- sh -c 'echo hello'");
   command->callback([&session, flags] { choose_run(session, flags); });
 }

@@ -5,6 +5,7 @@ namespace hodei::cli::run_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -111,12 +112,65 @@ TEST_F(RunTest, RunWaitsForTheEndOfAJobWhoseLogIsAlreadyClosed) {
   EXPECT_THAT(err_, HasSubstr("job j1 timed out"));
 }
 
-TEST_F(RunTest, RunCancelsAJobWhoseOutputNobodyReads) {
-  out_closed_ = true;
+TEST_F(RunTest, RunLeavesAJobWhoseOutputNobodyReadsAndSaysHowToFollowIt) {
+  out_error_ = EPIPE;
+  server_.logs.scripts = {{{chunk(1, 0, "y\n"), chunk(1, 2, "y\n")}}};
+  server_.jobs.jobs = {job_in(v1::Job::Running)};
+  EXPECT_EQ(run({"run", "--", "yes"}), 125);
+  EXPECT_THAT(server_.jobs.cancelled, SizeIs(0));
+  EXPECT_THAT(err_, HasSubstr("cannot write the output of job j1: the reader has closed the pipe"));
+  EXPECT_THAT(err_, HasSubstr("`hodei job logs --follow j1` follows it"));
+}
+
+TEST_F(RunTest, RunOnAFullDiskSaysSoAndThatTheJobHasEnded) {
+  out_error_ = ENOSPC;
+  server_.logs.scripts = {{{chunk(1, 0, "y\n")}}};
+  server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+  EXPECT_EQ(run({"run", "--", "echo", "y"}), 125);
+  EXPECT_THAT(server_.jobs.cancelled, SizeIs(0));
+  EXPECT_THAT(err_, HasSubstr("No space left on device"));
+  EXPECT_THAT(err_, HasSubstr("the job has ended (Succeeded); `hodei job logs j1`"));
+}
+
+TEST_F(RunTest, RunCancelsAJobWhoseOutputNobodyReadsOnlyIfItIsToldTo) {
+  out_error_ = EPIPE;
   server_.logs.scripts = {{{chunk(1, 0, "y\n"), chunk(1, 2, "y\n")}}};
   server_.jobs.jobs = {job_in(v1::Job::Cancelled)};
-  EXPECT_EQ(run({"run", "--", "yes"}), 130);
+  EXPECT_EQ(run({"run", "--cancel-on-close", "--", "yes"}), 130);
   EXPECT_THAT(server_.jobs.cancelled, SizeIs(1));
+}
+
+TEST_F(RunTest, EveryCommandFailsThatCannotWriteItsOutput) {
+  out_error_ = ENOSPC;
+  server_.jobs.jobs = {job_in(v1::Job::Running)};
+  server_.logs.scripts = {{{chunk(1, 0, "y\n")}}, {{chunk(1, 0, "y\n")}}};
+  const std::vector<std::vector<std::string>> commands = {
+      {"--help"},           {"--version"},         {"run", "--help"},          {"job", "list"},
+      {"job", "get", "j1"}, {"job", "logs", "j1"}, {"worker", "list"},         {"completion", "bash"},
+      {"status"},           {"config", "show"},    {"job", "logs", "-f", "j1"}};
+  for (const std::vector<std::string>& command : commands) {
+    EXPECT_EQ(run(command), 1) << testing::PrintToString(command);
+    EXPECT_THAT(err_, EndsWith("hodei: error: cannot write to standard output: No space left on device\n"))
+        << testing::PrintToString(command);
+  }
+}
+
+TEST_F(RunTest, RunSaysThatTheServerIsAwayAndWhenItIsBack) {
+  server_.logs.scripts = {{{chunk(1, 0, "one\n")}, {grpc::UNAVAILABLE, "going away"}}, {{chunk(1, 4, "two\n")}}};
+  server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+  int pauses = 0;
+  time_passes_ = false;  // gRPC takes its own time to connect again
+  on_pause_ = [&] {
+    if (++pauses == 1) server_.stop();
+    if (pauses <= 2) clock_.us += 1'000'000;
+    if (err_.find("is away") != std::string::npos && !server_.is_up()) server_.start();
+    return true;
+  };
+  EXPECT_EQ(run({"run", "--", "true"}), 0);
+  EXPECT_EQ(out_, "one\ntwo\n");
+  const size_t away = err_.find(" is away; job j1 goes on without it");
+  ASSERT_NE(away, std::string::npos) << err_;
+  EXPECT_NE(err_.find("hodei: the server is back after ", away), std::string::npos) << err_;
 }
 
 TEST_F(RunTest, DetachPrintsTheIdOnly) {

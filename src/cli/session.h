@@ -21,13 +21,15 @@ class App;
 namespace hodei::cli {
 
 struct LocalCommands;
+struct OutputErrors;
 
 enum class OutputForm { Table, Wide, Json, Yaml, Name };
 
 struct Session {
   const Surroundings& io;
   const LocalCommands& local;
-  CLI::App* root = nullptr;  // for completion
+  CLI::App* root = nullptr;               // for completion
+  OutputErrors* output_errors = nullptr;  // of stdout
 
   // Filled while the command line is parsed.
   std::map<std::string, std::vector<std::string>> flags;  // setting name → values given

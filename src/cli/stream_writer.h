@@ -2,6 +2,7 @@
 // two streams is kept.
 #pragma once
 
+#include <cerrno>
 #include <string>
 #include <string_view>
 
@@ -18,13 +19,16 @@ class StreamWriter {
     is_stderr_ = is_stderr;
     waiting_ += bytes;
   }
-  // After the last piece that is at hand.
+  // After the last piece that is at hand. Nothing is written after the first error: a hole would go unnoticed.
   void flush() {
-    if (waiting_.empty()) return;
-    if (!(is_stderr_ ? io_.err(waiting_) : io_.out(waiting_))) closed_ = true;
+    if (!waiting_.empty() && error_ == 0) {
+      errno = 0;
+      if (!(is_stderr_ ? io_.err(waiting_) : io_.out(waiting_))) error_ = errno != 0 ? errno : EPIPE;
+    }
     waiting_.clear();
   }
-  bool closed() const { return closed_; }  // nobody reads any more
+  bool failed() const { return error_ != 0; }
+  int error() const { return error_; }  // errno
 
  private:
   static constexpr size_t kMostWaiting = 64 << 10;
@@ -32,7 +36,7 @@ class StreamWriter {
   const Surroundings& io_;
   std::string waiting_;
   bool is_stderr_ = false;
-  bool closed_ = false;
+  int error_ = 0;
 };
 
 }  // namespace hodei::cli

@@ -9,6 +9,10 @@ namespace hodei::cli {
 struct JobFlags;
 struct Session;
 
-absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags);
+// Whether the job takes its standard input from us.
+enum class SendsStdin : uint8_t { No, Yes };
+
+absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags,
+                                            SendsStdin sends_stdin = SendsStdin::No);
 
 }  // namespace hodei::cli

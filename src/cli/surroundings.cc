@@ -81,7 +81,9 @@ Surroundings real_surroundings() {
     return value ? std::optional<std::string>(value) : std::nullopt;
   };
   s.read_stdin = [] { return read_all(STDIN_FILENO, "standard input", kLargestInput); };
-  if (::isatty(STDIN_FILENO) == 1) s.read_hidden = ask_hidden;
+  s.open_input = open_standard_input;
+  s.in_is_terminal = ::isatty(STDIN_FILENO) == 1;
+  if (s.in_is_terminal) s.read_hidden = ask_hidden;
   s.pause = wait_for;
   s.clock = &clock;
   s.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "src/base/time.h"
+#include "src/cli/input_source.h"
 
 namespace hodei::cli {
 
@@ -17,11 +19,14 @@ struct Surroundings {
   std::function<bool(std::string_view)> err;
   std::function<std::optional<std::string>(const std::string&)> env;
   std::function<absl::StatusOr<std::string>()> read_stdin;
+  // Standard input for a job; null: there is none, or it is not open for reading.
+  std::function<std::shared_ptr<InputSource>()> open_input;
   // Asks on the terminal without showing what is typed; empty where there is none.
   std::function<absl::StatusOr<std::string>(std::string_view prompt)> read_hidden;
   // Waits that long; false: stop what you are repeating.
   std::function<bool(Duration)> pause;
   const Clock* clock = nullptr;
+  bool in_is_terminal = false;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   bool handle_signals = false;  // Ctrl-C of `run` cancels the job

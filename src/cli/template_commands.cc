@@ -121,7 +121,7 @@ void add_template_run(CLI::App& group, Session& session) {
   auto name = std::make_shared<std::string>();
   command->add_option("name", *name, "of the template")->required()->type_name("NAME");
   add_job_flags(*command, *flags);
-  command->add_flag("--detach", flags->detach, "submit, print the id, leave");
+  add_run_flags(*command, *flags);
   command->callback([&session, flags, name] {
     flags->template_name = *name;
     choose_run(session, flags);

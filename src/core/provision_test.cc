@@ -54,6 +54,21 @@ TEST(Placement, DoesNotCountWorkersThatHaveLeft) {
   EXPECT_TRUE(bench.explain(job).decision->rejected.empty());
 }
 
+TEST(Provision, AJobThatAsksForNoSizeGetsTheUsualOneOfTheProviderNotAllOfItsMachine) {
+  Bench bench;
+  ProviderOrder vm = a_vm();
+  vm.facts.largest = {32'000, 24'000, 0, 0};
+  vm.facts.usual = {1'000, 352, 0, 0};
+  add(bench, vm);
+  JobOrder order = a_job();
+  order.spec.cpu_cores = 0;
+  order.spec.memory_mb = 0;
+  bench.submit(order);
+  ASSERT_EQ(asked(bench).size(), 1u);
+  EXPECT_EQ(asked(bench)[0]->info.capacity.cpu_milli, 1'000);
+  EXPECT_EQ(asked(bench)[0]->info.capacity.memory_mb, 352);
+}
+
 TEST(Provision, AJobThatNamesItsProviderDoesNotWaitForAStandingWorker) {
   Bench bench;
   add(bench, a_docker());

@@ -7,6 +7,7 @@
 
 #include "src/base/version.h"
 #include "src/cli/cli.h"
+#include "src/main/console_keeper.h"
 #include "src/main/self_install.h"
 #include "src/main/worker_start.h"
 #include "src/worker/first_process.h"
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   hodei::quiet_libraries();
   int exit_code = 0;
   if (hodei::was_attached_agent(argc, argv, exit_code)) return exit_code;
+  if (hodei::was_console_keeper(argc, argv, exit_code)) return exit_code;
   if (hodei::was_self_install(argc, argv, exit_code)) return exit_code;
   const bool guest = hodei::worker::is_guest();
   if (guest) {

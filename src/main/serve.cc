@@ -57,6 +57,9 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;
   if (in.artifact_store_bytes > 0) out.artifacts.max_bytes = in.artifact_store_bytes;
+  if (in.stdin_bytes > 0) out.inputs.per_job = in.stdin_bytes;
+  if (in.stdin_store_bytes > 0) out.inputs.total = in.stdin_store_bytes;
+  if (in.stdin_wait > Duration(0)) out.inputs.patience = in.stdin_wait;
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;
@@ -101,20 +104,38 @@ std::string address_for_workers(const cli::ServerOptions& options, int port) {
   return server::reachable(to_string(cli::Address{options.listen.host, port}));
 }
 
+// Ends what was opened, the doors before what stands behind them; also of a server that was opened half way.
+void close(Running& running) {
+  if (running.host != nullptr) running.host->set_serving(false);
+  if (running.server != nullptr) running.server->begin_stop();
+  if (running.host != nullptr) running.host->stop();
+  if (running.http != nullptr) running.http->stop();
+  if (running.server != nullptr) running.server->stop();
+}
+
+// Both ports first: they may be taken. Providers come last, because from then on there is something to clean up.
+absl::Status open_parts(const cli::ServerOptions& options, bool is_dev, std::function<api::LocalWorker()> local_worker,
+                        Running& out) {
+  ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
+  RETURN_IF_ERROR(out.server->start());
+  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
+  const auto open_door = [host = out.host.get()](const std::string& address) {
+    return host->open_worker_door(address);
+  };
+  return out.server->start_providers(address_for_workers(options, out.host->port()),
+                                     built_in_providers(options, is_dev), open_door);
+}
+
 absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
                              std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
   set_journal_level(level);
   Running out;
-  ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
-  RETURN_IF_ERROR(out.server->start());
-  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
-  const auto open_door = [host = out.host.get()](const std::string& address) {
-    return host->open_worker_door(address);
-  };
-  RETURN_IF_ERROR(out.server->start_providers(address_for_workers(options, out.host->port()),
-                                              built_in_providers(options, is_dev), open_door));
-  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
+  if (const absl::Status opened = open_parts(options, is_dev, std::move(local_worker), out); !opened.ok()) {
+    close(out);
+    return opened;
+  }
   if (!cli::is_loopback(options.listen)) {
     say(cat(
         "warning: listening on ", to_string(options.listen),
@@ -136,14 +157,6 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
     }
     each_second();
   }
-}
-
-void close(Running& running) {
-  running.host->leave();
-  running.server->begin_stop();
-  running.host->stop();
-  if (running.http != nullptr) running.http->stop();
-  running.server->stop();
 }
 
 // Executions that a worker holds, as the engine knows.

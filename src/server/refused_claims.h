@@ -16,9 +16,10 @@ enum class Claim : uint8_t {
   Usage,        // usage of another worker's execution
   Artifact,     // a file for an execution that is not the worker's, or that its job does not name
   Worker,       // an act on another worker
+  Input,        // the standard input of another worker's execution
 };
 inline constexpr std::string_view kClaimNames[] = {"session", "log",      "log_after_end", "report",
-                                                   "usage",   "artifact", "worker"};
+                                                   "usage",   "artifact", "worker",        "input"};
 inline constexpr size_t kClaims = std::size(kClaimNames);
 
 class RefusedClaims {

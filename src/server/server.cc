@@ -70,6 +70,7 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
   ASSIGN_OR_RETURN(artifacts_,
                    ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
+  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", options_.inputs, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
@@ -153,6 +154,7 @@ Server::~Server() { stop(); }
 absl::Status Server::start() {
   started_ = clock_.now().wall;
   RETURN_IF_ERROR(core_->take_over());
+  drop_inputs_of_finished_jobs();
   RETURN_IF_ERROR(store_->start());
   hub_->start();
   recorder_->start();
@@ -185,8 +187,22 @@ void Server::stop() {
   store_->stop();
 }
 
+// On the loop's thread: the disk is for others.
+void Server::job_finished(JobId job, uint32_t last_execution) {
+  hub_->job_finished(job, last_execution);
+  if (auto input = inputs_->let_go(job)) files_.post_always([input = std::move(input)] { input->remove(); });
+}
+
+void Server::drop_inputs_of_finished_jobs() {
+  inputs_->keep_only([this](JobId job) {
+    const absl::StatusOr<store::JobView> view = lookups_->job(job);
+    return view.ok() ? !core::is_terminal(view->head.state) : !absl::IsNotFound(view.status());
+  });
+}
+
 void Server::tick() {
   hub_->tick();
+  inputs_->tick();
   if (clock_.now().mono >= next_sweep_) {
     sweep_artifacts();
     retention_clock_->save();

@@ -10,6 +10,7 @@
 #include "src/server/carrier.h"
 #include "src/server/event_hub.h"
 #include "src/server/heartbeats.h"
+#include "src/server/input/job_inputs.h"
 #include "src/server/job_sweeper.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
@@ -41,6 +42,7 @@ struct ServerOptions {
   Duration metrics_retention = std::chrono::hours(24 * 7);
   std::string otlp_endpoint;  // http(s)://host:port of a collector; empty: spans go nowhere
   ArtifactLimits artifacts;
+  InputLimits inputs;
   core::EngineConfig engine;
   std::string worker_binary;  // the static worker, for providers; empty: none found
   // Room on the disk that is kept so that what runs can still be recorded: with less, submissions are refused, and
@@ -72,6 +74,7 @@ class Server final : private LogEnds {
   ReadPool& files() { return files_; }
   LogHub& logs() { return *hub_; }
   ArtifactStore& artifacts() { return *artifacts_; }
+  JobInputs& inputs() { return *inputs_; }
   WorkerLinks& links() { return links_; }
   Heartbeats& heartbeats() { return heartbeats_; }
   EventHub& events() { return events_; }
@@ -103,8 +106,9 @@ class Server final : private LogEnds {
   ArtifactLimits artifact_limits() const;
   void tell_of_foreign_secrets();
   void sweep_artifacts();
+  void drop_inputs_of_finished_jobs();
 
-  void job_finished(JobId job, uint32_t last_execution) override { hub_->job_finished(job, last_execution); }
+  void job_finished(JobId job, uint32_t last_execution) override;
   void execution_ended(ExecutionId execution, int64_t log_bytes) override {
     hub_->execution_ended(execution, log_bytes);
   }
@@ -126,6 +130,7 @@ class Server final : private LogEnds {
   std::unique_ptr<store::SegmentLogStore> log_store_;
   std::unique_ptr<LogHub> hub_;
   std::unique_ptr<ArtifactStore> artifacts_;
+  std::unique_ptr<JobInputs> inputs_;
   WorkerLinks links_;
   Heartbeats heartbeats_;
   EventHub events_;

@@ -33,6 +33,7 @@ Agent::Agent(Fd socket, const Clock& clock)
       supervisor_(std::move(socket)),
       inbox_(std::make_shared<LinkInbox>()),
       link_(inbox_),
+      inputs_([this](protocol::Input piece) { supervisor_.put(std::move(piece)); }),
       session_({}, mix64(static_cast<uint64_t>(clock.now().mono.us) ^ static_cast<uint64_t>(getpid()) << 40)),
       pump_({}, [this] {
         const uint64_t one = 1;
@@ -56,6 +57,7 @@ int Agent::run() {
     hear_jobs(now.mono);
     hear_porter(now);
     hear_masks();
+    inputs_.look(now.mono);
     if (attach_) {
       clear_event(output_ready_.get());
       pump_.look(now);
@@ -80,7 +82,8 @@ bool Agent::open() {
   epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
   porter_.start();
   mask_builder_.start();
-  for (const int fd : {supervisor_.fd(), inbox_->fd(), porter_.ready_fd(), mask_builder_.ready_fd()}) {
+  for (const int fd :
+       {supervisor_.fd(), inbox_->fd(), inputs_.ready_fd(), porter_.ready_fd(), mask_builder_.ready_fd()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
@@ -96,6 +99,7 @@ void Agent::wait() {
   if (link_.can_write() && has_outgoing_) next = std::min(next, earliest);
   if (pings_ != pongs_ && pings_ != killed_at_ping_) next = std::min(next, std::max(lease_until_, ping_sent_ + 1s));
   if (!staged_.empty() && lease_until_ > MonoTime{0}) next = std::min(next, lease_until_);
+  next = std::min(next, inputs_.next_due());
   const MonoTime now = clock_.now().mono;
   timespec timeout{};
   timespec* limit = nullptr;
@@ -176,6 +180,7 @@ void Agent::on_message(Channel::Received& received, Now now) {
     session_.started(started->execution, started->at, started->pid);
     ++figures_.started;
   } else if (auto* exited = std::get_if<protocol::Exited>(&received.message)) {
+    inputs_.forget(exited->exit.execution);
     if (!session_.holds(exited->exit.execution)) return;
     pump_.ended(exited->exit.execution, static_cast<uint64_t>(exited->exit.log_bytes));
     pace_.note(now.mono);
@@ -186,6 +191,8 @@ void Agent::on_message(Channel::Received& received, Now now) {
     dropped_lines_ = pong->dropped_lines;
   } else if (auto* usage = std::get_if<protocol::UsageRead>(&received.message)) {
     usage_.store(usage->executions);
+  } else if (auto* taken = std::get_if<protocol::InputTaken>(&received.message)) {
+    inputs_.taken(*taken);
   } else if (std::holds_alternative<protocol::Stop>(received.message)) {
     session_.stop_gracefully(now);  // first: its word must go before what comes of it
     end_preparing(now);
@@ -212,6 +219,7 @@ void Agent::on_attach(Channel::Received& received, Now now) {
     if (!each.keepsake.empty()) kept_[each.held.execution] = decode_keepsake(each.keepsake);
     ask_mask(each.held.execution);
     follow_output(each.held.execution, ring(each.ring));
+    if (each.has_input) inputs_.begin(each.held.execution, each.input_at);
     if (each.held.ended) pump_.ended(each.held.execution, static_cast<uint64_t>(each.held.exit.log_bytes));
     inventory.push_back(each.held);
     recall_end(inventory.back());

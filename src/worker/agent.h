@@ -12,6 +12,7 @@
 #include "src/worker/artifacts/porter.h"
 #include "src/worker/channel.h"
 #include "src/worker/core/session.h"
+#include "src/worker/input_link.h"
 #include "src/worker/job_reports.h"
 #include "src/worker/job_socket.h"
 #include "src/worker/keepsake.h"
@@ -87,6 +88,7 @@ class Agent {
   void act(ExtendLease& lease, Now now);
   void act(ForgetExecution& forget, Now now);
   void act(Leave& leave, Now now);
+  void order_start(protocol::Start start);
 
   // Artifacts: fetched before the supervisor hears of an execution, sent before the Session hears of its end.
   // (agent_artifacts.cc)
@@ -107,6 +109,7 @@ class Agent {
   Channel supervisor_;
   std::shared_ptr<LinkInbox> inbox_;
   ServerLink link_;
+  InputLink inputs_;
   Session session_;
   LogPump pump_;
   LoadMeter load_;

@@ -105,7 +105,7 @@ void Agent::inputs_are_there(ExecutionId execution, const absl::Status& result, 
   Keepsake& kept = kept_.at(execution);
   kept.prepared = now.wall;
   start.keepsake = encode(kept);
-  supervisor_.put(std::move(start));
+  order_start(std::move(start));
 }
 
 void Agent::outputs_are_sent(ExecutionId execution, const absl::Status& result) {

@@ -80,6 +80,7 @@ void Agent::on_arrived(v1::ServerMessage& message, Now now) {
       if (const auto id = read_execution(text)) unknown.push_back(*id);
     }
     porter_.set_server(ServerStore(link_.channel(), session_id_));
+    inputs_.set_server(link_.channel(), session_id_);
     session_.welcomed(unknown, now);
     settle(now);
     begin_sending();
@@ -221,7 +222,15 @@ void Agent::act(StartExecution& start, Now) {
   message.keepsake = encode(keepsake);
   if (!message.keepsake.empty()) kept_[execution] = std::move(keepsake);
   ask_mask(execution);
-  supervisor_.put(std::move(message));
+  order_start(std::move(message));
+}
+
+// The supervisor hears of the execution before it hears of its input.
+void Agent::order_start(protocol::Start start) {
+  const ExecutionId execution = start.execution;
+  const bool streams_input = start.program.streams_input && start.program.impossible.empty();
+  supervisor_.put(std::move(start));
+  if (streams_input) inputs_.begin(execution, 0);
 }
 
 void Agent::act(KillExecution& kill, Now now) {
@@ -238,6 +247,7 @@ void Agent::act(ExtendLease& lease, Now) {
 
 void Agent::act(ForgetExecution& forget, Now) {
   pump_.forget(forget.execution);
+  inputs_.forget(forget.execution);
   if (const auto kept = kept_.find(forget.execution); kept != kept_.end()) {
     if (!kept->second.folder.empty()) porter_.remove(forget.execution, kept->second.folder);
     kept_.erase(kept);

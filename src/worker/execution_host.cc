@@ -12,6 +12,8 @@ namespace hodei::worker {
 namespace {
 
 constexpr int64_t kOutputBlock = 512;  // of rusage
+constexpr uint64_t kKeysEach = 4;      // of one execution: stdout, stderr, stdin
+constexpr uint64_t kStdinKey = 2;
 
 // The smaller of two limits, of which 0 is none.
 int64_t stricter(int64_t a, int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -54,6 +56,10 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
   OutputRules rules = offered_->second.output;
   rules.max_bytes = stricter(rules.max_bytes, parts_.most_output);
   running.output = std::make_unique<OutputReader>(parts_.rings.memory(*ring), rules, now.mono);
+  if (offered_->second.streams_input) {
+    running.input = std::make_unique<InputFeeder>();
+    with_input_.insert(execution);
+  }
   running.spawn_number = ++spawns_ordered_;
   SpawnOrder order{.number = running.spawn_number,
                    .execution = execution,
@@ -80,6 +86,7 @@ void ExecutionHost::take_spawned(Now now) {
     auto& spawned = std::get<Spawned>(done.result);
     running->pid = spawned.pid;
     running->output->open(std::move(spawned.out), std::move(spawned.err));
+    if (running->input != nullptr) running->input->open(std::move(spawned.in));
     running->place->enclosure->entered(spawned.pid);
     ring_of_[done.execution] = running->ring;
     parts_.keeper.spawned(done.execution, spawned.pid, now);
@@ -96,7 +103,9 @@ void ExecutionHost::take_spawned(Now now) {
                              .cgroup = running->place->enclosure->cgroup(),
                              .meter = nullptr});
       }
-      running->output->watch(parts_.epoll, kPipeKeys + running->index * 2);
+      running->output->watch(parts_.epoll, kPipeKeys + running->index * kKeysEach);
+      if (running->input != nullptr)
+        running->input->watch(parts_.epoll, kPipeKeys + running->index * kKeysEach + kStdinKey);
     }
   }
   if (spawns_done_ == spawns_ordered_) early_exits_.clear();
@@ -183,11 +192,13 @@ void ExecutionHost::finish_if_drained(Running& running, Now now) {
   parts_.keeper.tree_dead(execution, usage, now);
 }
 
-void ExecutionHost::readable(uint64_t key, Now now) {
-  const uint64_t index = (key - kPipeKeys) / 2;
+void ExecutionHost::ready(uint64_t key, Now now) {
+  const uint64_t index = (key - kPipeKeys) / kKeysEach;
   if (index >= by_index_.size() || by_index_[index] == nullptr) return;
   Running& running = *by_index_[index];
-  note_read(running, running.output->readable(static_cast<OutputStream>(key % 2), now));
+  const uint64_t pipe = key % kKeysEach;
+  if (pipe != kStdinKey) return note_read(running, running.output->readable(static_cast<OutputStream>(pipe), now));
+  if (running.input != nullptr) running.input->feed();
 }
 
 void ExecutionHost::room_was_made(Now now) {
@@ -245,6 +256,7 @@ void ExecutionHost::forget(Running& running) {
   if (const auto it = by_pid_.find(running.pid); it != by_pid_.end() && it->second == &running) by_pid_.erase(it);
   by_index_[running.index] = nullptr;
   free_indexes_.push_back(running.index);
+  with_input_.erase(running.execution);
   running_.erase(running.execution);  // closes the pipes, which takes them out of epoll
 }
 

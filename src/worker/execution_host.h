@@ -7,13 +7,16 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "src/worker/core/keeper.h"
 #include "src/worker/enclosure.h"
 #include "src/worker/execution_watch.h"
+#include "src/worker/input_feeder.h"
 #include "src/worker/output_reader.h"
 #include "src/worker/own_limits.h"
+#include "src/worker/protocol.h"
 #include "src/worker/resource_group.h"
 #include "src/worker/ring_pool.h"
 #include "src/worker/spawn_pool.h"
@@ -49,13 +52,18 @@ class ExecutionHost {
   // Events of the operating system. `key` is what epoll was given for the pipe.
   void take_spawned(Now now);
   void reaped(pid_t pid, int code, int status, const rusage& usage, Now now);
-  void readable(uint64_t key, Now now);
-  void room_was_made(Now now);   // in some ring
-  void resume_reading(Now now);  // of pipes that waited for the rate of their job
-  void give_up_output(Now now);  // of ended trees, which waits for room that nobody will make
-  void check_dying(Now now);     // trees that were killed but not yet gone
+  void ready(uint64_t key, Now now);  // one of its pipes
+  void room_was_made(Now now);        // in some ring
+  void resume_reading(Now now);       // of pipes that waited for the rate of their job
+  void give_up_output(Now now);       // of ended trees, which waits for room that nobody will make
+  void check_dying(Now now);          // trees that were killed but not yet gone
   void over_quota(const ExecutionWatch::OverQuota& over);
   std::vector<RunningTree> running_trees() const;  // whose main process lives
+
+  // Standard input. (execution_input.cc)
+  void take_input(const protocol::Input& piece);
+  std::vector<protocol::InputTaken> input_news();
+  const InputFeeder* input_of(ExecutionId execution) const;  // null: it takes none, or has ended
 
   MonoTime next_check() const { return std::min(next_check_, next_resume_); }
   uint64_t ring_of(ExecutionId execution) const;
@@ -76,6 +84,7 @@ class ExecutionHost {
     std::unique_ptr<Place> place;
     uint64_t ring = 0;
     std::unique_ptr<OutputReader> output;
+    std::unique_ptr<InputFeeder> input;  // null: it is not streamed
     bool main_gone = false;
     bool tree_gone = false;
     int checks = 0;
@@ -122,6 +131,7 @@ class ExecutionHost {
   MonoTime next_resume_ = kNever;
   uint64_t dropped_before_ = 0;  // lines, of executions that have ended
   bool output_written_ = false;
+  std::set<ExecutionId> with_input_;  // of those that run
 };
 
 }  // namespace hodei::worker

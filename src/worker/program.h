@@ -57,6 +57,7 @@ struct Program {
   std::string impossible;          // not empty: it cannot be run, and why
   std::string impossible_failure;  // the word for that; empty: spawn_failed
   std::string input;               // what it reads from stdin; empty: stdin is closed at once
+  bool streams_input = false;      // stdin is a pipe instead, into which comes what agents send
   std::vector<File> secret_files;  // on a tmpfs of its own, in $HODEI_SECRETS
   std::string folder;              // its private folder, made by the agent; empty: one of the supervisor's
   ProgramLimits limits;

@@ -116,7 +116,7 @@ void add_secrets(const RunOrder& order, const v1::JobSpec& spec, Program& progra
     program.impossible_failure = "secret_error";
   }
   if (order.secrets.empty()) return;
-  program.input = as_json(order.secrets);
+  if (!spec.takes_stdin()) program.input = as_json(order.secrets);
   if (!spec.secret_files()) return;
   for (const auto& [name, value] : order.secrets) program.secret_files.push_back({name, value});
 }
@@ -146,6 +146,11 @@ Program build_program(const RunOrder& order, const std::map<std::string, std::st
   program.impossible = what_is_wrong(program, spec);
   add_rules(spec, program);
   add_secrets(order, spec, program);
+  program.streams_input = spec.takes_stdin();
+  if (!order.input_error.empty()) {
+    program.impossible = order.input_error;
+    program.impossible_failure = "input_error";
+  }
   return program;
 }
 

@@ -128,6 +128,7 @@ void put(Encoder& out, const Program& program) {
   put(out, program.limits);
   out.u64(program.output.drop).i64(program.output.max_bytes).i64(program.output.max_bytes_per_second);
   put(out, program.sandbox);
+  out.u64(program.streams_input);
 }
 Program get_program(Decoder& in) {
   Program program;
@@ -147,6 +148,7 @@ Program get_program(Decoder& in) {
   program.output.max_bytes = in.i64();
   program.output.max_bytes_per_second = in.i64();
   program.sandbox = get_sandbox(in);
+  program.streams_input = in.u64() != 0;
   return program;
 }
 
@@ -159,7 +161,7 @@ void body(Encoder& out, const Attach& m) {
     put(out, h.held.execution);
     out.u64(h.held.started).u64(h.held.ended).i64(h.held.pid).u64(h.ring);
     put(out, h.held.exit);
-    out.text(h.keepsake);
+    out.text(h.keepsake).u64(h.has_input).i64(h.input_at);
   }
   out.text(m.job_socket).text(m.job_socket_secret).text(m.lineage).u64(m.generation);
 }
@@ -198,6 +200,15 @@ void body(Encoder& out, const UsageRead& m) {
   }
 }
 
+void body(Encoder& out, const Input& m) {
+  put(out, m.execution);
+  out.i64(m.offset).text(m.data).u64(m.end).u64(m.broken);
+}
+void body(Encoder& out, const InputTaken& m) {
+  put(out, m.execution);
+  out.i64(m.offset).u64(m.closed);
+}
+
 Attach get_attach(Decoder& in) {
   Attach m;
   m.version = static_cast<uint32_t>(in.u64());
@@ -216,6 +227,8 @@ Attach get_attach(Decoder& in) {
     h.ring = in.u64();
     h.held.exit = get_exit(in);
     h.keepsake = in.text();
+    h.has_input = in.u64() != 0;
+    h.input_at = in.i64();
     m.held.push_back(std::move(h));
   }
   m.job_socket = in.text();
@@ -247,6 +260,22 @@ UsageRead get_usage(Decoder& in) {
     for (int64_t* each : {&u.cpu_ms, &u.memory_kb, &u.io_read_bytes, &u.io_write_bytes}) *each = in.i64();
     m.executions.push_back(u);
   }
+  return m;
+}
+
+Input get_input(Decoder& in) {
+  Input m{.execution = get_execution(in)};
+  m.offset = in.i64();
+  m.data = in.text();
+  m.end = in.u64() != 0;
+  m.broken = in.u64() != 0;
+  return m;
+}
+
+InputTaken get_input_taken(Decoder& in) {
+  InputTaken m{.execution = get_execution(in)};
+  m.offset = in.i64();
+  m.closed = in.u64() != 0;
   return m;
 }
 
@@ -285,6 +314,8 @@ absl::StatusOr<Message> read_body(uint64_t kind, Decoder& in) {
     }
     case 14: return AskUsage{};
     case 15: return get_usage(in);
+    case 16: return get_input(in);
+    case 17: return get_input_taken(in);
     default: return absl::InvalidArgumentError(cat("message of unknown kind ", kind));
   }
 }

@@ -23,6 +23,8 @@ struct HeldRing {
   Held held;
   uint64_t ring = 0;  // 0: it has no output
   std::string keepsake;
+  bool has_input = false;  // it takes a standard input, whose end has not come yet
+  int64_t input_at = 0;    // the job has been given all before
 };
 struct Attach {
   uint32_t version = kVersion;
@@ -91,9 +93,23 @@ struct AskUsage {};  // answered by UsageRead, when it has been read
 struct UsageRead {
   std::vector<LiveUsage> executions;
 };  // supervisor → agent
+// A piece of an execution's standard input, agent → supervisor. No more than kInputWindow of it (input_feeder.h) is
+// under way before the supervisor has answered with InputTaken.
+struct Input {
+  ExecutionId execution;
+  int64_t offset = 0;
+  std::string data;
+  bool end = false;     // of the input, behind data
+  bool broken = false;  // no more comes, and it is not whole
+};
+struct InputTaken {
+  ExecutionId execution;
+  int64_t offset = 0;   // the job has been given all before
+  bool closed = false;  // it has closed its standard input
+};                      // supervisor → agent
 
 using Message = std::variant<Attach, RingShared, Started, Exited, Pong, Stop, Start, Kill, ValidUntil, Forget, Ping,
-                             Registered, Left, Keep, AskUsage, UsageRead>;
+                             Registered, Left, Keep, AskUsage, UsageRead, Input, InputTaken>;
 
 std::string encode(const Message& message);
 absl::StatusOr<Message> decode(std::string_view bytes);

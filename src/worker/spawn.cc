@@ -188,8 +188,14 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
     }
     env.push_back(cat("HODEI_SECRETS=", secrets));
   }
-  Fd input;
-  if (!program.input.empty()) {
+  Fd input, input_end;
+  if (program.streams_input) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
+    input = Fd(ends[0]);
+    input_end = Fd(ends[1]);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  } else if (!program.input.empty()) {
     absl::StatusOr<Fd> made = input_of(program);
     if (!made.ok()) return secret_error(std::string(made.status().message()));
     input = std::move(*made);
@@ -197,7 +203,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
 
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
-  Spawned spawned{.pid = 0, .out = Fd(out[0]), .err = {}};
+  Spawned spawned{.pid = 0, .out = Fd(out[0]), .err = {}, .in = std::move(input_end)};
   const Fd child_out(out[1]);
   if (pipe2(err, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
   spawned.err = Fd(err[0]);

@@ -33,6 +33,7 @@ struct Spawned {
   pid_t pid = 0;
   Fd out;  // read ends, non-blocking
   Fd err;
+  Fd in;  // write end, non-blocking; not open: its input is not streamed
 };
 
 // How the start failed; execution and times are for the caller to fill in.

@@ -119,6 +119,7 @@ std::optional<RunOrder> read_order(v1::RunJob& run) {
                   .spec = std::move(*run.mutable_spec()),
                   .secrets = {run.secrets().begin(), run.secrets().end()},
                   .secret_error = run.secret_error(),
+                  .input_error = run.input_error(),
                   .traceparent = run.traceparent()};
 }
 

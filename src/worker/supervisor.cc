@@ -210,6 +210,7 @@ bool Supervisor::turn(int timeout_ms) {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t wrote = write(output_ready_.get(), &one, sizeof(one));
   }
+  tell_input_news();
   flush(now);
   if (!agent_ && agent_pid_ == 0 && !agent_left_ && now.mono >= launch_at_) launch_agent(now);
   leave_if_alone(now);
@@ -217,7 +218,7 @@ bool Supervisor::turn(int timeout_ms) {
 }
 
 void Supervisor::handle(uint64_t key, uint32_t, Now now) {
-  if (key >= ExecutionHost::kPipeKeys) return host_->readable(key, now);
+  if (key >= ExecutionHost::kPipeKeys) return host_->ready(key, now);
   switch (key) {
     case kSignals: return on_signals(now);
     case kTimer:

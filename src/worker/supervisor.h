@@ -53,6 +53,7 @@ class Supervisor {
   void share_ring(uint64_t ring);
   void on_agent(Now now);
   void on_message(protocol::Message& message, Now now);
+  void tell_input_news();
   void flush(Now now);
   void on_stop_signal(Now now);
   void begin_stop(int exit_code, Duration grace, Now now);

@@ -45,7 +45,12 @@ void Supervisor::attach(Now now) {
   for (Held& held : keeper_.inventory()) {
     const uint64_t ring = host_->ring_of(held.execution);
     const auto kept = keepsakes_.find(held.execution);
-    hello.held.push_back({std::move(held), ring, kept == keepsakes_.end() ? std::string() : kept->second});
+    const InputFeeder* input = host_->input_of(held.execution);
+    hello.held.push_back({.held = std::move(held),
+                          .ring = ring,
+                          .keepsake = kept == keepsakes_.end() ? std::string() : kept->second,
+                          .has_input = input != nullptr && !input->is_done(),
+                          .input_at = input == nullptr ? 0 : input->given()});
   }
   hello.job_socket = socket_folder_.socket();
   hello.job_socket_secret = socket_secret_;
@@ -123,6 +128,8 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
     if (agent_) agent_->put(protocol::Pong{ping->number, host_->dropped_lines()});
   } else if (std::holds_alternative<protocol::AskUsage>(message)) {
     watch_.measure(host_->running_trees());
+  } else if (const auto* input = std::get_if<protocol::Input>(&message)) {
+    host_->take_input(*input);
   } else if (const auto* registered = std::get_if<protocol::Registered>(&message)) {
     if (absl::Status stored = state_.store_session(registered->session_id); !stored.ok()) {
       say("the session is not stored: ", std::string(stored.message()));
@@ -132,6 +139,11 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
     agent_left_ = true;
     begin_stop(left->turned_away ? 3 : 0, Duration(0), now);
   }
+}
+
+void Supervisor::tell_input_news() {
+  if (!agent_) return;  // the next one finds how far it is in the inventory
+  for (protocol::InputTaken& taken : host_->input_news()) agent_->put(std::move(taken));
 }
 
 void Supervisor::flush(Now now) {

@@ -124,8 +124,10 @@ v1::WorkerInfo worker_info(const WorkerOptions& options) {
   add_capacity(options, info);
   info.add_capabilities("shell");
   info.add_capabilities("script");
+  info.add_capabilities("stdin");
   for (const std::string& capability : options.capabilities) {
-    if (capability != "shell" && capability != "script") info.add_capabilities(capability);
+    const bool is_there = capability == "shell" || capability == "script" || capability == "stdin";
+    if (!is_there) info.add_capabilities(capability);
   }
   info.mutable_labels()->insert(options.labels.begin(), options.labels.end());
   if (!options.pool.empty()) (*info.mutable_labels())["pool"] = options.pool;

@@ -179,7 +179,7 @@ def groups_of(given):
     for limit in given.cgroup or ():
         name, value = limit.split("=", 1)
         base = pathlib.Path("/sys/fs/cgroup") if version2 else pathlib.Path("/sys/fs/cgroup") / name.split(".", 1)[0]
-        yield base / pathlib.Path(given.exec_file).name / given.id, name, value
+        yield base / (given.parent_cgroup or pathlib.Path(given.exec_file).name) / given.id, name, value
 
 
 def enter_group(group, name, value):
@@ -200,6 +200,7 @@ def jailer(arguments):
     for flag in ("--id", "--exec-file", "--uid", "--gid", "--chroot-base-dir", "--cgroup-version"):
         parser.add_argument(flag, required=True)
     parser.add_argument("--cgroup", action="append")
+    parser.add_argument("--parent-cgroup")
     given = parser.parse_args(arguments[:cut])
     if not ID.match(given.id):
         sys.exit(f"jailer: invalid id {given.id}")

@@ -101,7 +101,8 @@ def abandoned(before):
 def groups():
     """Control groups that a jailer has made."""
     root = pathlib.Path("/sys/fs/cgroup")
-    return {str(p) for pattern in ("*firecracker*/*", "*/*firecracker*/*") for p in root.glob(pattern) if p.is_dir()}
+    ours = ("*firecracker*", "*/*firecracker*", "hodei-????????", "*/hodei-????????")
+    return {str(p) for parent in ours for pattern in (parent, parent + "/*") for p in root.glob(pattern) if p.is_dir()}
 
 
 def things(folder):

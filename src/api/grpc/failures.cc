@@ -27,6 +27,8 @@ constexpr Known kKnown[] = {
      "Store the secret that the reason names with `hodei secret set`, or correct its name in the job."},
     {"artifact_error", v1::Failure::artifact_error,
      "Check the URL, checksum and size limit of the artifact that the reason names."},
+    {"input_error", v1::Failure::input_error,
+     "Run it again with `hodei run`, or hand the data over as an artifact, which may be larger and is kept."},
     {"disk_quota", v1::Failure::disk_quota, "Raise resources.storage_mb, or write less into the working folder."},
     {"reported", v1::Failure::reported, {}},
     {"cannot_be_placed", v1::Failure::cannot_be_placed, "See `hodei job explain` for the rule that no worker passes."},

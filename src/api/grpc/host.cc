@@ -8,6 +8,7 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "src/api/grpc/artifact_service.h"
 #include "src/api/grpc/edge_limits.h"
+#include "src/api/grpc/input_service.h"
 #include "src/api/grpc/job_service.h"
 #include "src/api/grpc/log_service.h"
 #include "src/api/grpc/metrics_service.h"
@@ -29,6 +30,7 @@ struct GrpcHost::Parts {
         logs(s),
         metrics(s),
         artifacts(s),
+        inputs(s),
         providers(s),
         admin(s, address, std::move(local_worker)) {}
   server::Server& host;
@@ -39,9 +41,11 @@ struct GrpcHost::Parts {
   LogService logs;
   MetricsService metrics;
   ArtifactService artifacts;
+  InputService inputs;
   ProviderService providers;
   AdminService admin;
   int port = 0;
+  bool stopped = false;     // guarded by the mutex
   bool everywhere = false;  // it listens on all addresses of this machine already
   std::unique_ptr<grpc::Server> server;
   std::mutex mutex;  // guards the doors
@@ -67,6 +71,7 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   builder.RegisterService(&parts->logs);
   builder.RegisterService(&parts->metrics);
   builder.RegisterService(&parts->artifacts);
+  builder.RegisterService(&parts->inputs);
   builder.RegisterService(&parts->providers);
   builder.RegisterService(&parts->admin);
   parts->server = builder.BuildAndStart();
@@ -86,15 +91,17 @@ GrpcHost::~GrpcHost() { stop(); }
 
 absl::Status GrpcHost::open_worker_door(const std::string& host) {
   const std::lock_guard lock(parts_->mutex);
-  if (parts_->everywhere || parts_->server == nullptr || parts_->doors.contains(host)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(parts_->doors[host],
-                   WorkerDoor::open(cat(host, ":", parts_->port), parts_->workers, parts_->artifacts));
+  if (parts_->stopped) return absl::UnavailableError("the server is shutting down");
+  if (parts_->everywhere || parts_->doors.contains(host)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(parts_->doors[host], WorkerDoor::open(cat(host, ":", parts_->port),
+                                                         {parts_->workers, parts_->artifacts, parts_->inputs}));
   return absl::OkStatus();
 }
 
 void GrpcHost::stop() {
   {
     const std::lock_guard lock(parts_->mutex);
+    parts_->stopped = true;
     parts_->doors.clear();
   }
   if (parts_->server == nullptr) return;

@@ -52,7 +52,7 @@ absl::StatusOr<JobId> job_page_start(const std::string& token) {
 }  // namespace
 
 absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in,
-                                                    std::string* note) {
+                                                    v1::QueueJobResponse* told) {
   RETURN_IF_ERROR(server_.check_room());
   ASSIGN_OR_RETURN(const std::string ns, namespace_of(in.namespace_()));
   // Nearly all submissions are a spec as it is: that one is not copied.
@@ -63,7 +63,8 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   }
   StorableSpec storable;
   RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk(), storable));
-  *note = std::move(storable.note);
+  told->set_note(storable.note);
+  told->set_takes_stdin(storable.spec->takes_stdin());
   ASSIGN_OR_RETURN(core::NewJob job,
                    new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   adopt_trace(c, job);
@@ -75,10 +76,8 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
 }
 
 JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* in, v1::QueueJobResponse* out) {
-  std::string note;
-  absl::StatusOr<core::Submit> submit = submission(*c, *in, &note);
+  absl::StatusOr<core::Submit> submit = submission(*c, *in, out);
   if (!submit.ok()) return finish(c, submit.status());
-  out->set_note(note);
   out->set_sequence(in->sequence());
   Unary* reactor = c->DefaultReactor();
   const WantedSpecs wanted = {submit->jobs[0].spec};
@@ -132,8 +131,12 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
-  return new QueueStream(
-      server_, [this, c](const v1::QueueJobRequest& in, std::string* note) { return submission(*c, in, note); });
+  return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in, std::string* note) {
+    v1::QueueJobResponse told;
+    absl::StatusOr<core::Submit> submit = submission(*c, in, &told);
+    *note = told.note();
+    return submit;
+  });
 }
 
 JobService::Unary* JobService::GetJob(Context*, const v1::GetJobRequest* in, v1::Job* out) {
@@ -229,6 +232,11 @@ absl::StatusOr<core::Submit> JobService::resubmission(const Context& c, const v1
   }
   v1::JobSpec spec;
   spec.ParseFromString(view.spec.bytes);
+  if (spec.takes_stdin()) {
+    return absl::FailedPreconditionError(cat("job ", short_id(id),
+                                             " read its standard input from the client that ran it, which is not kept; "
+                                             "run it again with `hodei run`"));
+  }
   spec.clear_idempotency_key();
   const std::string ns = view.head.ns.str();
   RETURN_IF_ERROR(check_references(spec, ns, server_.reader()));

@@ -35,8 +35,8 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   Unary* ListTemplates(Context* c, const v1::ListTemplatesRequest* in, v1::ListTemplatesResponse* out) override;
 
  private:
-  // `note`: what the submitter should know.
-  absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in, std::string* note);
+  // `told`: what the submitter should know, beside the id.
+  absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in, v1::QueueJobResponse* told);
   SecretDesk desk() { return {server_.vault(), server_.lookups()}; }
   // A job that is not in the engine any more: not found, or finished, which is FAILED_PRECONDITION.
   absl::Status explain_absence(JobId job, std::string_view wanted);  // reads

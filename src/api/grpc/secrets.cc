@@ -79,6 +79,13 @@ absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, cons
     const std::string note = note_about(secret.name(), size);
     if (!note.empty()) out.note += cat(out.note.empty() ? "" : "; ", note);
   }
+  if (given.takes_stdin() && !given.secret_files()) {
+    out.copy.clear_takes_stdin();
+    out.note +=
+        cat(out.note.empty() ? "" : "; ",
+            "standard input is not sent: the job's secrets come on its standard input (with --secret-files they "
+            "come as files, and standard input is free)");
+  }
   return absl::OkStatus();
 }
 

@@ -23,6 +23,8 @@ core::Shape shape_of(const v1::JobSpec& in) {
   shape.pool = c.pool();
   shape.provider = c.provider();
   shape.capabilities = strings(c.capabilities());
+  // A worker of an older version would start the job without its input.
+  if (in.takes_stdin()) shape.capabilities.emplace_back("stdin");
   for (const v1::LabelRule& rule : c.labels()) {
     shape.labels.push_back({rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())});
   }

@@ -50,24 +50,35 @@ class ArtifactCalls final : public v1::ArtifactService::CallbackService {
   ArtifactService& all_;
 };
 
+// The standard input of its own executions; sending one is for clients.
+class InputCalls final : public v1::JobInputService::CallbackService {
+ public:
+  explicit InputCalls(InputService& all) : all_(all) {}
+  TakeInputReactor* Take(Context* c) override { return all_.Take(c); }
+
+ private:
+  InputService& all_;
+};
+
 }  // namespace
 
 struct WorkerDoor::Parts {
-  Parts(WorkerService& w, ArtifactService& a) : workers(w), artifacts(a) {}
+  explicit Parts(const Services& all) : workers(all.workers), artifacts(all.artifacts), inputs(all.inputs) {}
   WorkerCalls workers;
   ArtifactCalls artifacts;
+  InputCalls inputs;
   std::unique_ptr<grpc::Server> server;
 };
 
-absl::StatusOr<std::unique_ptr<WorkerDoor>> WorkerDoor::open(const std::string& address, WorkerService& workers,
-                                                             ArtifactService& artifacts) {
-  auto parts = std::make_unique<Parts>(workers, artifacts);
+absl::StatusOr<std::unique_ptr<WorkerDoor>> WorkerDoor::open(const std::string& address, const Services& services) {
+  auto parts = std::make_unique<Parts>(services);
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   set_edge_limits(builder);
   builder.RegisterService(&parts->workers);
   builder.RegisterService(&parts->artifacts);
+  builder.RegisterService(&parts->inputs);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || port == 0) {
     return absl::UnavailableError(cat("cannot listen for workers on ", address,

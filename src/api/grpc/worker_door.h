@@ -7,15 +7,21 @@
 
 #include "absl/status/statusor.h"
 #include "src/api/grpc/artifact_service.h"
+#include "src/api/grpc/input_service.h"
 #include "src/api/grpc/worker_service.h"
 
 namespace hodei::api {
 
 class WorkerDoor {
  public:
-  // Listens at once; `address` is host:port. The services live longer than the door.
-  static absl::StatusOr<std::unique_ptr<WorkerDoor>> open(const std::string& address, WorkerService& workers,
-                                                          ArtifactService& artifacts);
+  // They live longer than the door.
+  struct Services {
+    WorkerService& workers;
+    ArtifactService& artifacts;
+    InputService& inputs;
+  };
+  // Listens at once; `address` is host:port.
+  static absl::StatusOr<std::unique_ptr<WorkerDoor>> open(const std::string& address, const Services& services);
   ~WorkerDoor();
 
   void stop();

@@ -83,8 +83,18 @@ void WorkerStreamLink::write_next() {
   if (writing_ || finished_ || queue_.empty()) return;
   fill(
       queue_, [this](const core::SpecRow& spec, v1::RunJob* order) { open_secrets(spec, order); }, &out_);
+  note_input_errors();
   writing_ = true;
   reactor_->StartWrite(&out_);
+}
+
+// A job whose standard input is not whole any more must not be started with the rest of it.
+void WorkerStreamLink::note_input_errors() {
+  if (server_.inputs().empty()) return;
+  for (v1::RunJob& order : *out_.mutable_run()) {
+    const absl::StatusOr<ExecutionId> execution = parse_execution_id(order.execution_id());
+    if (execution.ok()) order.set_input_error(server_.inputs().problem(execution->job));
+  }
 }
 
 // That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.

@@ -75,6 +75,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   void read_next();                                // with the mutex held
   void write_next();                               // with the mutex held
   void open_secrets(const core::SpecRow& spec, v1::RunJob* order);
+  void note_input_errors();          // with the mutex held
   void finish(grpc::Status status);  // with the mutex held
 
   server::Server& server_;

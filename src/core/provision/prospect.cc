@@ -15,14 +15,16 @@ constexpr Amounts kPlenty{int64_t{1} << 40, int64_t{1} << 40, int64_t{1} << 40, 
 Amounts size_of(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
   const Amounts from_pool = pool != nullptr ? pool->size : Amounts();
   const Amounts& largest = provider.facts.largest;
-  const auto pick = [](int64_t in_pool, int64_t needed, int64_t most, int64_t plenty) {
+  const Amounts& usual = provider.facts.usual;
+  const auto pick = [](int64_t in_pool, int64_t needed, int64_t usually, int64_t most, int64_t plenty) {
     if (in_pool > 0) return in_pool;
     if (needed > 0) return needed;
+    if (usually > 0) return usually;
     return most > 0 ? most : plenty;
   };
-  return {pick(from_pool.cpu_milli, shape.needs.cpu_milli, largest.cpu_milli, kPlenty.cpu_milli),
-          pick(from_pool.memory_mb, shape.needs.memory_mb, largest.memory_mb, kPlenty.memory_mb),
-          pick(from_pool.storage_mb, shape.needs.storage_mb, largest.storage_mb, kPlenty.storage_mb),
+  return {pick(from_pool.cpu_milli, shape.needs.cpu_milli, usual.cpu_milli, largest.cpu_milli, kPlenty.cpu_milli),
+          pick(from_pool.memory_mb, shape.needs.memory_mb, usual.memory_mb, largest.memory_mb, kPlenty.memory_mb),
+          pick(from_pool.storage_mb, shape.needs.storage_mb, usual.storage_mb, largest.storage_mb, kPlenty.storage_mb),
           std::max(from_pool.gpus, shape.needs.gpus)};
 }
 
@@ -60,7 +62,7 @@ WorkerInfo prospect(const Shape& shape, const LiveProvider& provider, const Pool
   info.architecture = architecture_of(shape, provider.facts);
   info.capacity = size_of(shape, provider, pool);
   info.slots = pool != nullptr && !is_for_one_job(provider, pool) ? pool->slots : 1;
-  info.capabilities = {"script", "shell"};
+  info.capabilities = {"script", "shell", "stdin"};
   info.labels = provider.row.labels;
   info.lacks = provider.facts.lacks;
   if (pool != nullptr) {

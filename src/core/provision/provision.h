@@ -64,6 +64,7 @@ absl::Status validate(const PoolRow& row);
 // What a provider says that it can do, as long as it runs.
 struct ProviderFacts {
   Amounts largest;  // of one worker; 0: no limit that it knows of
+  Amounts usual;    // of one for whose size nobody asks; 0: as large as it can be
   bool gpu = false;
   bool images = false;
   bool makes_workers = true;          // false: people start them

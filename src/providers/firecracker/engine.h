@@ -19,6 +19,8 @@ class Engine {
   // Returns when the machine boots; its process is recorded and its console goes to a file, both in its folder.
   virtual absl::Status start(const Machine& machine) = 0;
   virtual Duration startup_time() const = 0;
+  // A machine that has not booted by then never will: it would keep a processor busy for nothing.
+  virtual Duration boot_limit() const = 0;
 };
 
 }  // namespace hodei::providers::firecracker

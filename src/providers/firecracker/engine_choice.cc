@@ -10,6 +10,7 @@
 #include "src/base/status.h"
 #include "src/providers/firecracker/boot_files.h"
 #include "src/providers/firecracker/firecracker_engine.h"
+#include "src/providers/firecracker/machine_files.h"
 #include "src/providers/firecracker/qemu_engine.h"
 #include "src/providers/firecracker/vm_process.h"
 
@@ -21,7 +22,10 @@ namespace fs = std::filesystem;
 constexpr Duration kProbePatience = 25s;
 // A guest that did not boot in time may have had a busy host around it: that is not held against KVM until the next
 // boot.
-constexpr auto kSlownessForgotten = std::chrono::minutes(10);
+constexpr auto kSlownessForgotten = std::chrono::hours(24);
+// What has nothing to do with KVM may be put right without starting the host again.
+constexpr auto kTroubleForgotten = std::chrono::minutes(10);
+constexpr const char* kTrouble = "trouble: ";
 constexpr const char* kSlow = " has booted no guest in 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
@@ -40,8 +44,16 @@ absl::Status not_there(const std::string& program) {
 
 }  // namespace
 
-EngineChooser::EngineChooser(const Settings& settings, std::string folder, std::string worker)
-    : settings_(settings), folder_(std::move(folder)), worker_(std::move(worker)) {}
+EngineChooser::EngineChooser(const Settings& settings, std::string folder, std::string worker, std::string jail_parent)
+    : settings_(settings),
+      folder_(std::move(folder)),
+      worker_(std::move(worker)),
+      jail_parent_(std::move(jail_parent)) {}
+
+std::string EngineChooser::why_not_firecracker() {
+  const std::lock_guard lock(mutex_);
+  return why_not_firecracker_;
+}
 
 Engine* EngineChooser::chosen() {
   const std::lock_guard lock(mutex_);
@@ -53,7 +65,8 @@ absl::StatusOr<Engine*> EngineChooser::get() {
   if (engine_ == nullptr) {
     sweep_probes();
     ASSIGN_OR_RETURN(engine_, choose());
-    journal(Level::Info, "firecracker", "microVMs are booted by ", engine_->name());
+    journal(Level::Info, "firecracker", "microVMs are booted by ", engine_->name(),
+            why_not_firecracker_.empty() ? "" : ", not by firecracker: ", why_not_firecracker_);
   }
   return engine_.get();
 }
@@ -64,7 +77,10 @@ absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::choose() {
   absl::StatusOr<std::unique_ptr<Engine>> first = try_firecracker();
   if (first.ok()) return first;
   absl::StatusOr<std::unique_ptr<Engine>> second = try_qemu();
-  if (second.ok()) return second;
+  if (second.ok()) {
+    why_not_firecracker_ = std::string(first.status().message());
+    return second;
+  }
   return absl::FailedPreconditionError(
       cat(std::string(first.status().message()), "; ", std::string(second.status().message())));
 }
@@ -104,16 +120,20 @@ absl::Status EngineChooser::boots(Engine& engine) {
   const std::string note = fmt::format("{}/.booted-{:016x}", folder_, hash64(cat(engine.name(), program)));
   const std::string noted = text_of_file(note);
   const std::string verdict = noted.starts_with(key) ? noted.substr(key.size()) : std::string();
-  const bool forgotten = verdict.find(kSlow) != std::string::npos &&
-                         fs::file_time_type::clock::now() - fs::last_write_time(note, none) > kSlownessForgotten;
+  const auto age = fs::file_time_type::clock::now() - fs::last_write_time(note, none);
+  const bool is_trouble = verdict.starts_with(kTrouble);
+  const bool forgotten =
+      (verdict.find(kSlow) != std::string::npos && age > kSlownessForgotten) || (is_trouble && age > kTroubleForgotten);
   if (!verdict.empty() && !forgotten) {
-    return verdict == kWorks ? absl::OkStatus() : absl::UnavailableError(verdict);
+    if (verdict == kWorks) return absl::OkStatus();
+    return absl::UnavailableError(is_trouble ? verdict.substr(std::string_view(kTrouble).size()) : verdict);
   }
   const absl::Status up = boot_a_guest(engine);
-  // What has nothing to do with KVM may be put right without starting the host again.
-  if (up.ok() || absl::IsUnavailable(up)) {
-    std::ofstream(note, std::ios::trunc) << key << (up.ok() ? std::string(kWorks) : std::string(up.message()));
-  }
+  // Whatever it is: the next start of the server, and the next look at its health, need not find it out again.
+  const std::string found = up.ok()                   ? std::string(kWorks)
+                            : absl::IsUnavailable(up) ? std::string(up.message())
+                                                      : cat(kTrouble, std::string(up.message()));
+  std::ofstream(note, std::ios::trunc) << key << found;
   return up;
 }
 
@@ -128,7 +148,9 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
                         .boot_arguments = "quiet HODEI_VM=probe",
                         .drives = {},
                         .tap = {},
-                        .mac = {}};
+                        .mac = {},
+                        .console_keeper = worker_,
+                        .jail_parent = jail_parent_};
   std::error_code error;
   fs::create_directories(machine.folder, error);
   absl::Status up = engine.start(machine);
@@ -142,12 +164,12 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
     if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), kSlow));
     if (up.ok()) pause_for(kBetweenLooks);
   }
-  const std::string said = text_of_file(console);
   end_process(record).IgnoreError();
-  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), machine.folder).IgnoreError();
+  const std::string said = last_words(machine.folder);
+  if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), jail_parent_, machine.folder).IgnoreError();
   fs::remove_all(machine.folder, error);
   if (up.ok() || said.empty()) return up;
-  return absl::Status(up.code(), cat(std::string(up.message()), "; it said: ", said.substr(0, said.find('\n'))));
+  return absl::Status(up.code(), cat(std::string(up.message()), "; ", said));
 }
 
 void EngineChooser::sweep_probes() {

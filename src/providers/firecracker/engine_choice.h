@@ -15,12 +15,15 @@ namespace hodei::providers::firecracker {
 class EngineChooser {
  public:
   // `folder` is the provider's own; `worker` the static program that guests run.
-  EngineChooser(const Settings& settings, std::string folder, std::string worker);
+  // `jail_parent`: see Machine.
+  EngineChooser(const Settings& settings, std::string folder, std::string worker, std::string jail_parent);
 
   // Boots a guest to find out, the first time. FAILED_PRECONDITION: none can work here, and why.
   absl::StatusOr<Engine*> get();
   // The one that was chosen already; null: none yet.
   Engine* chosen();
+  // Why `auto` did not take Firecracker; empty: it did, or was not asked.
+  std::string why_not_firecracker();
 
  private:
   absl::StatusOr<std::unique_ptr<Engine>> choose();
@@ -34,8 +37,10 @@ class EngineChooser {
   const Settings& settings_;
   std::string folder_;
   std::string worker_;
+  std::string jail_parent_;
   std::mutex mutex_;  // one probe at a time
   std::unique_ptr<Engine> engine_;
+  std::string why_not_firecracker_;
 };
 
 }  // namespace hodei::providers::firecracker

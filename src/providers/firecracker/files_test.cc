@@ -157,5 +157,47 @@ TEST_F(FirecrackerFiles, AMachineStartsUntilItsWorkerSaysSo) {
   EXPECT_EQ(files.log("w-1", 100), "kernel\nthe worker of this microVM starts\nlast words\n");
 }
 
+TEST_F(FirecrackerFiles, GuestAndMonitorAreQuotedApart) {
+  write("console.log", "kernel boots\r\npanic: no init\r\n");
+  write("firecracker.log",
+        "2026 [a:main:INFO] Running Firecracker v1.16.0\n2026 [a:main:ERROR] Cannot create the VM: KVM is of no use\n"
+        "2026 [a:main:ERROR] second error\n2026 [a:main:INFO] Firecracker exiting successfully. exit_code=0\n");
+  EXPECT_EQ(
+      last_words(folder_),
+      "its console ends with: panic: no init; firecracker says: 2026 [a:main:ERROR] Cannot create the VM: KVM is of "
+      "no use; 2026 [a:main:ERROR] second error");
+  fs::remove(path("console.log"));
+  write("firecracker.log", "Running\nFirecracker exiting successfully. exit_code=0\n");
+  EXPECT_EQ(last_words(folder_), "firecracker says: Running");
+}
+
+TEST_F(FirecrackerFiles, ALogThatLeadsOutOfTheJailIsNotFollowed) {
+  write("secret", "of the host");
+  fs::create_directories(path("jail/firecracker/x/root"));
+  fs::create_symlink(path("secret"), path("jail/firecracker/x/root/firecracker.log"));
+  EXPECT_EQ(last_words(folder_), "");
+}
+
+// Firecracker has a handler for SIGXFSZ that ends it; this program does the same.
+TEST_F(FirecrackerFiles, AFullConsoleDoesNotEndTheMachine) {
+  const std::string keeper = path("keeper");
+  write("keeper", "#!/bin/sh\nexec 3<&0\n(head -c 1000; cat > /dev/null) <&3 &\n");
+  fs::permissions(keeper, fs::perms::owner_all);
+  Launch what = launch({"/usr/bin/python3", "-c",
+                        "import os, signal, time\nsignal.signal(signal.SIGXFSZ, lambda *_: os._exit(3))\n"
+                        "os.write(1, b'x' * 1_000_000)\nos.write(1, b'y' * 1_000_000)\nopen('alive', 'w').close()\n"
+                        "time.sleep(1000)"});
+  what.largest_file = 4096;
+  what.console_keeper = keeper;
+  ASSERT_TRUE(start_recorded(what).ok());
+  const SystemClock clock;
+  const MonoTime end = clock.now().mono + 20s;
+  while (!fs::exists(path("alive")) && clock.now().mono < end) pause_for(10ms);
+  EXPECT_TRUE(fs::exists(path("alive")));
+  EXPECT_EQ(process_state(what.record), ProcessState::Running);
+  EXPECT_LE(content("console.log").size(), 1000u);
+  ASSERT_TRUE(end_process(what.record).ok());
+}
+
 }  // namespace
 }  // namespace hodei::providers::firecracker::files_test

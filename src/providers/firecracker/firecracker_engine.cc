@@ -1,6 +1,9 @@
 #include "src/providers/firecracker/firecracker_engine.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "nlohmann/json.hpp"
 #include "src/base/http/client.h"
@@ -18,6 +21,7 @@ constexpr const char* kSocket = "api.sock";
 constexpr Duration kSocketPatience = 20s;
 constexpr Duration kBetweenSocketTries = 2ms;
 constexpr Duration kCallLimit = 10s;
+constexpr Duration kBootLimit = 60s;
 
 // A socket's path is limited to 107 bytes; through an open folder it is always short enough.
 class Api {
@@ -58,6 +62,13 @@ class Api {
   http::Options options_;
 };
 
+// It may only be written to by whoever Firecracker runs as.
+absl::Status make_monitor_log(const std::string& path, uint32_t owner) {
+  const Fd file(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.is_open() && fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "making " + path);
+}
+
 // One, or an even number.
 int vcpu_count(int wanted) { return wanted <= 1 ? 1 : wanted + wanted % 2; }
 
@@ -68,6 +79,7 @@ class FirecrackerEngine final : public Engine {
   std::string_view name() const override { return jailed() ? "firecracker in its jailer" : "firecracker"; }
   std::string program() const override { return options_.program; }
   Duration startup_time() const override { return Duration(300ms); }
+  Duration boot_limit() const override { return kBootLimit; }
 
   absl::Status start(const Machine& machine) override {
     const std::string record = record_of(machine.folder);
@@ -75,6 +87,7 @@ class FirecrackerEngine final : public Engine {
                   .folder = machine.folder,
                   .record = record,
                   .output = console_of(machine.folder),
+                  .console_keeper = machine.console_keeper,
                   .largest_file = machine.largest_file};
     Machine seen = machine;
     std::string root = machine.folder;
@@ -85,6 +98,8 @@ class FirecrackerEngine final : public Engine {
     } else {
       launch.arguments.insert(launch.arguments.end(), {"--id", jail_id(machine.id)});
     }
+    seen.monitor_log = cat(jailed() ? "/" : root + "/", kMonitorLog);
+    RETURN_IF_ERROR(make_monitor_log(cat(root, "/", kMonitorLog), jailed() ? options_.jail.uid : geteuid()));
     launch.arguments.insert(launch.arguments.end(), {"--api-sock", kSocket});
     RETURN_IF_ERROR(start_recorded(launch));
     const Api api(root);
@@ -104,6 +119,10 @@ class FirecrackerEngine final : public Engine {
 std::vector<ApiCall> firecracker_calls(const Machine& machine) {
   std::vector<ApiCall> out;
   const auto add = [&out](std::string path, const Json& body) { out.push_back({std::move(path), body.dump()}); };
+  // Its own words apart from the guest's: on the console the last one would always be that it exits successfully.
+  if (!machine.monitor_log.empty()) {
+    add("/logger", {{"log_path", machine.monitor_log}, {"level", "Info"}, {"show_level", true}});
+  }
   add("/machine-config",
       {{"vcpu_count", vcpu_count(machine.vcpus)}, {"mem_size_mib", machine.memory_mb}, {"smt", false}});
   // k: the keyboard controller's reset, the one that Firecracker understands as the machine's end.

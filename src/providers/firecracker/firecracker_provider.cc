@@ -26,8 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kOwnMemoryMb = 160;  // of kernel and worker, besides what jobs are promised
+constexpr int64_t kLeastUsualMb = 64;
 constexpr int kMostVcpus = 32;
 constexpr int kMostAddressTries = 16;
+constexpr Duration kLongestBoot = 300s;
 constexpr const char* kBuilder = "scripts/firecracker/build-rootfs";
 constexpr const char* kDoor = "-door";
 
@@ -49,13 +51,16 @@ class FirecrackerProvider final : public Provider {
         files_(cat(installation_.folder, "/", config_.name)),
         leases_(cat(files_.folder(), "/.leases"), settings_.network,
                 [this](const std::string& w) { return files_.has(w); }),
-        engines_(settings_, files_.folder(), installation_.worker_binary),
+        jail_parent_(cat("hodei-", installation_mark(installation_.id))),
+        engines_(settings_, files_.folder(), installation_.worker_binary, jail_parent_),
         devices_(fmt::format("hd{:06x}", hash64(cat(installation_.id, "/", config_.name)) & 0xffffff)),
         watch_(files_) {}
 
   Capabilities capabilities() const override {
     return {.max_cpu_milli = std::min(host_cpus(), kMostVcpus) * int64_t{1000},
             .max_memory_mb = std::max<int64_t>(0, host_memory_mb() - kOwnMemoryMb),
+            .usual_cpu_milli = std::min<int64_t>(settings_.cpus, host_cpus()) * 1000,
+            .usual_memory_mb = std::max(kLeastUsualMb, settings_.memory_mb - kOwnMemoryMb),
             .gpu = false,
             .images = true,  // one that is not there is refused with the command that makes it
             .architectures = {"x86_64"},
@@ -93,6 +98,8 @@ class FirecrackerProvider final : public Provider {
   absl::StatusOr<std::string> connect(const std::string& worker);
   absl::Status boot(Engine& engine, const WorkerSpec& spec, const std::string& root);
   absl::Status remove_all(const std::string& worker);
+  bool boots_too_long(const std::string& worker) const;
+  WorkerStatus end_boot(const std::string& worker);
 
   // Carries the mark of provider and installation, then the worker's: 15 characters, as many as there can be.
   std::string device_of(const std::string& worker) const {
@@ -105,6 +112,7 @@ class FirecrackerProvider final : public Provider {
   Settings settings_;
   MachineFiles files_;
   Leases leases_;
+  std::string jail_parent_;  // the control group of our jails: two installations must not meet there
   mutable EngineChooser engines_;
   std::string devices_;  // how the names of our network devices begin
   Turns turns_;
@@ -141,7 +149,10 @@ Health FirecrackerProvider::health_check() {
   absl::Status good = ready();
   if (good.ok()) good = engines_.get().status();
   if (!good.ok()) return {.state = HealthState::Unhealthy, .reason = std::string(good.message())};
-  return {.state = HealthState::Healthy, .reason = cat("microVMs are booted by ", engines_.chosen()->name())};
+  const std::string why_not = engines_.why_not_firecracker();
+  return {.state = HealthState::Healthy,
+          .reason = cat("microVMs are booted by ", engines_.chosen()->name(),
+                        why_not.empty() ? "" : "; not by firecracker: ", why_not)};
 }
 
 absl::Status FirecrackerProvider::suits(const WorkerSpec& spec) const {
@@ -210,6 +221,8 @@ absl::Status FirecrackerProvider::boot(Engine& engine, const WorkerSpec& spec, c
   const std::string folder = files_.folder_of(spec.worker_id);
   // The jailer's control groups are the host's: two installations must not meet there.
   Machine machine{.id = cat(installation_mark(installation_.id), "-", spec.worker_id), .folder = folder};
+  machine.console_keeper = installation_.worker_binary;
+  machine.jail_parent = jail_parent_;
   machine.vcpus = static_cast<int>(std::max<int64_t>(1, (spec.cpu_milli + 999) / 1000));
   machine.cpu_milli = spec.cpu_milli;
   machine.memory_mb = spec.memory_mb > 0 ? spec.memory_mb + kOwnMemoryMb : settings_.memory_mb;
@@ -248,9 +261,9 @@ absl::StatusOr<WorkerHandle> FirecrackerProvider::create_worker(const WorkerSpec
   ASSIGN_OR_RETURN(Engine * engine, engines_.get());
   RETURN_IF_ERROR(make_room(spec.worker_id));
   if (const absl::Status booted = boot(*engine, spec, root); !booted.ok()) {
-    const std::string said = files_.log(spec.worker_id, 1);
+    const std::string said = last_words(files_.folder_of(spec.worker_id));
     remove_all(spec.worker_id).IgnoreError();
-    return absl::Status(booted.code(), cat(std::string(booted.message()), said.empty() ? "" : "; it said: ", said));
+    return absl::Status(booted.code(), cat(std::string(booted.message()), said.empty() ? "" : "; ", said));
   }
   watch_.look_again();
   return handle_of(spec.worker_id);
@@ -262,14 +275,37 @@ absl::StatusOr<WorkerStatus> FirecrackerProvider::worker_status(const WorkerHand
   if (out.phase == WorkerPhase::Ended && turns_.is_taken(handle.worker_id))
     return WorkerStatus{.phase = WorkerPhase::Starting};
   if (!files_.has(handle.worker_id)) return WorkerStatus{.phase = WorkerPhase::Gone};
+  if (out.phase == WorkerPhase::Starting && boots_too_long(handle.worker_id)) return end_boot(handle.worker_id);
   return out;
+}
+
+bool FirecrackerProvider::boots_too_long(const std::string& worker) const {
+  const Engine* engine = engines_.chosen();
+  const Duration limit = settings_.boot_seconds > 0 ? Duration(std::chrono::seconds(settings_.boot_seconds))
+                         : engine == nullptr        ? kLongestBoot
+                                                    : engine->boot_limit();
+  std::error_code none;
+  const auto began = fs::last_write_time(record_of(files_.folder_of(worker)), none);
+  return !none && fs::file_time_type::clock::now() - began > limit;
+}
+
+// Whoever asked for it is told why; the folder stays until it is destroyed.
+WorkerStatus FirecrackerProvider::end_boot(const std::string& worker) {
+  const std::string folder = files_.folder_of(worker);
+  if (const absl::Status ended = end_process(record_of(folder)); !ended.ok()) {
+    return {.phase = WorkerPhase::Starting, .reason = std::string(ended.message())};
+  }
+  const std::string last = last_words(folder);
+  return {.phase = WorkerPhase::Ended,
+          .reason = cat("its kernel has not booted in time (boot_seconds), so it was ended; ",
+                        last.empty() ? "it said nothing" : last)};
 }
 
 absl::Status FirecrackerProvider::remove_all(const std::string& worker) {
   const std::string folder = files_.folder_of(worker);
   RETURN_IF_ERROR(end_process(record_of(folder)));
   RETURN_IF_ERROR(remove_tap(device_of(worker)));
-  if (settings_.jailer) RETURN_IF_ERROR(remove_jail_groups(firecracker_program(settings_), folder));
+  if (settings_.jailer) RETURN_IF_ERROR(remove_jail_groups(firecracker_program(settings_), jail_parent_, folder));
   {
     const std::lock_guard lock(room_);
     leases_.give_back(worker);

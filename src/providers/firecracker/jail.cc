@@ -49,6 +49,18 @@ absl::Status bring(const std::string& from, const std::string& to, bool own, con
   return absl::OkStatus();
 }
 
+absl::Status remove_group(const std::string& group, MonoTime end) {
+  const SystemClock clock;
+  while (rmdir(group.c_str()) != 0 && errno != ENOENT) {
+    // A process that has ended is in its group until its parent has seen that.
+    if (errno != EBUSY || clock.now().mono > end) {
+      return absl::UnavailableError(cat("jailer: cannot remove ", group, ": ", strerror(errno)));
+    }
+    pause_for(kBetweenJailLooks);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string jail_id(const std::string& worker) {
@@ -90,6 +102,7 @@ std::vector<std::string> jailer_arguments(const JailOptions& options, const std:
                                   cat(options.gid),
                                   "--chroot-base-dir",
                                   machine.folder + "/jail"};
+  if (!machine.jail_parent.empty()) out.insert(out.end(), {"--parent-cgroup", machine.jail_parent});
   const auto limit = [&out](const std::string& text) {
     out.emplace_back("--cgroup");
     out.push_back(text);
@@ -109,26 +122,22 @@ std::vector<std::string> jailer_arguments(const JailOptions& options, const std:
   return out;
 }
 
-absl::Status remove_jail_groups(const std::string& firecracker, const std::string& folder) {
-  std::vector<std::string> groups;
-  std::error_code none;
-  for (const auto& jail : fs::directory_iterator(cat(folder, "/jail/", file_name(firecracker)), none)) {
-    const std::string name = cat("/", file_name(firecracker), "/", jail.path().filename().string());
-    if (has_second_version()) {
-      groups.push_back(kGroups + name);
-    } else {
-      for (const char* controller : kControllers) groups.push_back(cat(kGroups, "/", controller, name));
-    }
+absl::Status remove_jail_groups(const std::string& firecracker, const std::string& parent, const std::string& folder) {
+  std::vector<std::string> hierarchies;
+  if (has_second_version()) {
+    hierarchies.emplace_back(kGroups);
+  } else {
+    for (const char* controller : kControllers) hierarchies.push_back(cat(kGroups, "/", controller));
   }
   const SystemClock clock;
   const MonoTime end = clock.now().mono + kGroupPatience;
-  for (const std::string& group : groups) {
-    while (rmdir(group.c_str()) != 0 && errno != ENOENT) {
-      // A process that has ended is in its group until its parent has seen that.
-      if (errno != EBUSY || clock.now().mono > end) {
-        return absl::UnavailableError(cat("jailer: cannot remove ", group, ": ", strerror(errno)));
+  std::error_code none;
+  for (const std::string& hierarchy : hierarchies) {
+    for (const std::string& above : {parent, file_name(firecracker)}) {
+      for (const auto& jail : fs::directory_iterator(cat(folder, "/jail/", file_name(firecracker)), none)) {
+        RETURN_IF_ERROR(remove_group(cat(hierarchy, "/", above, "/", jail.path().filename().string()), end));
       }
-      pause_for(kBetweenJailLooks);
+      rmdir(cat(hierarchy, "/", above).c_str());  // fails while another machine is in it
     }
   }
   return absl::OkStatus();

@@ -28,7 +28,8 @@ absl::StatusOr<Machine> move_into_jail(const JailOptions& options, const std::st
 std::vector<std::string> jailer_arguments(const JailOptions& options, const std::string& firecracker,
                                           const Machine& machine);
 
-// Removes the control groups of the jails in a machine's folder, by whatever ids an older version gave them.
-absl::Status remove_jail_groups(const std::string& firecracker, const std::string& folder);
+// Removes the control groups of the jails in a machine's folder, by whatever ids an older version gave them, and the
+// one that held them when it is empty. Older versions had them below a group named after Firecracker's program.
+absl::Status remove_jail_groups(const std::string& firecracker, const std::string& parent, const std::string& folder);
 
 }  // namespace hodei::providers::firecracker

@@ -1,12 +1,15 @@
 #include "src/providers/firecracker/machine_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "src/base/status.h"
+#include "src/providers/firecracker/fd.h"
 #include "src/providers/firecracker/machine.h"
 #include "src/providers/firecracker/vm_process.h"
 
@@ -17,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLongestWorkerId = 128;
 constexpr int64_t kMostLog = 1 << 20;
+constexpr size_t kMostWords = 2000;                                   // of a monitor's errors
 constexpr int64_t kBootLog = 64 << 10;                                // the worker starts soon, or never
 constexpr const char* kStarts = "the worker of this microVM starts";  // as src/worker/guest.cc says it
 
@@ -45,7 +49,55 @@ std::string last_lines(const std::string& text, size_t count) {
   return count == 0 && begin != 0 ? std::string() : text.substr(begin);
 }
 
+// Whoever is in the jail may have put anything in its place: it is not followed, and nobody waits for it.
+std::string monitor_log(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!file.is_open() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::string text(static_cast<size_t>(std::min<int64_t>(info.st_size, kBootLog)), '\0');
+  const ssize_t got =
+      pread(file.get(), text.data(), text.size(), std::max<off_t>(0, info.st_size - static_cast<off_t>(text.size())));
+  text.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return text;
+}
+
+// Its errors, all of them, in one line; without one its last word that is no mere goodbye.
+std::string monitor_words(const std::string& log) {
+  std::string errors, last;
+  for (size_t begin = 0; begin < log.size();) {
+    const size_t end = std::min(log.find('\n', begin), log.size());
+    const std::string line = log.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find("exiting successfully") != std::string::npos || line.empty()) continue;
+    last = line;
+    const bool is_error = line.find("ERROR") != std::string::npos || line.find("rror:") != std::string::npos;
+    if (is_error && errors.size() < kMostWords) errors += cat(errors.empty() ? "" : "; ", line);
+  }
+  return errors.empty() ? last : errors;
+}
+
+std::string log_in_jail(const std::string& folder) {
+  std::error_code none;
+  for (const auto& program : fs::directory_iterator(folder + "/jail", none)) {
+    for (const auto& jail : fs::directory_iterator(program.path(), none)) {
+      return cat(jail.path().string(), "/root/", kMonitorLog);
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string last_words(const std::string& folder) {
+  const std::string console = last_lines(part_of(console_of(folder), -kBootLog, kBootLog), 1);
+  std::string log = monitor_log(cat(folder, "/", kMonitorLog));
+  if (log.empty()) log = monitor_log(log_in_jail(folder));
+  const std::string monitor = monitor_words(log);
+  std::string out = console.empty() ? std::string() : cat("its console ends with: ", console);
+  while (out.ends_with('\n')) out.pop_back();
+  if (!monitor.empty()) out += cat(out.empty() ? "" : "; ", "firecracker says: ", monitor);
+  return out;
+}
 
 bool is_worker_id(const std::string& worker) {
   if (worker.empty() || worker.size() > kLongestWorkerId || worker.front() == '-') return false;
@@ -94,9 +146,9 @@ WorkerStatus MachineFiles::status(const std::string& worker) const {
       return {.phase = WorkerPhase::Starting, .reason = "its kernel boots"};
     case ProcessState::Ended: break;
   }
-  const std::string last = last_lines(part_of(console, -kBootLog, kBootLog), 1);
+  const std::string last = last_words(folder);
   return {.phase = WorkerPhase::Ended,
-          .reason = cat("the machine has ended; its last words: ", last.empty() ? "none" : last)};
+          .reason = cat("the machine has ended; ", last.empty() ? "it said nothing" : last)};
 }
 
 std::string MachineFiles::log(const std::string& worker, size_t tail) const {

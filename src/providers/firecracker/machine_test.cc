@@ -44,6 +44,23 @@ TEST(FirecrackerCalls, AskForOneVcpuOrAnEvenNumber) {
   }
 }
 
+TEST(FirecrackerCalls, GiveFirecrackerALogOfItsOwnBeforeAnythingElse) {
+  Machine machine = a_machine();
+  machine.monitor_log = "/firecracker.log";
+  const ApiCall first = firecracker_calls(machine)[0];
+  EXPECT_EQ(first.path, "/logger");
+  EXPECT_EQ(nlohmann::json::parse(first.body)["log_path"], "/firecracker.log");
+}
+
+TEST(JailerArguments, PutTheJailsOfAnInstallationIntoAGroupOfTheirOwn) {
+  Machine machine = a_machine();
+  machine.jail_parent = "hodei-01234567";
+  const std::vector<std::string> all = jailer_arguments({.jailer = "/jailer"}, "/firecracker", machine);
+  const auto at = std::find(all.begin(), all.end(), "--parent-cgroup");
+  ASSERT_NE(at, all.end());
+  EXPECT_EQ(*(at + 1), "hodei-01234567");
+}
+
 TEST(QemuArguments, HaveEveryDriveAndTheCard) {
   const std::vector<std::string> all = qemu_arguments({.program = "/qemu"}, a_machine());
   EXPECT_THAT(all, Contains("if=none,format=raw,id=root,readonly=on,file=/with,,comma.ext4"));

@@ -10,6 +10,8 @@ namespace hodei::providers::firecracker {
 namespace {
 
 constexpr Duration kCounting = 50ms;
+constexpr Duration kBootWithKvm = 60s;
+constexpr Duration kBootEmulated = 300s;  // two seconds of cpu time, on a host that may be busy
 
 // Ticks of the processor's counter in a millisecond.
 int64_t host_counter_khz() {
@@ -44,12 +46,14 @@ class QemuEngine final : public Engine {
   std::string_view name() const override { return options_.kvm ? "qemu with KVM" : "qemu with software emulation"; }
   std::string program() const override { return options_.program; }
   Duration startup_time() const override { return options_.kvm ? Duration(1s) : Duration(5s); }
+  Duration boot_limit() const override { return options_.kvm ? kBootWithKvm : kBootEmulated; }
 
   absl::Status start(const Machine& machine) override {
     return start_recorded({.arguments = qemu_arguments(options_, machine),
                            .folder = machine.folder,
                            .record = record_of(machine.folder),
                            .output = console_of(machine.folder),
+                           .console_keeper = machine.console_keeper,
                            .largest_file = machine.largest_file});
   }
 

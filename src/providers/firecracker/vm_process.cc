@@ -71,6 +71,33 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+// A pipe into the file, through a process of its own that lives as long as somebody writes. A monitor that wrote to the
+// file itself would be ended by RLIMIT_FSIZE once it is full: Firecracker catches SIGXFSZ, and ends.
+absl::StatusOr<Fd> start_console_keeper(const std::string& worker, int file) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return absl::UnavailableError(cat("pipe: ", strerror(errno)));
+  const Fd reads(ends[0]);
+  Fd writes(ends[1]);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, reads.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, file, STDOUT_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  const std::vector<std::string> arguments = {worker, "@console", cat(kMostConsole)};
+  const ChildEnvironment environment;
+  pid_t child = -1;
+  const int error =
+      posix_spawn(&child, worker.c_str(), &actions, &attributes, pointers(arguments).data(), environment.get());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) return absl::UnavailableError(cat("cannot run ", worker, ": ", strerror(error)));
+  waitpid(child, nullptr, 0);  // it goes into the background at once
+  return writes;
+}
+
 // Between fork and exec only calls that are safe there: other threads may have held locks.
 [[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int record, int output,
                          int trouble) {
@@ -104,7 +131,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 absl::Status start_recorded(const Launch& launch) {
   const Fd record(open(launch.record.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
-  const Fd output(open(launch.output.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600));
+  Fd output(open(launch.output.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600));
+  if (output.is_open() && !launch.console_keeper.empty()) {
+    ASSIGN_OR_RETURN(output, start_console_keeper(launch.console_keeper, output.get()));
+  }
   int ends[2];
   if (!record.is_open() || !output.is_open() || pipe2(ends, O_CLOEXEC) != 0) {
     return absl::UnavailableError(cat("cannot write in ", launch.folder, ": ", strerror(errno)));

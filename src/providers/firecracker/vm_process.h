@@ -17,9 +17,13 @@ struct Launch {
   std::vector<std::string> arguments;  // the first is the program's path
   std::string folder;                  // where it starts
   std::string record;
-  std::string output;        // file that its output is appended to
-  int64_t largest_file = 0;  // bytes; a guest may write to its console as long as it likes
+  std::string output;          // file that its output is appended to, up to a limit
+  std::string console_keeper;  // the static worker, which keeps to the limit; empty: none does
+  int64_t largest_file = 0;    // bytes that it may write to a file
 };
+
+// What is kept of a machine's console.
+inline constexpr int64_t kMostConsole = 16 << 20;
 
 // Returns when the program runs. Its standard input is empty.
 absl::Status start_recorded(const Launch& launch);

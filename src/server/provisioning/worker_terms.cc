@@ -40,6 +40,8 @@ core::ProviderFacts facts_of(const providers::Provider& provider) {
   core::ProviderFacts out;
   out.largest.cpu_milli = can.max_cpu_milli;
   out.largest.memory_mb = can.max_memory_mb;
+  out.usual.cpu_milli = can.usual_cpu_milli;
+  out.usual.memory_mb = can.usual_memory_mb;
   out.gpu = can.gpu;
   out.images = can.images;
   out.makes_workers = can.makes_workers;

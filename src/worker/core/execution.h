@@ -18,8 +18,9 @@ struct Exit {
   Outcome outcome = Outcome::Failed;
   int exit_code = 0;
   int signal = 0;
-  std::string failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
-                        // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled
+  std::string
+      failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
+                // spawn_failed, oom, disk_quota, input_error, lease_expired, worker_restarted, interrupted, cancelled
   std::string message;  // for people
   WallTime started;     // not set: it never started
   WallTime ended;
@@ -36,6 +37,7 @@ struct RunOrder {
   std::string spec;
   std::map<std::string, std::string> secrets;
   std::string secret_error;  // not empty: one cannot be delivered
+  std::string input_error;   // not empty: its standard input is not whole
   std::string traceparent;
 };
 

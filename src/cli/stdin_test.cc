@@ -1,0 +1,93 @@
+// Standard input of `hodei run`.
+#include "src/base/pause.h"
+#include "src/cli/cli_fixture.h"
+
+namespace hodei::cli::stdin_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class StdinTest : public CliTest {
+ protected:
+  StdinTest() {
+    io_.open_input = [this] { return std::make_shared<TextInput>(input_); };
+    // The job ends when all of its input has come.
+    server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+    server_.logs.wait = [this] {
+      const SystemClock clock;
+      const MonoTime end = clock.now().mono + 20s;
+      while (!is_ended() && clock.now().mono < end) pause_for(1ms);
+    };
+  }
+  bool is_ended() {
+    const std::lock_guard lock(server_.inputs.mutex);
+    return server_.inputs.ended;
+  }
+  void expect_no_input() {
+    server_.logs.wait = {};
+    server_.inputs.ended = true;
+  }
+
+  std::string input_ = "hello\n";
+};
+
+TEST_F(StdinTest, IsSentWithItsEnd) {
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, "hello\n");
+  EXPECT_TRUE(server_.inputs.ended);
+  ASSERT_THAT(server_.jobs.queued, SizeIs(1));
+  EXPECT_TRUE(server_.jobs.queued[0].spec().takes_stdin());
+}
+
+TEST_F(StdinTest, GoesOnWhereABrokenCallStopped) {
+  for (int i = 0; input_.size() < 3'000'000; ++i) input_ += std::to_string(i);
+  const std::string all = input_;
+  server_.inputs.breaks = {100'000, 1'500'000};
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, all);
+  EXPECT_EQ(server_.inputs.calls, 3);
+}
+
+TEST_F(StdinTest, OfATerminalIsReadOnlyWhenAskedFor) {
+  io_.in_is_terminal = true;
+  EXPECT_EQ(run({"run", "-i", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, "hello\n");
+  expect_no_input();
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_FALSE(server_.jobs.queued.back().spec().takes_stdin());
+}
+
+TEST_F(StdinTest, IsLeftAloneWhereNobodyStaysToSendItOrItIsReadForSomethingElse) {
+  expect_no_input();
+  stdin_ = "echo script";
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", "--no-stdin", "--", "cat"},
+      {"run", "--detach", "--", "cat"},
+      {"job", "submit", "--", "cat"},
+      {"run", "--script", "-"},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    ASSERT_EQ(run(command), 0) << err_;
+    EXPECT_FALSE(server_.jobs.queued.back().spec().takes_stdin()) << testing::PrintToString(command);
+  }
+  EXPECT_EQ(server_.inputs.calls, 0);
+}
+
+TEST_F(StdinTest, IsSaidNotToBeSentToAServerThatDoesNotTakeIt) {
+  expect_no_input();
+  server_.jobs.knows_stdin = false;
+  EXPECT_EQ(run({"run", "--", "cat"}), 0);
+  EXPECT_THAT(err_, HasSubstr("standard input is not sent"));
+  EXPECT_EQ(server_.inputs.calls, 0);
+}
+
+TEST_F(StdinTest, FlagsThatExcludeEachOtherAreRefused) {
+  EXPECT_EQ(run({"run", "--stdin", "--detach", "--", "cat"}), 125);
+  EXPECT_THAT(err_, HasSubstr("--stdin"));
+  EXPECT_EQ(run({"run", "--stdin", "--no-stdin", "--", "cat"}), 125);
+  EXPECT_EQ(run({"run", "--stdin", "--script", "-"}), 125);
+}
+
+}  // namespace
+}  // namespace hodei::cli::stdin_test

@@ -1,0 +1,118 @@
+// The standard input of one job, on its way from a client to the worker: a file that grows as the client sends.
+//
+// All of it is kept as long as it fits into the limit, so that the job can be started again. What comes beyond that
+// takes the place of what the job has been given already; from then on the beginning is gone, and the job cannot be
+// started again.
+//
+// The file's name says how it stands, so that a restarted server knows: <job>.open or <job>.whole (its end is there),
+// with .cut behind it once the beginning is gone. Used by many threads; what touches the disk says so.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "src/base/ids.h"
+#include "src/base/time.h"
+
+namespace hodei::server {
+
+struct InputLimits {
+  int64_t per_job = int64_t{64} << 20;           // bytes of one job's input that are kept
+  int64_t total = int64_t{1} << 30;              // bytes of all jobs together
+  Duration patience = std::chrono::minutes(10);  // how long the client of an unfinished input may be away
+};
+
+// What all inputs of a server share.
+struct InputStoreFacts {
+  std::string folder;
+  InputLimits limits;
+  std::atomic<int64_t> used{0};  // bytes of all inputs
+};
+
+class InputSpool {
+ public:
+  enum class Put : uint8_t { Stored, Full, Replaced, Closed };  // Full: some of it may be; come again when told of news
+  struct Position {
+    int64_t size = 0;    // durable
+    bool whole = false;  // the end is durable too
+    bool broken = false;
+    bool closed = false;  // nobody reads more of it
+  };
+  struct Piece {
+    std::string data;
+    bool end = false;     // of the input, behind data
+    bool broken = false;  // no more comes, and it is not whole
+  };
+
+  // A new one, or what is found in the folder.
+  InputSpool(std::shared_ptr<InputStoreFacts> store, JobId job, MonoTime now);
+  static std::shared_ptr<InputSpool> found(std::shared_ptr<InputStoreFacts> store, JobId job, std::string_view name,
+                                           MonoTime now);
+  ~InputSpool();
+  InputSpool(const InputSpool&) = delete;
+  InputSpool& operator=(const InputSpool&) = delete;
+
+  // `news` is called when something has changed, from any thread, with no lock held.
+  uint64_t listen(std::function<void()> news);
+  void unlisten(uint64_t listener);
+  Position position() const;
+
+  // The client's side. A new sender takes the place of the one before.
+  uint64_t attach_sender();
+  void detach_sender(uint64_t sender, MonoTime now);
+  absl::StatusOr<Put> put(uint64_t sender, int64_t offset, std::string_view data, bool end);  // writes to the disk
+  void break_off();  // the client cannot read the rest, or it was away for too long
+  bool is_abandoned(MonoTime now) const;
+
+  // The worker's side: an execution begins at an offset, which must still be there. What an earlier one says after that
+  // counts for nothing: it must not make room of what this one has not read.
+  absl::StatusOr<uint64_t> begin(int64_t offset);
+  absl::StatusOr<Piece> read(int64_t offset, size_t most);  // reads from the disk
+  bool has_more_at(int64_t offset) const;                   // bytes, or the end
+  void taken(uint64_t taker, int64_t offset);               // the job has been given all before
+  void closed_by_job(uint64_t taker);
+
+  // Why the job cannot be started (again) with this input; empty: it can.
+  std::string problem() const;
+
+  // The job has ended: nobody reads or sends any more, and the file goes. Removes it from the disk.
+  void remove();
+
+ private:
+  absl::Status open_file();                           // with disk_mutex_ held
+  absl::StatusOr<int64_t> make_room(int64_t wanted);  // with disk_mutex_ held; how much there is, up to that
+  absl::Status rename_to(bool whole, bool cut);
+  std::string path(bool whole, bool cut) const;
+  void tell_news();
+
+  const std::shared_ptr<InputStoreFacts> store_;
+  const JobId job_;
+  std::mutex disk_mutex_;     // one thread at a time writes; taken before mutex_
+  int fd_ = -1;               // opened once, closed with the spool
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<uint64_t, std::function<void()>> listeners_;
+  uint64_t next_ = 1;
+  uint64_t sender_ = 0;  // 0: none is connected
+  MonoTime last_seen_;   // when one was connected last
+  int64_t size_ = 0;
+  int64_t base_ = 0;  // what lies before it is gone
+  uint64_t taker_ = 0;
+  int64_t taken_ = 0;  // by the newest taker
+  bool whole_ = false;
+  bool cut_ = false;
+  bool broken_ = false;
+  bool left_empty_ = false;  // its client stayed away and never sent a byte
+  bool job_closed_ = false;
+  bool over_ = false;
+
+  bool has_end() const { return whole_ || left_empty_; }  // with mutex_ held
+};
+
+}  // namespace hodei::server

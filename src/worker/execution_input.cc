@@ -1,0 +1,34 @@
+// Standard input of executions, as the supervisor holds it.
+#include "src/base/text.h"
+#include "src/worker/execution_host.h"
+
+namespace hodei::worker {
+
+void ExecutionHost::take_input(const protocol::Input& piece) {
+  Running* running = find(piece.execution);
+  if (running == nullptr || running->input == nullptr) return;
+  running->input->add(piece.offset, piece.data, piece.end);
+  if (!piece.broken || running->input->is_done()) return;
+  const int64_t received = running->input->received();
+  if (!running->input->break_off()) return;
+  // A job that has read half of its input may well end with 0.
+  running->usage.failure = "input_error";
+  running->usage.message = cat("its standard input broke off after ", received,
+                               " bytes: the client that sent it is gone; what the job made of them may be incomplete");
+}
+
+std::vector<protocol::InputTaken> ExecutionHost::input_news() {
+  std::vector<protocol::InputTaken> news;
+  for (const ExecutionId execution : with_input_) {
+    InputFeeder& input = *find(execution)->input;
+    if (input.take_news()) news.push_back({execution, input.given(), input.is_closed()});
+  }
+  return news;
+}
+
+const InputFeeder* ExecutionHost::input_of(ExecutionId execution) const {
+  const auto it = running_.find(execution);
+  return it == running_.end() ? nullptr : it->second->input.get();
+}
+
+}  // namespace hodei::worker

@@ -1,0 +1,90 @@
+#include "src/worker/input_feeder.h"
+
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace hodei::worker {
+namespace {
+
+// An agent is told once so much has gone into the pipe, or all that was there.
+constexpr int64_t kWorthTelling = kInputWindow / 4;
+
+}  // namespace
+
+void InputFeeder::open(Fd pipe) {
+  pipe_ = std::move(pipe);
+  feed();
+}
+
+void InputFeeder::watch(int epoll, uint64_t key) {
+  epoll_ = epoll;
+  key_ = key;
+  arm(!waiting_.empty());
+}
+
+void InputFeeder::add(int64_t offset, std::string_view data, bool end) {
+  if (ends_ || offset > received_) return;
+  data.remove_prefix(std::min(data.size(), static_cast<size_t>(received_ - offset)));
+  const auto bytes = static_cast<int64_t>(data.size());
+  if (static_cast<int64_t>(waiting_.size()) + bytes > kInputWindow) return;
+  received_ += bytes;
+  ends_ = end;
+  if (!closed_) waiting_ += data;
+  feed();
+}
+
+bool InputFeeder::break_off() {
+  int unread = 0;
+  if (pipe_.is_open()) ioctl(pipe_.get(), FIONREAD, &unread);
+  const bool has_read = !closed_ && given() - unread > 0;
+  waiting_.clear();
+  ends_ = true;
+  close_pipe();
+  return has_read;
+}
+
+void InputFeeder::feed() {
+  while (pipe_.is_open() && !waiting_.empty()) {
+    const ssize_t wrote = write(pipe_.get(), waiting_.data(), waiting_.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno == EAGAIN) return arm(true);
+    if (wrote < 0) {
+      // Nobody has the reading end any more.
+      closed_ = true;
+      waiting_.clear();
+      return close_pipe();
+    }
+    waiting_.erase(0, static_cast<size_t>(wrote));
+  }
+  arm(false);
+  if (ends_ && waiting_.empty()) close_pipe();
+}
+
+bool InputFeeder::take_news() {
+  const bool closed_now = closed_ && !std::exchange(told_closed_, true);
+  const bool much = given() - told_ >= kWorthTelling || (waiting_.empty() && given() > told_);
+  if (!closed_now && !much) return false;
+  told_ = given();
+  return true;
+}
+
+void InputFeeder::arm(bool wanted) {
+  if (epoll_ < 0 || !pipe_.is_open() || wanted == armed_) return;
+  epoll_event event{};
+  event.events = EPOLLOUT;
+  event.data.u64 = key_;
+  epoll_ctl(epoll_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, pipe_.get(), &event);
+  armed_ = wanted;
+}
+
+void InputFeeder::close_pipe() {
+  arm(false);
+  pipe_.reset();
+}
+
+}  // namespace hodei::worker
