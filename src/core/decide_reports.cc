@@ -101,7 +101,8 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
   if (r.outcome == Outcome::Lost || r.outcome == Outcome::Interrupted || (r.outcome == Outcome::Cancelled && !asked)) {
     // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
     if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
-    lose(r.execution, words(r), now, turn);
+    const bool refused = r.outcome == Outcome::Lost && !r.started.is_set();
+    lose(r.execution, words(r), now, turn, refused ? r.failure : "");
     return true;
   }
   remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
@@ -180,7 +181,7 @@ void Engine::send_again_later(Draft& draft, const std::string& why, Now now) {
   head.worker = WorkerId();
 }
 
-void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn) {
+void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn, const std::string& failure) {
   const LiveJob* live = state_.job(execution.job);
   HODEI_CHECK(live != nullptr && live->head->current() == execution);
   Draft draft(*live->head);
@@ -188,7 +189,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   Execution& e = draft.execution();
   e.ended = now.wall;
   e.reason = why;
-  e.failure = "worker_lost";
+  e.failure = failure.empty() ? "worker_lost" : failure;
   turn.effects.push_back(ExecutionLost{execution});
   const bool timed_out = std::exchange(head.timeout_requested, false);
   const bool ran = head.state == JobState::Running;

@@ -98,7 +98,8 @@ class Engine {
   bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
   void interrupt(const ResultReport& r, const WorkerId& worker, Now now, Turn& turn);
-  void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
+  // `failure`: its worker's word for it, if it had one.
+  void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn, const std::string& failure = {});
   void send_again_later(Draft& draft, const std::string& why, Now now);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 

@@ -19,7 +19,8 @@ struct Exit {
   int exit_code = 0;
   int signal = 0;
   std::string failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
-                        // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled
+                        // spawn_failed, oom, disk_quota, lease_expired, worker_restarted, interrupted, cancelled,
+                        // infrastructure
   std::string message;  // for people
   WallTime started;     // not set: it never started
   WallTime ended;

@@ -72,7 +72,7 @@ void Keeper::start(const StartOrder& order, Now now) {
   if (lease_ended(now)) return refuse(order, KillReason::LeaseExpired, now);
   if (held_.size() >= config_.max_held) {
     // Not kept: the record would itself be over the limit. If the word is lost, the next Hello does not list it.
-    Exit full{.execution = order.execution, .outcome = Outcome::Lost, .failure = "spawn_failed"};
+    Exit full{.execution = order.execution, .outcome = Outcome::Lost, .failure = "infrastructure"};
     full.message = "the worker already holds " + std::to_string(held_.size()) + " executions";
     full.ended = now.wall;
     actions_.push_back(TellExited{std::move(full)});
