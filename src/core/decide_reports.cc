@@ -152,6 +152,7 @@ void Engine::retry_if_allowed(Draft& draft, const std::string& reason, Now now) 
   if (!may_retry(head)) return;
   const Duration wait = backoff_delay(head);
   head.lost_dispatches = 0;
+  draft.past.interruptions = 0;
   draft.move(JobEvent::Retry, now.wall,
              cat("attempt ", head.attempts, " of ", head.max_attempts, " ended (", reason, "); next in ",
                  wait.count() / 1000, " ms"));
@@ -220,6 +221,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     refused = true;
     send_again_later(draft, why, now);
   } else {
+    draft.past.interruptions = 0;
     draft.move(JobEvent::Lose, now.wall, why);
     head.worker = WorkerId();
   }

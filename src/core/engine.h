@@ -108,8 +108,11 @@ class Engine {
   static bool is_ending(const JobHead& job);  // its execution's end was asked for
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void return_to_queue(Draft& draft, Now now);
+  bool count_interruption(Draft& draft, Now now);  // true: as an attempt
+  void end_interrupted_too_often(Draft& draft, const std::string& why, Now now);
   void end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn);
   void evict(LiveWorker& worker, Turn& turn);
+  void interrupt_all(const LiveWorker& worker, const std::string& why, Turn& turn);
 
   // make_room.cc
   void settle(Now now, Turn& turn);  // what a decision may have set free
@@ -130,7 +133,8 @@ class Engine {
   Answer on(const DrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
-  absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;
+  absl::Status check_succession(const LiveWorker& worker, const Incarnation& who,
+                                const std::vector<std::string>& stopped, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
   void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
@@ -141,6 +145,8 @@ class Engine {
   // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
   Answer on(const WorkerStops& c, Now now, Turn& turn);
   void set_stopped(LiveWorker& worker, bool stopped, Turn& turn);
+  // What the last words of an earlier start say about an execution that was ended, or not started, by its stop.
+  void hear_of_interruption(LiveWorker& worker, ExecutionId execution, Turn& turn);
   void note_refusal(LiveWorker& worker, Now now);
   void note_start(LiveWorker& worker);
   void end_pause(LiveWorker& worker);

@@ -141,7 +141,8 @@ bool Agent::end_staged(ExecutionId execution, KillReason why, Now now) {
 // What the supervisor does for those that run: another copy may start elsewhere.
 void Agent::end_staged_without_lease(Now now) {
   if (!lease_until_.is_set() || now.mono < lease_until_) return;
-  while (!staged_.empty()) end_staged(staged_.begin()->first, KillReason::LeaseExpired, now);
+  const KillReason why = session_.stopping() ? KillReason::Stopping : KillReason::LeaseExpired;
+  while (!staged_.empty()) end_staged(staged_.begin()->first, why, now);
 }
 
 void Agent::end_preparing(Now now) {

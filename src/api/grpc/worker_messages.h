@@ -15,6 +15,8 @@ namespace hodei::api {
 
 // Whether a worker may name its lineage so. `field` is what an error is about.
 absl::Status check_lineage(const char* field, const std::string& lineage);
+absl::StatusOr<std::vector<std::string>> stopped_from(const char* field,
+                                                      const google::protobuf::RepeatedPtrField<std::string>& stopped);
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
 // What the metrics are made from; executions whose id makes no sense are left out.
 server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at);

@@ -101,7 +101,7 @@ std::string encode(const Past& past) {
   // What versions before 3 wrote ends here.
   out.u64(past.refused_by.size());
   for (const WorkerId& worker : past.refused_by) out.text(worker.str());
-  out.u64(past.shelved_transitions).i64(past.shelved_until.us);
+  out.u64(past.shelved_transitions).i64(past.shelved_until.us).u64(past.interruptions);
   return out.take();
 }
 
@@ -141,6 +141,7 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
     past->shelved_transitions = static_cast<uint32_t>(in.u64());
     past->shelved_until.us = in.i64();
   }
+  if (!in.done()) past->interruptions = static_cast<uint32_t>(in.u64());
   return past;
 }
 
