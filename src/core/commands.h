@@ -144,12 +144,14 @@ struct RegisterWorker {
   std::string lineage;  // see Incarnation; empty: none is named
   uint64_t generation = 0;
   std::string principal = {};
+  std::vector<std::string> stopped = {};  // see OpenStream
 };
 
 struct HeldExecution {
   ExecutionId execution;
   bool started = false;
   bool ended = false;
+  bool interrupted = false;  // it ended, or was not started, because its worker was stopped
 };
 
 struct OpenStream {
@@ -162,6 +164,9 @@ struct OpenStream {
   bool stopping = false;      // it was told to stop; see WorkerStops
   std::string unfit = {};     // see Heartbeat
   bool lists_active = false;  // its heartbeats list every execution that it has
+  // Earlier starts of this worker that were stopped in good order and left nothing behind that runs: what they had and
+  // is not in `held` was interrupted.
+  std::vector<std::string> stopped = {};
 };
 
 struct CloseStream {
@@ -184,12 +189,14 @@ struct Heartbeat {
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
 struct WorkerStops {
   WorkerId worker;
-  uint64_t stream = 0;
+  uint64_t stream = 0;           // 0: it said so while the store was away, and its stream is gone since
+  std::string incarnation = {};  // the one that said so; empty: whichever has the stream
 };
 struct DrainWorker {
   WorkerId worker;
   std::string reason;
   std::string principal = {};
+  bool now = false;  // what it has goes back into the queue, and that is no attempt
 };
 struct TaintWorker {
   WorkerId worker;

@@ -21,6 +21,7 @@ Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
   const auto remaining = static_cast<uint32_t>(worker->executions.size());
+  if (c.now) interrupt_all(*worker, c.reason, turn);
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{remaining};
   if (worker->state == WorkerState::Creating) {
     record_act(c.principal, {"worker.drained", c.worker.str(), c.reason}, now, turn);

@@ -101,7 +101,8 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
   if (r.outcome == Outcome::Lost || r.outcome == Outcome::Interrupted || (r.outcome == Outcome::Cancelled && !asked)) {
     // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
     if (r.started.is_set()) on_started(worker, {r.execution, r.started}, now, turn);
-    lose(r.execution, words(r), now, turn);
+    const bool refused = r.outcome == Outcome::Lost && !r.started.is_set();
+    lose(r.execution, words(r), now, turn, refused ? r.failure : "");
     return true;
   }
   // A cancel says nothing about the worker.
@@ -153,6 +154,7 @@ void Engine::retry_if_allowed(Draft& draft, const std::string& reason, Now now) 
   if (!may_retry(head)) return;
   const Duration wait = backoff_delay(head);
   head.lost_dispatches = 0;
+  draft.past.interruptions = 0;
   draft.move(JobEvent::Retry, now.wall,
              cat("attempt ", head.attempts, " of ", head.max_attempts, " ended (", reason, "); next in ",
                  wait.count() / 1000, " ms"));
@@ -182,7 +184,7 @@ void Engine::send_again_later(Draft& draft, const std::string& why, Now now) {
   head.worker = WorkerId();
 }
 
-void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn) {
+void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& turn, const std::string& failure) {
   const LiveJob* live = state_.job(execution.job);
   HODEI_CHECK(live != nullptr && live->head->current() == execution);
   Draft draft(*live->head);
@@ -190,7 +192,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   Execution& e = draft.execution();
   e.ended = now.wall;
   e.reason = why;
-  e.failure = "worker_lost";
+  e.failure = failure.empty() ? "worker_lost" : failure;
   turn.effects.push_back(ExecutionLost{execution});
   const bool timed_out = std::exchange(head.timeout_requested, false);
   const bool ran = head.state == JobState::Running;
@@ -221,6 +223,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     refused = true;
     send_again_later(draft, why, now);
   } else {
+    draft.past.interruptions = 0;
     draft.move(JobEvent::Lose, now.wall, why);
     head.worker = WorkerId();
   }

@@ -3,17 +3,20 @@
 // of jobs is not thrown at them again and again.
 #include "src/base/status.h"
 #include "src/core/engine.h"
+#include "src/core/job/draft.h"
 #include "src/core/job/retry.h"
 
 namespace hodei::core {
 
 Engine::Answer Engine::on(const WorkerStops& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (worker == nullptr || worker->stream != c.stream) {
-    return absl::AbortedError("this stream has been replaced by a newer one");
-  }
+  // One that stops does not change its mind, whichever of its streams it said so on.
+  const bool is_same =
+      worker != nullptr && (c.incarnation.empty() ? worker->stream == c.stream
+                                                  : parse_incarnation(worker->record->incarnation).id == c.incarnation);
+  if (!is_same) return absl::AbortedError("this stream has been replaced by a newer one");
   set_stopped(*worker, true, turn);
-  turn.effects.push_back(NoteStop{worker->id(), worker->stream});
+  if (c.stream != 0 && worker->stream == c.stream) turn.effects.push_back(NoteStop{worker->id(), worker->stream});
   return Done{};
 }
 
@@ -23,6 +26,32 @@ void Engine::set_stopped(LiveWorker& worker, bool stopped, Turn& turn) {
   record->stopped = stopped;
   write(PutWorker{record}, turn);
   if (stopped) making_.look_again();  // what waited for it may need a worker of its own
+}
+
+void Engine::hear_of_interruption(LiveWorker& worker, ExecutionId execution, Turn& turn) {
+  const LiveJob* live = state_.job(execution.job);
+  if (live == nullptr || live->head->current() != execution) return;
+  Draft draft(*live->head);
+  if (is_active(draft.head.state)) {
+    if (draft.head.worker != worker.id() || is_ending(draft.head)) return;
+    // Its result follows, from a start that does not stop itself.
+    const bool ran = draft.head.state == JobState::Running;
+    draft.head.requeue = Requeue::Interrupted;
+    draft.past.cancel_reason =
+        cat(ran ? "interrupted: worker " : "not started: worker ", worker.id().str(), " was stopped");
+    draft.past.reason = draft.past.cancel_reason;
+  } else {
+    // Its worker was silent for too long, so it was given up; now we know why, and that it was no attempt.
+    Execution& e = draft.execution();
+    const bool counted = draft.head.state == JobState::Pending && e.state == JobState::Pending &&
+                         e.worker == worker.id() && e.failure == "worker_lost" && e.started.is_set();
+    if (!counted) return;
+    --draft.head.attempts;
+    if (live->where != LiveJob::Where::Delayed) draft.head.not_before = {};  // it is in a lane, and stays there
+    e.failure = "interrupted";
+    e.reason = cat("interrupted: worker ", worker.id().str(), " was stopped (", e.reason, ")");
+  }
+  write(PutJob{draft.finish()}, turn);
 }
 
 // What it was sent in one go comes back in one go: that is one round, however much it was.

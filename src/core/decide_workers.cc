@@ -25,6 +25,11 @@ void keep_what_was_made(const WorkerInfo& ordered, WorkerInfo& said) {
   if (const auto pool = ordered.labels.find("pool"); pool != ordered.labels.end()) said.labels["pool"] = pool->second;
 }
 
+bool has_stopped(const std::vector<std::string>& stopped, const std::string& incarnation) {
+  const std::string id = parse_incarnation(incarnation).id;
+  return !id.empty() && std::ranges::find(stopped, id) != stopped.end();
+}
+
 }  // namespace
 
 void Engine::set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn) {
@@ -79,7 +84,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
       return absl::UnauthenticatedError("session_id: not known; register with a new token");
     }
-    RETURN_IF_ERROR(check_succession(*owner, who, false, now));
+    RETURN_IF_ERROR(check_succession(*owner, who, c.stopped, false, now));
     record->session = *c.session;
     record->used_otp = owner->record->used_otp;
     record->registered = owner->record->registered;
@@ -109,7 +114,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
               c.info.id.str()));
     }
     if (known != nullptr && known->state != WorkerState::Terminated) {
-      RETURN_IF_ERROR(check_succession(*known, who, true, now));
+      RETURN_IF_ERROR(check_succession(*known, who, c.stopped, true, now));
     }
     if (known == nullptr && state_.workers().size() >= config_.max_workers) forget_one_terminated(turn);
     if (known == nullptr && state_.workers().size() >= config_.max_workers) {
@@ -174,8 +179,10 @@ void Engine::drop_stream(LiveWorker& worker, const std::string& why, Turn& turn)
 
 // Two starts of one worker must not have executions at the same time, or a job could run twice. One that cannot prove
 // that its predecessor's have ended waits until their lease has, however it was let in.
-absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const {
+absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnation& who,
+                                      const std::vector<std::string>& stopped, bool has_token, Now now) const {
   if (speaks_for(who, parse_incarnation(worker.record->incarnation))) return absl::OkStatus();
+  if (!worker.connected && has_stopped(stopped, worker.record->incarnation)) return absl::OkStatus();
   const size_t count = worker.executions.size();
   const bool is_there = worker.connected && !worker.unhealthy;
   // A token is a person's word that this one replaces the other.
@@ -221,8 +228,9 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   RETURN_IF_ERROR(check_incarnation("hello.incarnation", c.incarnation));
   RETURN_IF_ERROR(check_incarnation("hello.lineage", c.lineage));
-  RETURN_IF_ERROR(check_succession(*worker, who, false, now));
+  RETURN_IF_ERROR(check_succession(*worker, who, c.stopped, false, now));
   if (worker->connected) drop_stream(*worker, "the worker opened a new stream", turn);
+  const bool has_followed_a_stop = has_stopped(c.stopped, worker->record->incarnation);
   worker->connected = true;
   worker->stream = c.stream;
   worker->last_seen = now.mono;
@@ -238,7 +246,7 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
     worker->refusals = 0;
     worker->paused = false;
   }
-  if (c.stopping) set_stopped(*worker, true, turn);
+  if (c.stopping || has_followed_a_stop) set_stopped(*worker, true, turn);
   if (worker->state == WorkerState::Connecting) set_worker_state(*worker, WorkerEvent::Open, turn);
   state_.roster().refresh(worker);
   reconcile(*worker, c, now, turn);
@@ -269,6 +277,7 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
       welcome.held.push_back(execution);  // how far a log is, its own worker may know
   }
   turn.effects.push_back(std::move(welcome));
+  const bool follows_a_stop = worker.record->stopped && !hello.stopping;
   const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());
   for (const ExecutionId& execution : believed) {
     const auto it = held.find(execution);
@@ -282,6 +291,10 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
       const bool timed_out = job->timeout_requested && !job->cancel_requested;
       turn.effects.push_back(CancelExecution{worker.id(), hello.stream, execution, timed_out, job->grace});
     }
+  }
+  if (!follows_a_stop) return;
+  for (const auto& [execution, h] : held) {
+    if (h->ended && h->interrupted) hear_of_interruption(worker, execution, turn);
   }
 }
 

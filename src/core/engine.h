@@ -112,7 +112,8 @@ class Engine {
   bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
   void interrupt(const ResultReport& r, const WorkerId& worker, Now now, Turn& turn);
-  void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn);
+  // `failure`: its worker's word for it, if it had one.
+  void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn, const std::string& failure = {});
   void send_again_later(Draft& draft, const std::string& why, Now now);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
@@ -121,8 +122,11 @@ class Engine {
   static bool is_ending(const JobHead& job);  // its execution's end was asked for
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void return_to_queue(Draft& draft, Now now);
+  bool count_interruption(Draft& draft, Now now);  // true: as an attempt
+  void end_interrupted_too_often(Draft& draft, const std::string& why, Now now);
   void end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn);
   void evict(LiveWorker& worker, Turn& turn);
+  void interrupt_all(const LiveWorker& worker, const std::string& why, Turn& turn);
 
   // make_room.cc
   void settle(Now now, Turn& turn);  // what a decision may have set free
@@ -140,7 +144,8 @@ class Engine {
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
-  absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;
+  absl::Status check_succession(const LiveWorker& worker, const Incarnation& who,
+                                const std::vector<std::string>& stopped, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
@@ -166,6 +171,8 @@ class Engine {
   // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
   Answer on(const WorkerStops& c, Now now, Turn& turn);
   void set_stopped(LiveWorker& worker, bool stopped, Turn& turn);
+  // What the last words of an earlier start say about an execution that was ended, or not started, by its stop.
+  void hear_of_interruption(LiveWorker& worker, ExecutionId execution, Turn& turn);
   void note_refusal(LiveWorker& worker, Now now);
   void note_start(LiveWorker& worker);
   void end_pause(LiveWorker& worker);

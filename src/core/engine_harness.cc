@@ -172,6 +172,17 @@ Hand& Hand::restarts(std::vector<HeldExecution> held) {
   return *this;
 }
 
+Hand& Hand::restarts_after_a_stop(std::vector<HeldExecution> held, bool elsewhere) {
+  const std::string before = parse_incarnation(bench_.rows.workers.at(id())->incarnation).id;
+  const uint64_t n = bench_.streams[id_] = ++bench_.numbers;
+  bench_.beating.insert(id_);
+  OpenStream hello{bench_.sessions[id_], cat("incarnation ", n), stream(), std::move(held), cat("folder-of-", id_), n};
+  if (elsewhere) hello.lineage = cat("another-folder-of-", id_);
+  hello.stopped = {"long-ago", before};
+  bench_.ask<StreamOpened>(hello);
+  return *this;
+}
+
 absl::Status Hand::appears(const Incarnation& who) {
   const uint64_t stream = ++bench_.numbers;
   const absl::Status answer =

@@ -61,9 +61,12 @@ class Hand {
   Hand& joins(WorkerOrder order);                        // token, registration, stream
   Hand& returns(std::vector<HeldExecution> held = {});   // a new stream with this hello
   Hand& restarts(std::vector<HeldExecution> held = {});  // another supervisor, on the same state folder
-  absl::Status appears(const Incarnation& who);          // opens a stream with its session, holding nothing
-  Hand& stops();                                         // it was told to, and says so
-  Hand& closes();                                        // its stream ends
+  // Another start of its supervisor, whose predecessor left last words: it was stopped in good order. Elsewhere: after
+  // a reboot of its machine.
+  Hand& restarts_after_a_stop(std::vector<HeldExecution> held = {}, bool elsewhere = false);
+  absl::Status appears(const Incarnation& who);  // opens a stream with its session, holding nothing
+  Hand& stops();                                 // it was told to, and says so
+  Hand& closes();                                // its stream ends
   Hand& starts(JobId job);
   Hand& takes(JobId job);  // it was sent the job, and starts it
   Hand& finishes(JobId job, Outcome outcome = Outcome::Succeeded);

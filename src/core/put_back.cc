@@ -3,6 +3,7 @@
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
+#include "src/core/job/retry.h"
 #include "src/core/placement/rules/taints.h"
 
 namespace hodei::core {
@@ -25,6 +26,9 @@ void Engine::put_back(const JobHead& job, Requeue kind, const std::string& why, 
 
 void Engine::return_to_queue(Draft& draft, Now now) {
   JobHead& head = draft.head;
+  if (head.requeue == Requeue::Interrupted && count_interruption(draft, now)) {
+    return end_interrupted_too_often(draft, std::exchange(draft.past.cancel_reason, {}), now);
+  }
   // It did not use up an attempt: it was not let finish.
   if (head.state == JobState::Running) --head.attempts;
   Execution& e = draft.execution();
@@ -36,6 +40,34 @@ void Engine::return_to_queue(Draft& draft, Now now) {
   draft.move(JobEvent::Preempt, now.wall, std::exchange(draft.past.cancel_reason, {}));
   head.requeue = Requeue::No;
   head.worker = WorkerId();
+}
+
+bool Engine::count_interruption(Draft& draft, Now now) {
+  uint32_t& times = draft.past.interruptions;
+  const WallTime since = draft.execution().scheduled;
+  times = since.is_set() && now.wall - since >= kLongRun ? 1 : times + 1;
+  const Duration wait = interruption_delay(times);
+  if (wait > Duration(0)) draft.head.not_before = now.wall + wait;
+  return times > kUncountedInterruptions && draft.head.state == JobState::Running;
+}
+
+// Stopped again and again while they ran this job: the job itself may do it, and must not go on for ever.
+void Engine::end_interrupted_too_often(Draft& draft, const std::string& why, Now now) {
+  JobHead& head = draft.head;
+  Execution& e = draft.execution();
+  const std::string words = cat(why, "; interrupted ", draft.past.interruptions,
+                                " times in a row, which counts as attempt ", head.attempts, " of ", head.max_attempts);
+  e.reason = words;
+  e.failure = "interrupted";
+  const bool again = may_retry(head);
+  draft.move(again ? JobEvent::Lose : JobEvent::Fail, now.wall, words);
+  e.state = head.state;
+  head.requeue = Requeue::No;
+  if (again) {
+    head.worker = WorkerId();
+  } else {
+    draft.past.failure = "interrupted";
+  }
 }
 
 void Engine::end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn) {
@@ -62,6 +94,15 @@ void Engine::evict(LiveWorker& worker, Turn& turn) {
                turn);
       break;
     }
+  }
+}
+
+void Engine::interrupt_all(const LiveWorker& worker, const std::string& why, Turn& turn) {
+  const std::vector<ExecutionId> executions(worker.executions.begin(), worker.executions.end());
+  for (const ExecutionId& execution : executions) {
+    const JobHead& job = *state_.job(execution.job)->head;
+    if (is_ending(job)) continue;
+    put_back(job, Requeue::Interrupted, cat("interrupted: worker ", worker.id().str(), " is being ended: ", why), turn);
   }
 }
 

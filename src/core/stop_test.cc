@@ -161,6 +161,20 @@ TEST(UnstartedDispatch, WaitsLongerEachTimeAndNeverEndsTheJob) {
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
 }
 
+TEST(UnstartedDispatch, SaysWhatItsWorkerLacks) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job().attempts(1));
+  Report full = ended(bench.current(job), Outcome::Lost);
+  full.results[0].failure = "infrastructure";
+  full.results[0].message = "making work/7: No space left on device";
+  ASSERT_TRUE(worker.reports(full).ok());
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  EXPECT_EQ(bench.job(job).attempts, 0u);
+  EXPECT_EQ(bench.job(job).past->executions.back().failure, "infrastructure");
+  EXPECT_THAT(bench.job(job).past->reason, testing::HasSubstr("No space left on device; it had not started"));
+}
+
 TEST(UnstartedDispatch, IsForgottenWhenTheJobStarts) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();

@@ -26,7 +26,8 @@ namespace {
 
 constexpr int kCannotStart = 1;
 constexpr Duration kEndWorkers = 10s;
-constexpr Duration kPastGrace = 15s;  // for jobs that were told to end, and for their last output
+constexpr Duration kLookEvery = 200ms;  // at workers that stop
+constexpr Duration kPastGrace = 15s;    // for jobs that were told to end, and for their last output
 
 // Words for the person at the terminal; what happens later goes to the journal.
 void say(const std::string& line) { fmt::print(stderr, "hodei: {}\n", printable_lines(line)); }
@@ -106,7 +107,7 @@ std::string address_for_workers(const cli::ServerOptions& options, int port) {
 
 // Ends what was opened, the doors before what stands behind them; also of a server that was opened half way.
 void close(Running& running) {
-  if (running.host != nullptr) running.host->set_serving(false);
+  if (running.host != nullptr) running.host->leave();
   if (running.server != nullptr) running.server->begin_stop();
   if (running.host != nullptr) running.host->stop();
   if (running.http != nullptr) running.http->stop();
@@ -159,43 +160,84 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
   }
 }
 
-// Executions that a worker holds, as the engine knows.
-int64_t executions_of(server::Server& server, const std::string& worker) {
-  std::promise<int64_t> count;
-  server.loop().post(core::Question(core::DescribeWorkers{worker, true}), [&count](absl::StatusOr<core::Reply> reply) {
+// A worker that is to be ended with the server, and how many executions the engine knows it to have.
+struct Leaving {
+  WorkerId id;
+  bool made = false;  // by a provider
+  int64_t executions = 0;
+};
+
+// The worker of `hodei dev` itself, and those that providers made for it. Workers that somebody joined stay.
+std::vector<Leaving> leaving_workers(server::Server& server) {
+  std::promise<std::vector<Leaving>> found;
+  server.loop().post(core::Question(core::DescribeWorkers{"", false}), [&found](absl::StatusOr<core::Reply> reply) {
+    std::vector<Leaving> all;
     const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
-    count.set_value(
-        views == nullptr || views->workers.empty() ? 0 : static_cast<int64_t>(views->workers[0].executions.size()));
+    for (const core::WorkerView& view : views == nullptr ? std::vector<core::WorkerView>() : views->workers) {
+      const core::WorkerInfo& info = view.record->info;
+      if (info.made || info.id.str() == kDevWorkerId) {
+        all.push_back({info.id, info.made.has_value(), static_cast<int64_t>(view.executions.size())});
+      }
+    }
+    found.set_value(std::move(all));
   });
-  return count.get_future().get();
+  return found.get_future().get();
+}
+
+int64_t executions_of(const std::vector<Leaving>& workers, bool only_made = false) {
+  int64_t sum = 0;
+  for (const Leaving& worker : workers) sum += worker.made || !only_made ? worker.executions : 0;
+  return sum;
+}
+
+void drain_made(server::Server& server, const std::vector<Leaving>& workers, bool now) {
+  for (const Leaving& worker : workers) {
+    if (worker.made) server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", "server", now}, nullptr);
+  }
 }
 
 std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job" : " jobs"); }
 
-// The worker drains while the server still stands beside it: what never started waits for the next start, what runs may
+// Workers drain while the server still stands beside them: what never started waits for the next start, what runs may
 // end within the grace time and is put back into the queue when it does not.
-void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
+void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
+  server::Server& server = *running.server;
   const SystemClock clock;
-  const MonoTime limit = clock.now().mono + grace + kPastGrace;
-  const int64_t count = executions_of(*running.server, kDevWorkerId);
+  const MonoTime grace_ends = clock.now().mono + grace;
+  const MonoTime limit = grace_ends + kPastGrace;
+  // First: nobody is to make workers for what those that stop give back.
+  server.provisioner().make_no_more();
+  std::vector<Leaving> workers = leaving_workers(server);
+  const int64_t count = executions_of(workers);
   if (count == 0) say("stopping");
   if (count > 0) {
     say(cat("stopping: ", jobs_in_words(count), " may end within ", grace.count() / 1'000'000,
             " s; what does not will run again at the next start (Ctrl-C again: do not wait)"));
   }
   worker.tell_to_stop();
+  drain_made(server, workers, false);
+  bool hurry = false;
   MonoTime next_tick = clock.now().mono + 1s;
-  while (!worker.is_gone() && clock.now().mono < limit) {
+  MonoTime next_look{0};
+  while (clock.now().mono < limit) {
     if (signals.wait(20ms)) {
-      if (const int64_t left = executions_of(*running.server, kDevWorkerId); left > 0)
+      hurry = true;
+      if (const int64_t left = executions_of(leaving_workers(server)); left > 0)
         say(cat("ending ", jobs_in_words(left), " now"));
       worker.tell_to_stop();
     }
+    if (clock.now().mono < next_look) continue;
+    next_look = clock.now().mono + kLookEvery;
+    workers = leaving_workers(server);
+    const bool made_may_go_on = executions_of(workers, true) > 0 && !hurry && clock.now().mono < grace_ends;
+    if (worker.is_gone() && !made_may_go_on) break;
     if (clock.now().mono < next_tick) continue;
     next_tick = clock.now().mono + 1s;
-    running.server->tick();
+    server.tick();
   }
   if (!worker.is_gone()) worker.end_now();
+  drain_made(server, workers, true);
+  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
 }
 
 }  // namespace
@@ -230,9 +272,7 @@ int run_dev(const cli::DevOptions& options) {
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
   say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
   run_until_stopped(*running, signals, keep_worker);
-  // First: nobody is to make workers for what the one that stops gives back.
-  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
-  stop_worker(*running, *worker, options.agent.stop_grace, signals);
+  stop_workers(*running, *worker, options.agent.stop_grace, signals);
   say("shutting down");
   close(*running);
   return 0;

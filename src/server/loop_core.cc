@@ -4,6 +4,7 @@
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/core/worker/incarnation.h"
 
 namespace hodei::server {
 namespace {
@@ -85,6 +86,7 @@ void LoopCore::revoke_streams(const core::Turn& turn) {
 std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   const Now now = clock_.now();
   if (engine_ == nullptr && !recover(now)) {
+    remember_stops(commands);
     for (Waiting& w : commands) {
       if (w.reply) w.reply(away(trouble_));
     }
@@ -94,6 +96,9 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   std::vector<absl::StatusOr<core::Reply>> replies;
   note_stall(now, turn);
   collect_heartbeats(now, turn);
+  for (const auto& [worker, incarnation] : unstored_stops_) {
+    engine_->decide(core::WorkerStops{worker, 0, incarnation}, now, turn).IgnoreError();
+  }
   std::vector<Waiting> left = decide(commands, replies, now, turn);
   if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
@@ -102,12 +107,14 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   if (!turn.writes.empty()) {
     const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
     if (!done.ok()) {
+      remember_stops(turn);
       commit_failed(done, commands);
       return left;
     }
     ++batch_;
     ++commits_;
   }
+  unstored_stops_.clear();
   outlet_.carry_out(turn, epoch_);
   for (size_t i = 0; i < commands.size(); ++i) {
     if (commands[i].reply) commands[i].reply(std::move(replies[i]));
@@ -116,6 +123,28 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   last_turn_ = after.mono - now.mono;
   expected_ = std::max(engine_->next_wakeup(), after.mono);  // a long turn is counted by its length alone
   return left;
+}
+
+// Of what was decided and is not stored.
+void LoopCore::remember_stops(const core::Turn& turn) {
+  for (const core::Write& write : turn.writes) {
+    const auto* put = std::get_if<core::PutWorker>(&write);
+    if (put == nullptr) continue;
+    const core::WorkerRecord& record = *put->worker;
+    if (record.stopped) {
+      unstored_stops_[record.info.id] = core::parse_incarnation(record.incarnation).id;
+    } else {
+      unstored_stops_.erase(record.info.id);
+    }
+  }
+}
+
+// Of what could not even be decided.
+void LoopCore::remember_stops(const std::vector<Waiting>& commands) {
+  for (const Waiting& waiting : commands) {
+    const auto* stops = std::get_if<core::WorkerStops>(&waiting.command);
+    if (stops != nullptr && !stops->incarnation.empty()) unstored_stops_[stops->worker] = stops->incarnation;
+  }
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {

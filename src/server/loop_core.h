@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -74,6 +75,8 @@ class LoopCore {
                               Now now, core::Turn& turn);
   void revoke_streams(const core::Turn& turn);
   void commit_failed(const absl::Status& why, std::vector<Waiting>& commands);
+  void remember_stops(const core::Turn& turn);
+  void remember_stops(const std::vector<Waiting>& commands);
 
   store::Store& store_;
   const Clock& clock_;
@@ -86,6 +89,9 @@ class LoopCore {
   uint64_t batch_ = 0;
   uint64_t commits_ = 0;
   bool deposed_ = false;
+  // Workers that said that they stop while that could not be stored, and the incarnations that did. They may be gone
+  // when the store is back. At most one for each worker that is known.
+  std::map<WorkerId, std::string> unstored_stops_;
   absl::Status trouble_;
   MonoTime expected_ = kNever;  // when the next turn was due
   Duration last_turn_{0};

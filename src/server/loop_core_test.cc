@@ -164,6 +164,26 @@ TEST_F(LoopCoreTest, AnswersUnavailableUntilTheStoreIsBack) {
   EXPECT_TRUE(submit().ok());
 }
 
+TEST_F(LoopCoreTest, RemembersAStopThatItCouldNotStore) {
+  open_worker();
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  EXPECT_FALSE(ask(core::WorkerStops{WorkerId("w1"), 1, "i"}).ok());
+  ASSERT_TRUE(ask(core::Question(core::DescribeQueue{})).ok());
+  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->record->stopped);
+}
+
+TEST_F(LoopCoreTest, RemembersAStopThatItHeardWhileTheStoreWasAway) {
+  open_worker();
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  store_.away = true;
+  EXPECT_FALSE(submit().ok());
+  EXPECT_FALSE(ask(core::WorkerStops{WorkerId("w1"), 1, "i"}).ok());
+  store_.away = false;
+  clock_.advance(1s);
+  ASSERT_TRUE(ask(core::Question(core::DescribeQueue{})).ok());
+  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->record->stopped);
+}
+
 TEST_F(LoopCoreTest, SaysWhatIsFullWhenTheDiskIs) {
   store_.memory.fail_next_commit(CommitFault::DiskFull);
   const absl::Status status = submit().status();

@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/worker/agent.h"
 #include "src/worker/journal.h"
+#include "src/worker/shortage.h"
 #include "src/worker/state_folder.h"
 
 namespace hodei::worker {
@@ -100,7 +101,10 @@ void Agent::inputs_are_there(ExecutionId execution, const absl::Status& result, 
   staged_.erase(execution);
   if (!result.ok()) {
     pump_.ended(execution, 0);
-    return session_.exited(artifact_error({.execution = execution, .ended = now.wall}, result));
+    Exit exit = is_shortage(result) ? not_started_here(std::string(result.message())) : artifact_error({}, result);
+    exit.execution = execution;
+    exit.ended = now.wall;
+    return session_.exited(exit);
   }
   Keepsake& kept = kept_.at(execution);
   kept.prepared = now.wall;
@@ -137,7 +141,8 @@ bool Agent::end_staged(ExecutionId execution, KillReason why, Now now) {
 // What the supervisor does for those that run: another copy may start elsewhere.
 void Agent::end_staged_without_lease(Now now) {
   if (!lease_until_.is_set() || now.mono < lease_until_) return;
-  while (!staged_.empty()) end_staged(staged_.begin()->first, KillReason::LeaseExpired, now);
+  const KillReason why = session_.stopping() ? KillReason::Stopping : KillReason::LeaseExpired;
+  while (!staged_.empty()) end_staged(staged_.begin()->first, why, now);
 }
 
 void Agent::end_preparing(Now now) {

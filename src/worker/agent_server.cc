@@ -147,13 +147,15 @@ void Agent::act(Connect&, Now now) {
   request.set_incarnation(attach_->incarnation);
   request.set_lineage(attach_->lineage);
   request.set_generation(attach_->generation);
+  request.mutable_stopped()->Assign(attach_->stopped.begin(), attach_->stopped.end());
   request.set_protocol_min(1);
   request.set_protocol_max(1);
   link_.connect(attach_->options.servers[next_server_++ % attach_->options.servers.size()], request);
 }
 
 void Agent::act(SendHello& hello, Now) {
-  put_hello(hello, session_id_, {attach_->incarnation, attach_->lineage, attach_->generation}, outgoing_);
+  put_hello(hello, session_id_, {attach_->incarnation, attach_->lineage, attach_->generation, attach_->stopped},
+            outgoing_);
   outgoing_.mutable_hello()->set_status(status_of(attach_->options.state_dir));
   has_outgoing_ = true;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "src/base/status.h"
+#include "src/worker/shortage.h"
 #include "src/worker/small_files.h"
 
 namespace hodei::worker {
@@ -38,13 +39,9 @@ void ExecutionHost::spawn(ExecutionId execution, Now now) {
   free_indexes_.pop_back();
   by_index_[running.index] = &running;
 
+  // There is no place for it here, whatever it is: that is not the job's fault.
   const auto give_up = [&](const absl::Status& why) {
-    fail_to_spawn(running,
-                  {.outcome = Outcome::Failed,
-                   .exit_code = 126,
-                   .failure = "spawn_failed",
-                   .message = std::string(why.message())},
-                  now);
+    fail_to_spawn(running, not_started_here(std::string(why.message())), now);
   };
   auto place = take_place(needs_group(offered_->second.limits, parts_.groups));
   if (!place.ok()) return give_up(place.status());

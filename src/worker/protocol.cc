@@ -2,37 +2,12 @@
 
 #include "src/base/codec.h"
 #include "src/base/status.h"
+#include "src/worker/exit_codec.h"
 
 namespace hodei::worker::protocol {
 namespace {
 
-void put(Encoder& out, ExecutionId id) { out.u64(number(id.job)).u64(id.number); }
-ExecutionId get_execution(Decoder& in) {
-  const JobId job{in.u64()};
-  return {job, static_cast<uint32_t>(in.u64())};
-}
-
-void put(Encoder& out, const Exit& exit) {
-  put(out, exit.execution);
-  out.u64(static_cast<uint64_t>(exit.outcome)).i64(exit.exit_code).i64(exit.signal);
-  out.text(exit.failure).text(exit.message).i64(exit.started.us).i64(exit.ended.us);
-  out.i64(exit.log_bytes);
-  put(out, exit.facts);
-}
-Exit get_exit(Decoder& in) {
-  Exit exit;
-  exit.execution = get_execution(in);
-  exit.outcome = static_cast<Outcome>(in.u64());
-  exit.exit_code = static_cast<int>(in.i64());
-  exit.signal = static_cast<int>(in.i64());
-  exit.failure = in.text();
-  exit.message = in.text();
-  exit.started.us = in.i64();
-  exit.ended.us = in.i64();
-  exit.log_bytes = in.i64();
-  exit.facts = get_run_facts(in);
-  return exit;
-}
+using worker::put;  // of executions and their ends
 
 void put(Encoder& out, const WorkerOptions& o) {
   put(out, o.servers);
@@ -164,6 +139,7 @@ void body(Encoder& out, const Attach& m) {
     out.text(h.keepsake).u64(h.has_input).i64(h.input_at);
   }
   out.text(m.job_socket).text(m.job_socket_secret).text(m.lineage).u64(m.generation);
+  put(out, m.stopped);  // what earlier supervisors send ends before it
 }
 void body(Encoder& out, const RingShared& m) { out.u64(m.ring); }
 void body(Encoder& out, const Started& m) {
@@ -235,6 +211,7 @@ Attach get_attach(Decoder& in) {
   m.job_socket_secret = in.text();
   m.lineage = in.text();
   m.generation = in.u64();
+  if (!in.done()) m.stopped = get_text_list(in);
   return m;
 }
 

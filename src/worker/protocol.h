@@ -36,8 +36,9 @@ struct Attach {
   std::string mark;        // HODEI_WORKER_MARK of all its processes
   WorkerOptions options;
   std::vector<HeldRing> held;
-  std::string job_socket;         // where jobs report; empty: nowhere
-  std::string job_socket_secret;  // what their keys are made from
+  std::string job_socket;            // where jobs report; empty: nowhere
+  std::string job_socket_secret;     // what their keys are made from
+  std::vector<std::string> stopped;  // see LastWords
 };
 struct RingShared {
   uint64_t ring = 0;

@@ -12,6 +12,7 @@
 
 #include "src/base/status.h"
 #include "src/worker/fd.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -118,7 +119,7 @@ int refuse_all(scmp_filter_ctx filter) {
 }
 
 absl::StatusOr<std::vector<sock_filter>> compile() {
-  const auto failure = [](int error) { return absl::ErrnoToStatus(-error, "making the filter of system calls"); };
+  const auto failure = [](int error) { return errno_status(-error, "making the filter of system calls"); };
   const std::unique_ptr<void, void (*)(void*)> filter(seccomp_init(SCMP_ACT_ALLOW), seccomp_release);
   if (!filter) return absl::InternalError("libseccomp cannot make a filter");
 #if defined(__x86_64__)
@@ -132,7 +133,7 @@ absl::StatusOr<std::vector<sock_filter>> compile() {
   const off_t size = lseek(file.get(), 0, SEEK_END);
   std::vector<sock_filter> program(static_cast<size_t>(size) / sizeof(sock_filter));
   if (pread(file.get(), program.data(), static_cast<size_t>(size), 0) != size) {
-    return absl::ErrnoToStatus(errno, "reading the filter of system calls");
+    return errno_status(errno, "reading the filter of system calls");
   }
   return program;
 }

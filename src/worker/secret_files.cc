@@ -16,6 +16,7 @@
 #include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/fd.h"
+#include "src/worker/shortage.h"
 #include "src/worker/small_files.h"
 
 namespace hodei::worker {
@@ -61,7 +62,7 @@ OpenPlace open_place(const std::string& folder) {
 }
 
 absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
-  if (mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0) return absl::ErrnoToStatus(errno, "making " + folder);
+  if (mkdirat(place.parent.get(), place.name.c_str(), 0700) != 0) return errno_status(errno, "making " + folder);
   if (is_in_memory_folder(folder)) return absl::OkStatus();
   const std::string path = place.path(folder);
   for (const char* options : {kNeverSwapped, kOptions}) {  // older kernels do not know the first
@@ -69,6 +70,7 @@ absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
   }
   const int why = errno;
   unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR);
+  if (is_shortage(why)) return errno_status(why, "secret_files: mounting a tmpfs");
   return absl::PermissionDeniedError(
       cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
           "), and secrets are never written to a disk; run the worker as root, or let the job "
@@ -78,15 +80,16 @@ absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
 absl::Status write_secret(int folder, const Program::File& file, uid_t owner) {
   const Fd fd(openat(folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
   const std::string& content = file.content;
+  if (fd.is_open()) errno = ENOSPC;  // what a write that is cut short means
   const bool written = fd.is_open() &&
                        write(fd.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
                        fchown(fd.get(), owner, static_cast<gid_t>(-1)) == 0;
-  return written ? absl::OkStatus() : absl::ErrnoToStatus(errno, "secret_files: writing " + file.name);
+  return written ? absl::OkStatus() : errno_status(errno, "secret_files: writing " + file.name);
 }
 
 absl::Status fill(const OpenPlace& place, const std::vector<Program::File>& files, uid_t owner) {
   const Fd tmpfs(openat(place.parent.get(), place.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!tmpfs.is_open()) return absl::ErrnoToStatus(errno, "secret_files: opening the tmpfs");
+  if (!tmpfs.is_open()) return errno_status(errno, "secret_files: opening the tmpfs");
   for (const Program::File& file : files) RETURN_IF_ERROR(write_secret(tmpfs.get(), file, owner));
   if (fchown(tmpfs.get(), owner, static_cast<gid_t>(-1)) != 0)
     return absl::ErrnoToStatus(errno, "secret_files: giving the tmpfs");
@@ -113,7 +116,7 @@ bool can_keep_secret_files() {
 
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner) {
   const OpenPlace place = open_place(folder);
-  if (!place.parent.is_open()) return absl::ErrnoToStatus(errno, "opening the folder of " + folder);
+  if (!place.parent.is_open()) return errno_status(errno, "opening the folder of " + folder);
   RETURN_IF_ERROR(mount_tmpfs(folder, place));
   const absl::Status filled = fill(place, files, owner);
   if (!filled.ok()) drop_secret_files(folder);

@@ -13,6 +13,7 @@
 #include "src/worker/child_process.h"
 #include "src/worker/sandbox.h"
 #include "src/worker/secret_files.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -23,6 +24,15 @@ Exit spawn_failed(std::string message) {
 
 Exit secret_error(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "secret_error", .message = std::move(message)};
+}
+
+// By its cause: what the machine lacks is not the job's fault.
+Exit failed_by(int error, std::string message) {
+  return is_shortage(error) ? not_started_here(std::move(message)) : spawn_failed(std::move(message));
+}
+
+Exit failed_by(const absl::Status& why, Exit (*otherwise)(std::string message)) {
+  return is_shortage(why) ? not_started_here(std::string(why.message())) : otherwise(std::string(why.message()));
 }
 
 Exit impossible(const Program& program) {
@@ -39,21 +49,23 @@ Exit not_permitted(std::string message) {
   return {.outcome = Outcome::Failed, .exit_code = 126, .failure = "permission_denied", .message = std::move(message)};
 }
 
-Exit explain(const Trouble& trouble, const std::string& name, const std::string& working_dir) {
+Exit explain(const Trouble& trouble, const std::string& name, const std::string& working_dir, bool has_memory_limit) {
   const int error = trouble.error;
   const std::string why = strerror(error);
   switch (trouble.stage) {
     case Stage::Sandbox:
-      return spawn_failed(cat("sandbox: ", static_cast<const char*>(trouble.step), ": ", why,
-                              "; run the worker as root, or leave this part of the sandbox out"));
-    case Stage::Limit: return spawn_failed(cat("resources.memory_mb: RLIMIT_DATA cannot be set: ", why));
-    case Stage::Folder: return spawn_failed(cat("working_dir ", working_dir, ": ", why));
+      return failed_by(error, cat("sandbox: ", static_cast<const char*>(trouble.step), ": ", why,
+                                  "; run the worker as root, or leave this part of the sandbox out"));
+    case Stage::Limit: return failed_by(error, cat("resources.memory_mb: RLIMIT_DATA cannot be set: ", why));
+    case Stage::Folder: return failed_by(error, cat("working_dir ", working_dir, ": ", why));
     case Stage::Exec:
       if (error == ENOENT) return not_found(cat(name, ": not found, or the interpreter in its first line is missing"));
       if (error == EACCES || error == EPERM) return not_permitted(cat(name, ": ", why));
-      return spawn_failed(cat(name, ": ", why));
-    case Stage::Join: return spawn_failed(cat("could not enter the execution's cgroup: ", why));
-    default: return spawn_failed(cat("could not start a process: ", why));
+      // Its own limit may be what it meets.
+      if (error == ENOMEM && has_memory_limit) return spawn_failed(cat(name, ": ", why));
+      return failed_by(error, cat(name, ": ", why));
+    case Stage::Join: return not_started_here(cat("could not enter the execution's cgroup: ", why));
+    default: return failed_by(error, cat("could not start a process: ", why));
   }
 }
 
@@ -85,13 +97,13 @@ absl::Status write_new_file(int folder, const Program::File& file) {
     done += static_cast<size_t>(wrote);
   }
   if (fd.is_open() && done == file.content.size()) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, "writing " + file.name);
+  return errno_status(errno, "writing " + file.name);
 }
 
 absl::Status write_files(const Program& program, const SpawnPlace& place, const Sandbox* sandbox) {
   if (program.files.empty() && sandbox == nullptr) return absl::OkStatus();
   const Fd folder(open(place.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder.is_open()) return absl::ErrnoToStatus(errno, "opening " + place.folder);
+  if (!folder.is_open()) return errno_status(errno, "opening " + place.folder);
   for (const Program::File& file : program.files) {
     RETURN_IF_ERROR(write_new_file(folder.get(), file));
     if (sandbox != nullptr) RETURN_IF_ERROR(sandbox->give(folder.get(), file.name));
@@ -111,12 +123,12 @@ int open_null() {
 // All of it at once, whoever reads it and when: a file in memory that nobody can change or find by a name.
 absl::StatusOr<Fd> input_of(const Program& program) {
   Fd fd(memfd_create("hodei-input", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.is_open()) return absl::ErrnoToStatus(errno, "memfd_create for the job's input");
+  if (!fd.is_open()) return errno_status(errno, "memfd_create for the job's input");
   size_t done = 0;
   while (done < program.input.size()) {
     const ssize_t wrote =
         pwrite(fd.get(), program.input.data() + done, program.input.size() - done, static_cast<off_t>(done));
-    if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing the job's input");
+    if (wrote <= 0) return errno_status(errno, "writing the job's input");
     done += static_cast<size_t>(wrote);
   }
   if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
@@ -174,17 +186,17 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   std::optional<Sandbox> sandbox;
   if (program.sandbox.enabled) {
     absl::StatusOr<Sandbox> prepared = Sandbox::prepare(program.sandbox, place.folder);
-    if (!prepared.ok()) return spawn_failed(std::string(prepared.status().message()));
+    if (!prepared.ok()) return failed_by(prepared.status(), spawn_failed);
     sandbox.emplace(std::move(*prepared));
   }
   if (absl::Status written = write_files(program, place, sandbox ? &*sandbox : nullptr); !written.ok()) {
-    return spawn_failed(std::string(written.message()));
+    return failed_by(written, spawn_failed);
   }
   if (!program.secret_files.empty()) {
     const std::string secrets = secrets_folder(place.folder);
     if (absl::Status put = put_secret_files(secrets, program.secret_files, sandbox ? sandbox->uid() : geteuid());
         !put.ok()) {
-      return secret_error(std::string(put.message()));
+      return failed_by(put, secret_error);
     }
     env.push_back(cat("HODEI_SECRETS=", secrets));
   }
@@ -197,15 +209,15 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
   } else if (!program.input.empty()) {
     absl::StatusOr<Fd> made = input_of(program);
-    if (!made.ok()) return secret_error(std::string(made.status().message()));
+    if (!made.ok()) return failed_by(made.status(), secret_error);
     input = std::move(*made);
   }
 
   int out[2], err[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
+  if (pipe2(out, O_CLOEXEC) != 0) return failed_by(errno, cat("could not make a pipe: ", strerror(errno)));
   Spawned spawned{.pid = 0, .out = Fd(out[0]), .err = {}, .in = std::move(input_end)};
   const Fd child_out(out[1]);
-  if (pipe2(err, O_CLOEXEC) != 0) return spawn_failed(cat("could not make a pipe: ", strerror(errno)));
+  if (pipe2(err, O_CLOEXEC) != 0) return failed_by(errno, cat("could not make a pipe: ", strerror(errno)));
   spawned.err = Fd(err[0]);
   const Fd child_err(err[1]);
   fcntl(out[0], F_SETFL, O_NONBLOCK);
@@ -225,7 +237,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   std::optional<SharedTrouble> shared;
   Child child;
   child.trouble = sandbox ? shared.emplace().get() : &own;
-  if (child.trouble == nullptr) return spawn_failed(cat("could not map memory: ", strerror(errno)));
+  if (child.trouble == nullptr) return failed_by(errno, cat("could not map memory: ", strerror(errno)));
   const std::vector<char*> path_pointers = pointers(*found);
   child.paths = path_pointers.data();
   child.argv = argv_pointers.data();
@@ -233,7 +245,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.working_dir = working_dir.c_str();
   thread_local LentFds lent;
   if (!lent.lend(input.is_open() ? input.get() : null_input(), child_out.get(), child_err.get())) {
-    return spawn_failed(cat("could not copy descriptors: ", strerror(errno)));
+    return failed_by(errno, cat("could not copy descriptors: ", strerror(errno)));
   }
   child.fds = &lent;
   child.join_files = join_files.data();
@@ -243,7 +255,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   spawned.pid = start_child(child, place.enclosure->birth_cgroup());
   lent.take_back();
   // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
-  if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir);
+  if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir, place.data_limit > 0);
   return spawned;
 }
 

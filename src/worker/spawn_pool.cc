@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 #include "src/worker/secret_files.h"
+#include "src/worker/shortage.h"
 
 extern char** environ;
 
@@ -23,10 +24,7 @@ absl::Status set_limits(const SpawnOrder& order) {
 
 // Rather not at all than without its limits.
 SpawnResult not_limited(const absl::Status& why) {
-  return Exit{.outcome = Outcome::Failed,
-              .exit_code = 126,
-              .failure = "spawn_failed",
-              .message = cat("resources: the limits cannot be set: ", std::string(why.message()))};
+  return not_started_here(cat("resources: the limits cannot be set: ", std::string(why.message())));
 }
 
 }  // namespace

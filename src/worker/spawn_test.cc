@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -263,6 +264,28 @@ TEST_P(SpawnTest, SaysWhyAProgramCannotBeStarted) {
   impossible.impossible = "the spec makes no sense";
   EXPECT_EQ(std::get<Exit>(run(impossible)).message, "the spec makes no sense");
   reap_all();
+}
+
+TEST_P(SpawnTest, WhatTheMachineLacksIsNotTheJobsFault) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  SpawnResult result = run(a_program({"/bin/true"}));
+  Program with_input = a_program({"/bin/true"});
+  with_input.input = "x";
+  SpawnResult other = run(with_input);
+  Program with_file = a_program({"/bin/true"});
+  with_file.files = {{"script", "x"}};
+  SpawnResult third = run(with_file);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const SpawnResult* each : {&result, &other, &third}) {
+    const Exit& exit = std::get<Exit>(*each);
+    EXPECT_EQ(exit.outcome, Outcome::Lost) << exit.message;
+    EXPECT_EQ(exit.failure, "infrastructure");
+    EXPECT_FALSE(exit.started.is_set());
+    EXPECT_NE(exit.message.find("Too many open files"), std::string::npos) << exit.message;
+  }
 }
 
 TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {

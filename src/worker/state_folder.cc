@@ -108,6 +108,32 @@ absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wan
   return id;
 }
 
+std::string StateFolder::last_words() const {
+  std::ifstream in(path_ + "/last_words", std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return in ? text.str() : std::string();
+}
+
+absl::Status StateFolder::store_last_words(const std::string& bytes) {
+  const std::string path = path_ + "/last_words";
+  const std::string fresh = path + ".new";
+  const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  bool written = fd.is_open();
+  for (size_t done = 0; written && done < bytes.size();) {
+    const ssize_t wrote = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
+    written = wrote > 0;
+    done += static_cast<size_t>(std::max<ssize_t>(wrote, 0));
+  }
+  const Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (written && fsync(fd.get()) == 0 && rename(fresh.c_str(), path.c_str()) == 0 && fsync(folder.get()) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, "writing " + path);
+}
+
+void StateFolder::drop_last_words() { unlink((path_ + "/last_words").c_str()); }
+
 void StateFolder::note_agent(int64_t pid) {
   if (pid == 0) {
     unlink((path_ + "/agent.pid").c_str());

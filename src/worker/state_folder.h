@@ -7,6 +7,7 @@
 //   incarnation      random, new at each start of a supervisor
 //   lineage          random, the place it stands for, and how many supervisors were started there; new in another place
 //   session          the session id from the last registration (0600)
+//   last_words       of a supervisor that was stopped: see LastWords
 //   work/            private folders of executions
 //   stage/           those of executions with artifacts, made and removed by the agent
 #pragma once
@@ -36,6 +37,9 @@ class StateFolder {
   uint64_t generation() const { return generation_; }
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
+  std::string last_words() const;
+  absl::Status store_last_words(const std::string& bytes);  // durable when it returns
+  void drop_last_words();
   void note_agent(int64_t pid);  // 0: none
   bool is_there() const;         // the folder that was opened; false: it was removed or replaced
   std::string work() const { return path_ + "/work"; }

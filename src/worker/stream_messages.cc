@@ -28,11 +28,13 @@ void put_hello(const SendHello& hello, const std::string& session_id, const Star
   message.set_stopping(hello.stopping);
   message.set_has_log_window(true);
   message.set_lists_active(true);
+  message.mutable_stopped()->Assign(self.stopped.begin(), self.stopped.end());
   for (const Held& held : hello.held) {
     v1::HeldExecution& each = *message.add_held();
     each.set_execution_id(to_string(held.execution));
     each.set_started(held.started);
     each.set_ended(held.ended);
+    each.set_interrupted(held.ended && held.exit.outcome == Outcome::Interrupted);
   }
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "hodei/v1/worker_service.pb.h"
 #include "src/worker/core/session.h"
@@ -16,6 +18,7 @@ struct StartedAs {
   std::string incarnation;
   std::string lineage;
   uint64_t generation = 0;
+  std::vector<std::string> stopped = {};  // earlier starts that were stopped in good order
 };
 
 void put_hello(const SendHello& hello, const std::string& session_id, const StartedAs& self, v1::WorkerMessage& out);

@@ -25,9 +25,6 @@
 namespace hodei::worker {
 namespace {
 
-constexpr Duration kDeliveryTime = 5s;
-constexpr Duration kLookAround = 15s;
-constexpr Duration kKeepResults = std::chrono::hours(24);
 constexpr Duration kLeastGatherOfEvents = 1ms;
 constexpr Duration kMostGatherOfEvents = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
@@ -132,6 +129,7 @@ absl::Status Supervisor::start() {
   if (const std::string missing = not_enforced(every, *enclosures_, groups_.get(), own_); !missing.empty())
     say(missing);
   server_heard_ = clock_.now().mono;
+  recall_last_words();
   launch_agent(clock_.now());
   return absl::OkStatus();
 }
@@ -247,7 +245,7 @@ void Supervisor::on_signals(Now now) {
     for (size_t i = 0; i < static_cast<size_t>(got) / sizeof(info[0]); ++i) {
       if (info[i].ssi_signo == SIGCHLD) {
         child = true;
-      } else {
+      } else if (!is_from_a_job(static_cast<pid_t>(info[i].ssi_pid))) {
         on_stop_signal(now);
       }
     }
@@ -314,69 +312,6 @@ void Supervisor::set_timer() {
     when.it_value = {.tv_sec = us / 1'000'000, .tv_nsec = us % 1'000'000 * 1000};
   }
   timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
-}
-
-// The first lets what runs end within the grace time, the second ends it in good order, the third kills it.
-void Supervisor::on_stop_signal(Now now) {
-  const size_t running = keeper_.alive_count();
-  const std::string what = cat(running, running == 1 ? " execution" : " executions");
-  switch (++stop_signals_) {
-    case 1:
-      if (running == 0) {
-        say("stopping; nothing runs");
-      } else {
-        say("stopping: ", what, " may end within ", options_.stop_grace.count() / 1'000'000,
-            " s, then they are ended and will run again; a second signal ends them now");
-      }
-      return begin_stop(0, options_.stop_grace, now);
-    case 2:
-      if (running > 0) say("stopping now: ending ", what, "; they will run again; a third signal kills them");
-      return begin_stop(0, Duration(0), now);
-    default:
-      if (running > 0) say("killing ", what);
-      keeper_.stop_at_once();
-      if (deliver_until_ != kNever) deliver_until_ = now.mono;
-  }
-}
-
-void Supervisor::begin_stop(int exit_code, Duration grace, Now now) {
-  if (!stopping_) {
-    stopping_ = true;
-    exit_code_ = exit_code;
-    // Before what comes of it: the server must know why before it hears that orders are refused.
-    if (agent_) agent_->put(protocol::Stop{});
-  }
-  stop_until_ = now.mono + grace;
-  if (deliver_until_ != kNever) deliver_until_ = std::min(deliver_until_, stop_until_ + kDeliveryTime);
-  keeper_.stop_gracefully(grace, now);
-}
-
-// The server may have been killed and its folder removed long ago; then nobody would ever end this worker.
-void Supervisor::leave_if_alone(Now now) {
-  if (options_.leave_after <= Duration::zero() || stopping_ || now.mono < look_around_at_) return;
-  look_around_at_ = now.mono + std::min(kLookAround, options_.leave_after);
-  if (!state_.is_there()) {
-    say("the state folder ", options_.state_dir, " is gone: leaving");
-    return begin_stop(0, Duration(0), now);
-  }
-  // Results that nobody has taken yet are kept for a server that is away for longer.
-  const Duration patience =
-      keeper_.held_count() == 0 ? options_.leave_after : std::max(options_.leave_after, kKeepResults);
-  if (!host_->empty() || now.mono - server_heard_ < patience) return;
-  say("no server has answered for ", patience / 1s, " s and nothing runs: leaving");
-  begin_stop(0, Duration(0), now);
-}
-
-bool Supervisor::is_over(Now now) {
-  if (!stopping_ || host_->has_living_trees()) return false;
-  if (deliver_until_ == kNever) deliver_until_ = std::max(now.mono + kDeliveryTime, stop_until_);
-  if (now.mono < deliver_until_ && !agent_left_) return false;
-  host_->give_up_output(now);
-  if (agent_pid_ != 0) kill(agent_pid_, SIGKILL);
-  enclosures_->remove_all();
-  if (groups_) groups_->remove_all();
-  state_.leave();
-  return true;
 }
 
 }  // namespace hodei::worker

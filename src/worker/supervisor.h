@@ -1,9 +1,13 @@
 // The supervisor's loop: one thread that owns the Keeper, the executions and the socket to the agent.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "src/worker/agent_launcher.h"
 #include "src/worker/channel.h"
@@ -42,8 +46,14 @@ class Supervisor {
   void settle(Now now);  // carry out what the Keeper wants until it wants nothing
   void carry_out(const KeeperAction& action, Now now);
   void set_timer();
+
+  // supervisor_stop.cc
   void leave_if_alone(Now now);
   bool is_over(Now now);
+  bool is_from_a_job(pid_t sender);
+  void recall_last_words();
+  void drop_last_words_if_told();
+  void leave_last_words();
 
   void launch_agent(Now now);
   void agent_is_gone(Now now);
@@ -98,10 +108,15 @@ class Supervisor {
   MonoTime look_around_at_{0};
   bool stopping_ = false;
   int stop_signals_ = 0;
-  MonoTime stop_until_{0};   // when the grace time of a stop ends
-  bool agent_left_ = false;  // it said goodbye: no new one is started
+  uint64_t ignored_signals_ = 0;  // that jobs sent
+  MonoTime stop_until_{0};        // when the grace time of a stop ends
+  bool agent_left_ = false;       // it said goodbye: no new one is started
   int exit_code_ = 0;
-  MonoTime deliver_until_ = kNever;  // once nothing runs: how long the agent may still deliver
+  std::vector<std::string> stopped_before_;  // see LastWords
+  std::set<ExecutionId> adopted_;            // from the last words, and not told yet
+  bool has_last_words_ = false;              // in the state folder
+  bool welcomed_ = false;                    // by a server, at least once
+  MonoTime deliver_until_ = kNever;          // once nothing runs: how long the agent may still deliver
 };
 
 }  // namespace hodei::worker

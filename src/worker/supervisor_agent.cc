@@ -54,6 +54,7 @@ void Supervisor::attach(Now now) {
   }
   hello.job_socket = socket_folder_.socket();
   hello.job_socket_secret = socket_secret_;
+  hello.stopped = stopped_before_;
   for (const protocol::HeldRing& held : hello.held) share_ring(held.ring);
   agent_->put(hello, {output_ready_.get(), room_made_.get()});
   if (stopping_) agent_->put(protocol::Stop{});
@@ -119,9 +120,12 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
   } else if (const auto* lease = std::get_if<protocol::ValidUntil>(&message)) {
     keeper_.extend_lease(lease->until);
     server_heard_ = now.mono;
+    welcomed_ = true;
+    drop_last_words_if_told();
   } else if (const auto* forget = std::get_if<protocol::Forget>(&message)) {
     keeper_.forget(forget->execution);
     keepsakes_.erase(forget->execution);
+    if (adopted_.erase(forget->execution) > 0) drop_last_words_if_told();
   } else if (auto* keep = std::get_if<protocol::Keep>(&message)) {
     if (keeper_.holds(keep->execution)) keepsakes_[keep->execution] = std::move(keep->keepsake);
   } else if (const auto* ping = std::get_if<protocol::Ping>(&message)) {

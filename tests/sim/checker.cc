@@ -14,6 +14,12 @@ void Checker::started(ExecutionId execution, const std::string& machine, Duratio
 void Checker::supervisor_died(const std::string& machine) {
   remembered_.erase(machine);
   processes_.supervisor_died(machine);
+  lives_.supervisor_died(machine);
+}
+
+void Checker::supervisor_stopped(const std::string& machine, std::set<ExecutionId> written) {
+  remembered_[machine] = std::move(written);
+  processes_.supervisor_died(machine);
 }
 
 void Checker::check_key_limits(const core::JobHead& job) {

@@ -25,6 +25,8 @@ class Checker {
   Processes& processes() { return processes_; }
   // What a supervisor has started it remembers, with how it ended, until the server has recorded it or it dies itself.
   void supervisor_died(const std::string& machine);
+  // In good order: it has written down how these ended.
+  void supervisor_stopped(const std::string& machine, std::set<ExecutionId> written);
 
   // At most so many workers of the provider at once.
   void set_room(uint32_t room) { room_ = room; }

@@ -80,6 +80,7 @@ void Lives::moved(const core::JobPtr& job, bool is_end, MonoTime decided) {
       world_.broken(cat("I9: ", to_string(job->current()), " is recorded as started and never was"));
     }
     if (core::is_active(before->state) && !core::is_active(job->state)) execution_ended(life, *job, decided);
+    if (before->state == JobState::Pending && job->state == JobState::Pending) take_back_attempt(life, *before, *job);
   }
   check_attempts(life, *job);
   if (!is_end) return;
@@ -121,10 +122,20 @@ void Lives::execution_ended(Life& life, const core::JobHead& job, MonoTime decid
   const bool was_told_an_end = last.failure != "worker_lost";
   const bool failed = last.state == JobState::Failed || last.state == JobState::Timeout;
   const bool ran = last.started.is_set() || (failed && was_told_an_end);
-  const bool put_back = life.put_back || stopped_.contains(last.worker);
+  const bool interrupted = last.failure == "interrupted";
+  if (interrupted) {
+    ++life.interruptions;
+  } else if (ran && last.failure != "evicted" && last.failure != "preempted") {
+    life.interruptions = 0;
+  }
+  const bool is_one_too_many = interrupted && life.interruptions > 10 && job.attempts > life.attempts;
+  const bool put_back = (life.put_back || stopped_.contains(last.worker)) && !is_one_too_many;
   const bool waits_again = job.state == JobState::Pending && last.state == JobState::Pending;
   if (ran) life.unstarted = 0;
-  if (ran && !(put_back && waits_again)) ++life.attempts;
+  if (ran && !(put_back && waits_again)) {
+    ++life.attempts;
+    check_interruption(job, last, decided);
+  }
   if (!ran && waits_again && !put_back) {
     life.back_off = BackOff{decided + shortest_dispatch_delay(++life.unstarted), world_.wall_jumps()};
   }
@@ -133,10 +144,38 @@ void Lives::execution_ended(Life& life, const core::JobHead& job, MonoTime decid
   }
 }
 
+void Lives::supervisor_died(const std::string& machine) {
+  std::erase_if(interrupted_, [&](const auto& each) { return each.second == machine; });
+}
+
+// The job was not to blame for its end, and whoever knew could say so.
+void Lives::check_interruption(const core::JobHead& job, const core::Execution& last, MonoTime decided) {
+  if (last.failure != "worker_lost" || last.state == JobState::Timeout || last.state == JobState::Cancelled) return;
+  if (!interrupted_.contains(job.current())) return;
+  const std::string name = to_string(job.current());
+  if (last.reason.find("was silent for") == std::string::npos) {
+    return world_.broken(cat(name, " ended because its worker was stopped, and counts: ", last.reason));
+  }
+  const auto heard = stops_heard_.find(last.worker);
+  if (heard != stops_heard_.end() && heard->second < decided) {
+    world_.broken(cat(name, " counts because its worker is silent, which had said that it stops"));
+  }
+}
+
+// Its worker was silent for too long, then came back and said that it had been stopped.
+void Lives::take_back_attempt(Life& life, const core::JobHead& before, const core::JobHead& job) {
+  if (job.attempts == before.attempts) return;
+  if (job.attempts + 1 != before.attempts || !ever_interrupted_.contains(job.current())) {
+    return world_.broken(
+        cat(short_id(job.id), " waits, and its attempts change from ", before.attempts, " to ", job.attempts));
+  }
+  --life.attempts;
+}
+
 void Lives::compare_end(const core::JobHead& job, const core::Execution& last) {
   const std::string name = to_string(job.current());
   const RealRun* run = processes_.run(job.current());
-  const bool lost = last.failure == "worker_lost";
+  const bool lost = last.failure == "worker_lost" || last.failure == "interrupted";
   const auto wrong = [&](const std::string& why) {
     world_.broken(cat("I2: ", name, " is recorded as ", core::name(last.state), ", ", why));
   };

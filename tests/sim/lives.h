@@ -27,6 +27,17 @@ class Lives {
 
   // A person stops a worker: what it interrupts is no attempt.
   void told_to_stop(const WorkerId& worker) { told_to_stop_.insert(worker); }
+  // A process was ended because of that; its supervisor knows, until it dies without a word.
+  void interrupted(ExecutionId execution, const std::string& machine) {
+    interrupted_[execution] = machine;
+    ever_interrupted_.insert(execution);
+  }
+  void supervisor_died(const std::string& machine);
+  // A server that runs was told of a stop, or that the worker is there again; it may forget what it has not stored only
+  // when it dies.
+  void stop_heard(const WorkerId& worker) { stops_heard_.emplace(worker, world_.now().mono); }
+  void start_heard(const WorkerId& worker) { stops_heard_.erase(worker); }
+  void server_died() { stops_heard_.clear(); }
 
   // Writes that were committed, in their order; `decided` is when the server made up its mind.
   void entered(const core::SpecRow& spec);
@@ -60,7 +71,8 @@ class Lives {
     uint32_t attempts = 0;
     bool put_back = false;  // the end of the current execution was wanted, not that of the job
     std::optional<BackOff> back_off;
-    uint32_t unstarted = 0;  // dispatches in a row that never started
+    uint32_t unstarted = 0;      // dispatches in a row that never started
+    uint32_t interruptions = 0;  // in a row
   };
 
   void dispatched(Life& life, const core::JobHead& before, const core::JobHead& job, MonoTime decided);
@@ -68,6 +80,8 @@ class Lives {
   void compare_end(const core::JobHead& job, const core::Execution& last);
   void job_ended(Life& life, const core::JobHead& job);
   void check_attempts(const Life& life, const core::JobHead& job);
+  void check_interruption(const core::JobHead& job, const core::Execution& last, MonoTime decided);
+  void take_back_attempt(Life& life, const core::JobHead& before, const core::JobHead& job);
   Duration cancel_deadline(const Life& life) const;
 
   World& world_;
@@ -76,7 +90,10 @@ class Lives {
   std::map<std::string, JobId> keys_;
   std::map<JobId, Life> lives_;
   std::set<WorkerId> told_to_stop_;
-  std::set<WorkerId> stopped_;  // on record
+  std::set<WorkerId> stopped_;                      // on record
+  std::map<ExecutionId, std::string> interrupted_;  // whose supervisor, or its last words, can tell
+  std::set<ExecutionId> ever_interrupted_;
+  std::map<WorkerId, MonoTime> stops_heard_;
   size_t ended_ = 0;
 };
 

@@ -107,6 +107,7 @@ void ServerNode::crash(Duration down_for) {
   // What the next life loads must be what this one knew. In the middle of a commit it knew more than the disk.
   if (!crash_now_ && core_->ready()) check_digest();
   ++life_;
+  checker_.lives().server_died();
   core_ = nullptr;
   crash_now_ = false;
   turn_planned_ = false;
@@ -179,6 +180,7 @@ void ServerNode::post(core::Command command, server::ReplyTo reply) {
     if (reply) reply(absl::UnavailableError("server down"));
     return;
   }
+  if (const auto* stops = std::get_if<core::WorkerStops>(&command)) checker_.lives().stop_heard(stops->worker);
   inbox_.push_back({std::move(command), std::move(reply)});
   plan_turn(world_.between(20us, 300us));
 }

@@ -15,10 +15,11 @@ void WorkerNode::connect() {
   reg.info.slots = slots_;
   reg.info.capabilities = {"script", "shell"};
   reg.info.capacity = {8000, 16000, 100000, 0};
-  reg.incarnation = cat(machine_, "-", incarnation_);
+  reg.incarnation = incarnation();
   // boot() kills what was left on its machine, and nothing else starts there: that is a lineage.
-  reg.lineage = machine_;
+  reg.lineage = lineage();
   reg.generation = incarnation_;
+  reg.stopped = stopped_before_;
   reg.info.provider = provider_;
   if (!registered_ && !has_otp_ && provider_ != "manual") {
     // Turned away: its main process ends, and with it everything inside.
@@ -102,14 +103,19 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::SendHello>) {
           core::OpenStream open;
           open.session = *registered_;
-          open.incarnation = cat(machine_, "-", incarnation_);
-          open.lineage = machine_;
+          open.incarnation = incarnation();
+          open.lineage = lineage();
           open.generation = incarnation_;
           open.stopping = a.stopping;
           open.lists_active = true;
           open.stream = stream;
-          for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
+          open.stopped = stopped_before_;
+          for (const worker::Held& h : a.held) {
+            const bool interrupted = h.ended && h.exit.outcome == worker::Outcome::Interrupted;
+            open.held.push_back({h.execution, h.started, h.ended, interrupted});
+          }
           network_.to_server(stream, [this, stream, open] {
+            if (!open.stopping) checker_.lives().start_heard(id_);
             server_.call_on_stream(open, [this, stream](absl::StatusOr<core::Reply> r) {
               if (r.ok()) return server_.stream_opened(stream);
               if (absl::IsUnauthenticated(r.status())) registered_.reset();
@@ -118,7 +124,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
             });
           });
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
-          send(core::WorkerStops{id_, stream});
+          send(core::WorkerStops{id_, stream, incarnation()});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
           core::Heartbeat beat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active};
           network_.to_server(stream, [this, beat] { server_.beat(beat); });
@@ -158,6 +164,10 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
             has_otp_ = false;
           }
           if (provider_ != "manual") return destroy();
+          if (stopping_ && processes_.empty()) {
+            leave_last_words();
+            return supervisor_is_gone(world_.between(1s, 5s));
+          }
           kill_supervisor(world_.between(1s, 5s));
         }
       },
@@ -168,6 +178,10 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
 // tell how far they are, also when nobody wants to know any more.
 void WorkerNode::tell_by_call(core::Report report) {
   if (!world_.chance(0.1)) return;
+  // That it stops is said on the stream, and before what comes of it.
+  for (const core::ResultReport& result : report.results) {
+    if (result.outcome == core::Outcome::Interrupted) return;
+  }
   report.stream = 0;
   for (uint64_t copies = 1 + world_.below(2); copies > 0; --copies) {
     world_.after(world_.chance(0.2) ? world_.between(1s, 90s) : Duration(0),

@@ -11,7 +11,9 @@ WorkerNode::WorkerNode(World& world, Checker& checker, Network& network, ServerN
 WorkerNode::WorkerNode(const WorkerNode& first, std::string machine, bool copies_state)
     : WorkerNode(first.world_, first.checker_, first.network_, first.server_, first.id_.str(), first.slots_) {
   machine_ = std::move(machine);
-  if (copies_state) registered_ = first.registered_;
+  if (!copies_state) return;
+  registered_ = first.registered_;
+  last_words_ = first.last_words_;
 }
 
 void WorkerNode::when_awake(std::function<void()> what) {
@@ -48,6 +50,11 @@ void WorkerNode::boot() {
   keeper_ = std::make_unique<worker::Keeper>(worker::KeeperConfig{});
   ++incarnation_;
   stopping_ = false;
+  stopped_before_.clear();
+  if (last_words_) {
+    stopped_before_ = last_words_->stopped;
+    for (const worker::Exit& exit : last_words_->exits) keeper_->adopt(exit);
+  }
   world_.trace(machine_, " boots, incarnation ", incarnation_);
   start_agent();
 }
@@ -80,9 +87,13 @@ void WorkerNode::kill_supervisor(Duration down_for) {
   // they are thawed: the real ones are found by their successor, a moment later (FAULTS.md allows a second).
   if (keeper_ == nullptr || world_.elapsed() < frozen_until_) return;
   world_.trace(machine_, " supervisor killed");
+  checker_.supervisor_died(machine_);
+  supervisor_is_gone(down_for);
+}
+
+void WorkerNode::supervisor_is_gone(Duration down_for) {
   ++supervisor_life_;
   ++agent_life_;
-  checker_.supervisor_died(machine_);
   keeper_ = nullptr;
   session_ = nullptr;
   network_.abandon(stream_);
@@ -125,12 +136,39 @@ void WorkerNode::stop(Duration grace) {
   session_->stop_gracefully(world_.now());
   keeper_->stop_gracefully(grace, world_.now());
   act();
-  // Whoever told it so does not wait for ever.
-  world_.after(grace + 20s, [this, life = supervisor_life_] {
+  // It does not wait for ever for a server that acknowledges what it says.
+  world_.after(grace + world_.between(5s, 15s), [this, life = supervisor_life_] {
     when_awake([this, life] {
-      if (life == supervisor_life_) kill_supervisor(world_.between(100ms, 10s));
+      if (life == supervisor_life_) leave_if_nothing_runs();
     });
   });
+}
+
+void WorkerNode::leave_if_nothing_runs() {
+  if (processes_.empty()) {
+    leave_last_words();
+    return supervisor_is_gone(world_.chance(0.2) ? world_.between(30s, 90s) : world_.between(100ms, 10s));
+  }
+  world_.after(1s, [this, life = supervisor_life_] {
+    when_awake([this, life] {
+      if (life == supervisor_life_) leave_if_nothing_runs();
+    });
+  });
+}
+
+void WorkerNode::leave_last_words() {
+  LastWords words{stopped_before_, {}};
+  words.stopped.push_back(incarnation());
+  std::set<ExecutionId> executions;
+  for (const worker::Held& held : keeper_->inventory()) {
+    if (!held.ended) continue;
+    words.exits.push_back(held.exit);
+    executions.insert(held.execution);
+  }
+  world_.trace(machine_, " has stopped, with ", executions.size(), " ends to tell");
+  last_words_ = std::move(words);
+  checker_.supervisor_stopped(machine_, std::move(executions));
+  if (world_.chance(0.2)) ++reboots_;
 }
 
 void WorkerNode::flap(int times) {

@@ -3,8 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "src/base/text.h"
 #include "src/worker/core/keeper.h"
 #include "src/worker/core/session.h"
 #include "tests/sim/checker.h"
@@ -70,12 +74,17 @@ class WorkerNode final : public StreamEnd {
   void act_session();
   void act_keeper();
   void carry_out(const worker::SessionAction& action);
+  std::string incarnation() const { return cat(machine_, "-", incarnation_); }
+  std::string lineage() const { return cat(machine_, "-boot-", reboots_); }
   void call(core::Command command, Done done) { server_.call(machine_, std::move(command), std::move(done)); }
   void tell_by_call(core::Report report);
   void start(const worker::RunOrder& order);
   void carry_out(const worker::KeeperAction& action);
   void spawn(ExecutionId execution);
   void kill_processes();
+  void leave_if_nothing_runs();
+  void leave_last_words();
+  void supervisor_is_gone(Duration down_for);
   void end_process(ExecutionId execution, int exit_code, int signal);
   void plan_tick();
   Behaviour behaviour_of(ExecutionId execution) const;
@@ -103,6 +112,14 @@ class WorkerNode final : public StreamEnd {
   std::string provider_ = "manual";
   bool destroyed_ = false;
   bool stopping_ = false;  // this supervisor was told to
+  // On the disk of its machine: what a supervisor that was stopped could not tell.
+  struct LastWords {
+    std::vector<std::string> stopped;
+    std::vector<worker::Exit> exits;
+  };
+  std::optional<LastWords> last_words_;
+  std::vector<std::string> stopped_before_;
+  uint64_t reboots_ = 0;  // of the machine: each begins a lineage
   uint64_t incarnation_ = 0;
   Duration frozen_until_{0};
 };

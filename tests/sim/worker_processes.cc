@@ -16,7 +16,7 @@ Behaviour WorkerNode::behaviour_of(ExecutionId execution) const {
 void WorkerNode::start(const worker::RunOrder& order) {
   if (world_.elapsed() < refuses_until_) {
     // As the supervisor does that already holds too many: the word is all there is.
-    worker::Exit full{.execution = order.execution, .outcome = worker::Outcome::Lost, .failure = "spawn_failed"};
+    worker::Exit full{.execution = order.execution, .outcome = worker::Outcome::Lost, .failure = "infrastructure"};
     full.message = "not now";
     session_->exited(full);
     session_->log_flushed(order.execution);
@@ -47,6 +47,9 @@ void WorkerNode::carry_out(const worker::KeeperAction& action) {
         } else if constexpr (std::is_same_v<A, worker::TellStarted>) {
           if (session_ != nullptr) session_->started(a.execution, a.at, a.pid);
         } else if constexpr (std::is_same_v<A, worker::TellExited>) {
+          if (a.exit.outcome == worker::Outcome::Interrupted && a.exit.started.is_set()) {
+            checker_.lives().interrupted(a.exit.execution, machine_);
+          }
           if (session_ != nullptr) {
             session_->exited(a.exit);
             session_->log_flushed(a.exit.execution);

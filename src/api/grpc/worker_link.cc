@@ -161,7 +161,7 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
   if (message.has_hello()) return open(message);
   if (!is_open()) return;
   // Before anything that says what became of executions because of it.
-  if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_}, nullptr);
+  if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_, incarnation_}, nullptr);
   if (message.has_heartbeat()) take_heartbeat(message.heartbeat());
   take_logs(message);
   if (message.started_size() + message.progress_size() + message.results_size() > 0) take_reports(message);
@@ -180,6 +180,7 @@ void WorkerStreamLink::open(const v1::WorkerMessage& message) {
   {
     const std::lock_guard lock(mutex_);
     has_log_window_ = message.hello().has_log_window();
+    incarnation_ = message.hello().incarnation();
   }
   server_.loop().post(std::move(*hello),
                       [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });

@@ -88,6 +88,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   std::vector<store::LogPiece> kept_;  // logs that found no room yet, in order
   size_t kept_bytes_ = 0;
   bool has_log_window_ = false;  // by the worker's hello
+  std::string incarnation_;      // as its hello says
   uint64_t stream_ = 0;
   WorkerId worker_;
   bool open_ = false;

@@ -18,6 +18,8 @@ constexpr size_t kMaxStatusMessageBytes = size_t{2} << 20;
 constexpr int kMaxHeld = 100'000;
 constexpr size_t kMaxUnfit = 500;  // characters of a worker's status
 constexpr size_t kMaxLineage = 64;
+constexpr int kMaxStopped = 16;
+constexpr size_t kMaxIncarnation = 100;
 
 size_t cost(const server::ToWorker::Run& run) {
   return run.spec->bytes.size() + 64 + (run.has_secrets ? core::kMaxSecretBytes : 0);
@@ -62,6 +64,15 @@ std::vector<ExecutionId> active_from(const v1::Heartbeat& beat) {
   return out;
 }
 
+absl::StatusOr<std::vector<std::string>> stopped_from(const char* field,
+                                                      const google::protobuf::RepeatedPtrField<std::string>& stopped) {
+  if (stopped.size() > kMaxStopped) return bad_field(field, "at most ", kMaxStopped, " incarnations");
+  for (const std::string& incarnation : stopped) {
+    if (incarnation.size() > kMaxIncarnation) return bad_field(field, "at most ", kMaxIncarnation, " characters each");
+  }
+  return std::vector<std::string>(stopped.begin(), stopped.end());
+}
+
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "at most ", kMaxHeld, " executions");
   core::OpenStream out;
@@ -73,9 +84,10 @@ absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   out.unfit = unfit_from(hello.status());
   out.lists_active = hello.lists_active();
   RETURN_IF_ERROR(check_lineage("hello.lineage", out.lineage));
+  ASSIGN_OR_RETURN(out.stopped, stopped_from("hello.stopped", hello.stopped()));
   for (const v1::HeldExecution& h : hello.held()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(h.execution_id()));
-    out.held.push_back({execution, h.started(), h.ended()});
+    out.held.push_back({execution, h.started(), h.ended(), h.interrupted()});
   }
   return out;
 }

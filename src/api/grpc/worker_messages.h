@@ -19,6 +19,8 @@ absl::Status check_lineage(const char* field, const std::string& lineage);
 std::string unfit_from(const std::string& status);
 // What it says that it has; ids that make no sense are left out.
 std::vector<ExecutionId> active_from(const v1::Heartbeat& beat);
+absl::StatusOr<std::vector<std::string>> stopped_from(const char* field,
+                                                      const google::protobuf::RepeatedPtrField<std::string>& stopped);
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
 // What the metrics are made from; executions whose id makes no sense are left out.
 server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at);

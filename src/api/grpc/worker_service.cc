@@ -37,7 +37,10 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
     return finish(c, bad_field("incarnation", "is required: a random text, new at every start of the worker"));
   }
   if (absl::Status bad = check_lineage("lineage", in->lineage()); !bad.ok()) return finish(c, bad);
+  absl::StatusOr<std::vector<std::string>> stopped = stopped_from("stopped", in->stopped());
+  if (!stopped.ok()) return finish(c, stopped.status());
   core::RegisterWorker command;
+  command.stopped = std::move(*stopped);
   command.info = std::move(*info);
   command.incarnation = in->incarnation();
   command.lineage = in->lineage();

@@ -101,7 +101,7 @@ std::string encode(const Past& past) {
   // What versions before 3 wrote ends here.
   out.u64(past.refused_by.size());
   for (const WorkerId& worker : past.refused_by) out.text(worker.str());
-  out.u64(past.shelved_transitions).i64(past.shelved_until.us);
+  out.u64(past.shelved_transitions).i64(past.shelved_until.us).u64(past.interruptions);
   const auto has_ref = [](const Execution& e) { return !e.provider_ref.empty(); };
   if (std::none_of(past.executions.begin(), past.executions.end(), has_ref)) return out.take();
   for (const Execution& e : past.executions) out.text(e.provider_ref);
@@ -146,6 +146,7 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
     past->shelved_transitions = static_cast<uint32_t>(in.u64());
     past->shelved_until.us = in.i64();
   }
+  if (!in.done()) past->interruptions = static_cast<uint32_t>(in.u64());
   if (in.done() || !in.ok()) return past;
   for (Execution& e : past->executions) e.provider_ref = in.text();
   return past;

@@ -66,6 +66,7 @@ struct Past {
   double progress = -1;
   std::string progress_message;
   std::vector<WorkerId> refused_by;  // workers that had it and did not start it, the newest last; see kMaxRefusedBy
+  uint32_t interruptions = 0;        // in a row, by workers that were stopped; see kUncountedInterruptions
 
   bool operator==(const Past&) const = default;
 };

@@ -7,6 +7,14 @@
 #include "src/base/hash.h"
 
 namespace hodei::core {
+namespace {
+
+Duration doubled(Duration first, uint32_t times, Duration longest) {
+  constexpr uint32_t kMostDoublings = 16;  // far beyond the longest delay
+  return std::min(first * (int64_t{1} << std::min(times, kMostDoublings)), longest);
+}
+
+}  // namespace
 
 Duration backoff_delay(const JobHead& job) {
   const double exponent = job.attempts > 0 ? job.attempts - 1 : 0;
@@ -19,9 +27,11 @@ Duration backoff_delay(const JobHead& job) {
 }
 
 Duration dispatch_delay(uint32_t times) {
-  constexpr uint32_t kMostDoublings = 16;  // far beyond the longest delay
-  const uint32_t doublings = std::min(times == 0 ? 0 : times - 1, kMostDoublings);
-  return std::min(kFirstDispatchDelay * (int64_t{1} << doublings), Duration(kLongestDispatchDelay));
+  return doubled(kFirstDispatchDelay, times == 0 ? 0 : times - 1, kLongestDispatchDelay);
+}
+
+Duration interruption_delay(uint32_t times) {
+  return times < 2 ? Duration(0) : doubled(kFirstInterruptionDelay, times - 2, kLongestInterruptionDelay);
 }
 
 }  // namespace hodei::core

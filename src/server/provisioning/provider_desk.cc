@@ -94,6 +94,11 @@ void ProviderDesk::close(Duration patience) {
   for (Crew* crew : {&creators_, &enders_, &lookers_, &checkers_}) crew->stop(left());
 }
 
+void ProviderDesk::make_no_more() {
+  const std::lock_guard lock(mutex_);
+  ending_ = true;
+}
+
 void ProviderDesk::end_all() {
   std::vector<WorkerId> all;
   {

@@ -48,6 +48,7 @@ class ProviderDesk : public std::enable_shared_from_this<ProviderDesk> {
   MonoTime tick();
   // Destroys all that it has, and makes nothing more. False: something was left when the time was over.
   void end_all();
+  void make_no_more();
   bool wait_until_empty(std::chrono::system_clock::time_point give_up);
   // Forgets everything; calls under way get this long.
   void close(Duration patience);

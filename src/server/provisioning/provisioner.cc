@@ -171,6 +171,10 @@ std::vector<std::shared_ptr<ProviderDesk>> Provisioner::desks() {
   return out;
 }
 
+void Provisioner::make_no_more() {
+  for (const auto& one : desks()) one->make_no_more();
+}
+
 bool Provisioner::end_all(Duration patience) {
   const auto give_up = deadline_in(patience);
   const std::vector<std::shared_ptr<ProviderDesk>> all = desks();

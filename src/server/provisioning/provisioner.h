@@ -41,6 +41,7 @@ class Provisioner final : public WorkerMaker {
   // `server_address` is where workers find the server unless their provider says otherwise. Wishes that came earlier
   // wait.
   void start(const std::string& server_address, OpenDoor open_door = nullptr);
+  void make_no_more();  // what is there stays
   // Destroys every worker of every provider, and makes no more. False: the time was not enough.
   bool end_all(Duration patience);
   // What is under way gets a moment; what hangs is left behind.

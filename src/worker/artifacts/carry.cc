@@ -12,6 +12,7 @@
 #include "src/worker/artifacts/local_carry.h"
 #include "src/worker/artifacts/unpack.h"
 #include "src/worker/journal.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -57,7 +58,7 @@ absl::Status fetch_to_folder(const ArtifactOrder& order, const Surroundings& aro
   ASSIGN_OR_RETURN(const ConfinedFolder cwd, ConfinedFolder::open(cwd_of(around.folder)));
   const std::string path = cat(incoming_of(around.folder), "/file");
   const Fd file(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (!file.is_open()) return absl::ErrnoToStatus(errno, "making " + path);
+  if (!file.is_open()) return errno_status(errno, "making " + path);
   RETURN_IF_ERROR(fetch_into(file.get(), order, around));
   RETURN_IF_ERROR(check_sum(file.get(), order.sha256));
   if (!order.unpack) return cwd.adopt(path, order.path);
@@ -76,12 +77,12 @@ absl::Status send_from_folder(const ArtifactOrder& order, const Surroundings& ar
   return send_from(file.get(), info.st_size, order, around);
 }
 
-// What an optional artifact lacks is said and passed over; a wish to stop is not its fault.
+// What an optional artifact lacks is said and passed over; a wish to stop is not its fault, nor is a full disk.
 absl::Status judge(const absl::Status& result, const char* what, const ArtifactOrder& order) {
   const std::string name = cat(what, " ", order.path, " (", order.url.substr(0, order.url.find('?')), ")");
   if (result.ok()) return result;
   const std::string words = cat(name, ": ", std::string(result.message()));
-  if (!order.optional || absl::IsCancelled(result)) return absl::Status(result.code(), words);
+  if (!order.optional || absl::IsCancelled(result) || is_shortage(result)) return reworded(result, words);
   say("left out, it is optional: ", words);
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "src/base/status.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -32,7 +33,7 @@ absl::Status refused(std::string_view path) {
   if (error == ELOOP)
     return absl::FailedPreconditionError(cat(path, ": leads through a symbolic link, which is not followed"));
   if (error == EXDEV) return absl::FailedPreconditionError(cat(path, ": leads out of the job's folder"));
-  return absl::ErrnoToStatus(error, std::string(path));
+  return errno_status(error, std::string(path));
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ absl::StatusOr<std::vector<std::string>> parts_of(std::string_view path) {
 
 absl::StatusOr<ConfinedFolder> ConfinedFolder::open(const std::string& path) {
   Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!folder.is_open()) return absl::ErrnoToStatus(errno, path);
+  if (!folder.is_open()) return errno_status(errno, path);
   return ConfinedFolder(std::move(folder));
 }
 

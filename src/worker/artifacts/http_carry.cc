@@ -7,6 +7,7 @@
 #include "src/base/http/client.h"
 #include "src/base/status.h"
 #include "src/worker/artifacts/retry.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -52,7 +53,7 @@ class Download {
       return absl::UnavailableError("the server sent another part than was asked for");
     if (!goes_on) {
       received_ = 0;
-      if (ftruncate(file_, 0) != 0) return absl::ErrnoToStatus(errno, "truncating");
+      if (ftruncate(file_, 0) != 0) return errno_status(errno, "truncating");
     }
     version_ = head.header("etag");
     if (version_.empty() || version_.starts_with("W/")) version_ = head.header("last-modified");
@@ -65,7 +66,7 @@ class Download {
     }
     while (!piece.empty()) {
       const ssize_t wrote = pwrite(file_, piece.data(), piece.size(), received_);
-      if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing");
+      if (wrote <= 0) return errno_status(errno, "writing");
       received_ += wrote;
       piece.remove_prefix(static_cast<size_t>(wrote));
     }

@@ -13,6 +13,7 @@
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/worker/fd.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -41,7 +42,7 @@ absl::Status copy(int from, int to, int64_t max_bytes, const std::stop_token& st
       return absl::ResourceExhaustedError(cat("is larger than the limit of ", max_bytes, " bytes"));
     while (!piece.empty()) {
       const ssize_t wrote = write(to, piece.data(), piece.size());
-      if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing");
+      if (wrote <= 0) return errno_status(errno, "writing");
       piece.remove_prefix(static_cast<size_t>(wrote));
     }
     return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "src/base/folder_tree.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -21,7 +22,7 @@ absl::Status make_folder(const std::string& folder) {
   for (const std::string& path : {cwd_of(folder), incoming_of(folder)}) {
     if (!failed) fs::create_directories(path, failed);
   }
-  if (failed) return absl::InternalError(cat("making ", folder, ": ", failed.message()));
+  if (failed) return errno_status(failed.value(), "making " + folder);
   chmod(cwd_of(folder).c_str(), 0700);
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "src/base/status.h"
 #include "src/worker/artifacts/local_carry.h"
 #include "src/worker/artifacts/retry.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -77,9 +78,12 @@ class StoreDownload {
         return absl::UnavailableError("it was replaced meanwhile");
       }
     }
-    const ssize_t wrote = pwrite(file_, part.chunk().data(), part.chunk().size(), received_);
-    if (wrote != static_cast<ssize_t>(part.chunk().size())) return absl::ErrnoToStatus(errno, "writing");
-    received_ += wrote;
+    for (std::string_view piece = part.chunk(); !piece.empty();) {
+      const ssize_t wrote = pwrite(file_, piece.data(), piece.size(), received_);
+      if (wrote <= 0) return errno_status(errno, "writing");
+      received_ += wrote;
+      piece.remove_prefix(static_cast<size_t>(wrote));
+    }
     return absl::OkStatus();
   }
 
@@ -129,7 +133,7 @@ absl::Status ServerStore::fetch(const std::string& name, ExecutionId execution, 
   StoreDownload download(file, max_bytes);
   RETURN_IF_ERROR(with_retries(
       stop, [&] { return download.attempt(*stub, which, session_id_, stop); }, [&] { return download.received(); }));
-  if (ftruncate(file, download.received()) != 0) return absl::ErrnoToStatus(errno, "truncating");
+  if (ftruncate(file, download.received()) != 0) return errno_status(errno, "truncating");
   ASSIGN_OR_RETURN(const std::string found, sha256_of(file));
   if (found == download.sha256()) return absl::OkStatus();
   return absl::DataLossError("it was damaged on its way: its sha256 is not what the server says");

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "src/base/status.h"
+#include "src/worker/shortage.h"
 
 namespace hodei::worker {
 namespace {
@@ -157,7 +158,7 @@ class Unpacking {
   static absl::Status write_at(int file, const char* data, size_t size, int64_t offset, const std::string& path) {
     while (size > 0) {
       const ssize_t wrote = pwrite(file, data, size, offset);
-      if (wrote <= 0) return absl::ErrnoToStatus(errno, "writing " + path);
+      if (wrote <= 0) return errno_status(errno, "writing " + path);
       data += wrote;
       offset += wrote;
       size -= static_cast<size_t>(wrote);

@@ -18,9 +18,9 @@ struct Exit {
   Outcome outcome = Outcome::Failed;
   int exit_code = 0;
   int signal = 0;
-  std::string
-      failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
-                // spawn_failed, oom, disk_quota, input_error, lease_expired, worker_restarted, interrupted, cancelled
+  std::string failure;  // a stable word: non_zero_exit, signal, timeout, command_not_found, permission_denied,
+                        // spawn_failed, oom, disk_quota, input_error, lease_expired, worker_restarted, interrupted,
+                        // cancelled, infrastructure
   std::string message;  // for people
   WallTime started;     // not set: it never started
   WallTime ended;

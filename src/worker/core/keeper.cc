@@ -72,7 +72,7 @@ void Keeper::start(const StartOrder& order, Now now) {
   if (lease_ended(now)) return refuse(order, KillReason::LeaseExpired, now);
   if (held_.size() >= config_.max_held) {
     // Not kept: the record would itself be over the limit. If the word is lost, the next Hello does not list it.
-    Exit full{.execution = order.execution, .outcome = Outcome::Lost, .failure = "spawn_failed"};
+    Exit full{.execution = order.execution, .outcome = Outcome::Lost, .failure = "infrastructure"};
     full.message = "the worker already holds " + std::to_string(held_.size()) + " executions";
     full.ended = now.wall;
     actions_.push_back(TellExited{std::move(full)});
@@ -100,6 +100,14 @@ void Keeper::kill(ExecutionId execution, KillReason why, Duration grace, Now now
 }
 
 void Keeper::extend_lease(MonoTime until) { lease_until_ = std::max(lease_until_, until); }
+
+void Keeper::adopt(const Exit& exit) {
+  Entry& entry = held_[exit.execution];
+  entry.order.execution = exit.execution;
+  entry.exit = exit;
+  entry.spawned = exit.started.is_set();
+  entry.main_gone = entry.ended = entry.sigkilled = true;
+}
 
 void Keeper::forget(ExecutionId execution) {
   const auto it = held_.find(execution);
@@ -226,13 +234,16 @@ Keeper::Entry* Keeper::find_alive(ExecutionId execution) {
 void Keeper::begin_end(Entry& entry, KillReason why, Duration grace, Now now) {
   if (entry.sigkilled) return;
   if (why == KillReason::LeaseExpired) {
-    if (!entry.dying) entry.dying = why;
+    // Who is stopped while the server is away may not outlast the lease either; the stop is why it cannot go on.
+    if (!entry.dying) entry.dying = stopping_ ? KillReason::Stopping : why;
     if (entry.spawned) actions_.push_back(SignalTree{entry.order.execution, true});
     return sigkill(entry);
   }
   if (grace <= Duration::zero()) grace = entry.order.grace;
   if (grace <= Duration::zero()) grace = config_.default_grace;
-  const MonoTime kill_at = now.mono + grace;
+  MonoTime kill_at = now.mono + grace;
+  // No job holds up a stop for longer than the worker itself would.
+  if (stopping_) kill_at = std::min(kill_at, (stop_at_ == kNever ? now.mono : stop_at_) + config_.default_grace);
   if (entry.dying) return set_deadline(entry, std::min(entry.deadline, kill_at));
   entry.dying = why;
   set_deadline(entry, kill_at);

@@ -65,6 +65,8 @@ class Keeper {
   // bring the SIGKILL forward.
   void kill(ExecutionId execution, KillReason why, Duration grace, Now now);
   void extend_lease(MonoTime until);
+  // An end that an earlier supervisor saw and could not tell: held until it is forgotten.
+  void adopt(const Exit& exit);
   void forget(ExecutionId execution);  // ignored unless it is held and has ended
   std::vector<Held> inventory() const;
   size_t held_count() const { return held_.size(); }
@@ -81,8 +83,8 @@ class Keeper {
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
   // The worker is being stopped. Nothing is started any more: such an order is told as Exit{Interrupted} that never
-  // started. What runs may end by itself for that long; then it gets SIGTERM, after its own grace SIGKILL, and is told
-  // as Interrupted. Called again it can only become shorter.
+  // started. What runs may end by itself for that long; then it gets SIGTERM, after its own grace, but at most the
+  // default one, SIGKILL, and is told as Interrupted. Called again it can only become shorter.
   void stop_gracefully(Duration grace, Now now);
   void stop_at_once();  // after stop_gracefully: SIGKILL for all that is left
   void tick(Now now);

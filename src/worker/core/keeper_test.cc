@@ -312,6 +312,51 @@ TEST_F(KeeperTest, WhatWasCancelledBeforeTheStopStaysCancelled) {
   EXPECT_EQ(exits[0].outcome, Outcome::Cancelled);
 }
 
+TEST_F(KeeperTest, NoJobHoldsUpAStopForLongerThanTheWorkerItself) {
+  keeper.start({.execution = kA, .grace = 3600s}, at(1s));
+  keeper.spawned(kA, 100, at(1s));
+  keeper.start({.execution = kB, .grace = 3600s}, at(1s));
+  keeper.spawned(kB, 101, at(1s));
+  settle();
+  keeper.kill(kB, KillReason::Cancelled, 0s, at(2s));
+  keeper.stop_gracefully(2s, at(3s));
+  keeper.tick(at(5s));
+  settle();
+  ASSERT_EQ(signals.size(), 2u);
+  EXPECT_FALSE(signals[0].kill || signals[1].kill) << "both are asked to end";
+  EXPECT_LE(keeper.next_deadline(), at(10s).mono);
+  keeper.tick(at(10s));
+  settle();
+  ASSERT_EQ(signals.size(), 4u) << "five seconds after the grace time of the stop, whatever the job wished";
+  EXPECT_TRUE(signals[2].kill && signals[3].kill);
+}
+
+TEST_F(KeeperTest, ALeaseThatEndsWhileItStopsIsAnInterruption) {
+  run(kA);
+  keeper.stop_gracefully(60s, at(20s));
+  keeper.tick(at(30s));
+  settle();
+  die(kA, 30s, 0, 9);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].outcome, Outcome::Interrupted);
+}
+
+TEST_F(KeeperTest, HoldsWhatAnEarlierOneCouldNotTell) {
+  keeper.adopt({.execution = kA, .outcome = Outcome::Succeeded, .started = {5}, .ended = {6}, .log_bytes = 7});
+  const std::vector<Held> held = keeper.inventory();
+  ASSERT_EQ(held.size(), 1u);
+  EXPECT_TRUE(held[0].started && held[0].ended);
+  EXPECT_EQ(held[0].exit.log_bytes, 7);
+  keeper.start({.execution = kA}, at(1s));
+  keeper.kill(kA, KillReason::Cancelled, 0s, at(1s));
+  keeper.tick(at(40s));
+  settle();
+  EXPECT_TRUE(spawns.empty() && signals.empty() && exits.empty());
+  EXPECT_EQ(keeper.alive_count(), 0u);
+  keeper.forget(kA);
+  EXPECT_TRUE(keeper.empty());
+}
+
 TEST_F(KeeperTest, RefusesMoreThanItMayHold) {
   for (uint64_t n = 1; n <= 4; ++n) keeper.start({.execution = {JobId{n}, 1}}, at(1s));
   settle();
