@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLongestWorkerId = 128;
 constexpr int64_t kMostLog = 1 << 20;
-constexpr size_t kMostWords = 2000;                                   // of a monitor's errors
+constexpr size_t kMostMonitorWords = 2000;                            // of a monitor's errors
 constexpr int64_t kBootLog = 64 << 10;                                // the worker starts soon, or never
 constexpr const char* kStarts = "the worker of this microVM starts";  // as src/worker/guest.cc says it
 
@@ -71,7 +71,7 @@ std::string monitor_words(const std::string& log) {
     if (line.find("exiting successfully") != std::string::npos || line.empty()) continue;
     last = line;
     const bool is_error = line.find("ERROR") != std::string::npos || line.find("rror:") != std::string::npos;
-    if (is_error && errors.size() < kMostWords) errors += cat(errors.empty() ? "" : "; ", line);
+    if (is_error && errors.size() < kMostMonitorWords) errors += cat(errors.empty() ? "" : "; ", line);
   }
   return errors.empty() ? last : errors;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastMemoryMb = 128, kMostMemoryMb = 1 << 20;
 constexpr int64_t kMostCpus = 32;
-constexpr int64_t kLongestBoot = 3600;
+constexpr int64_t kMostBootSeconds = 3600;
 constexpr int64_t kLeastStorageMb = 16, kMostStorageMb = 16 << 20;
 
 absl::StatusOr<int64_t> number(std::string_view option, std::string_view text, int64_t least, int64_t most) {
@@ -99,7 +99,7 @@ const std::vector<Option>& options() {
       program_option("qemu_binary", &Settings::qemu_binary),
       number_option("memory_mb", &Settings::memory_mb, kLeastMemoryMb, kMostMemoryMb),
       number_option("cpus", &Settings::cpus, 1, kMostCpus),
-      number_option("boot_seconds", &Settings::boot_seconds, 1, kLongestBoot),
+      number_option("boot_seconds", &Settings::boot_seconds, 1, kMostBootSeconds),
       number_option("storage_mb", &Settings::storage_mb, kLeastStorageMb, kMostStorageMb),
       number_option("max_workers", &Settings::max_workers, 1, 65000),
   };

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kPage = 4096;
 constexpr int64_t kBlock = 512;  // of st_blocks
 
-absl::Status sync_folder(const std::string& folder) {
+absl::Status sync_input_folder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool synced = fd >= 0 && fsync(fd) == 0;
   const absl::Status status = synced ? absl::OkStatus() : absl::ErrnoToStatus(errno, "syncing " + folder);
@@ -119,14 +119,14 @@ absl::Status InputSpool::open_file() {
   const std::string file = path(whole_, cut_);
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd_ < 0) return absl::ErrnoToStatus(errno, "opening " + file);
-  return size_ == 0 ? sync_folder(store_->folder) : absl::OkStatus();
+  return size_ == 0 ? sync_input_folder(store_->folder) : absl::OkStatus();
 }
 
 absl::Status InputSpool::rename_to(bool whole, bool cut) {
   if (std::rename(path(whole_, cut_).c_str(), path(whole, cut).c_str()) != 0) {
     return absl::ErrnoToStatus(errno, "noting the state of a job's standard input");
   }
-  return sync_folder(store_->folder);
+  return sync_input_folder(store_->folder);
 }
 
 // The job has been given what lies before taken_, and will not be started again: that makes room.
