@@ -11,6 +11,7 @@
 
 #include "src/worker/core/keeper.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/execution_ledger.h"
 #include "src/worker/execution_watch.h"
 #include "src/worker/output_reader.h"
 #include "src/worker/resource_group.h"
@@ -29,7 +30,8 @@ class ExecutionHost {
     SpawnPool& spawns;
     RingPool& rings;
     WorkFolders& folders;
-    int64_t most_output = 0;  // of one execution that is kept; 0: no limit but its own
+    ExecutionLedger* ledger = nullptr;  // null: none can be kept here
+    int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
     int epoll = -1;
   };
   explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
@@ -86,6 +88,7 @@ class ExecutionHost {
   };
 
   absl::StatusOr<std::unique_ptr<Place>> take_place(bool with_group);
+  absl::StatusOr<std::unique_ptr<Place>> free_or_new_place(bool with_group);
   void note_limits(Running& running, SpawnOrder& order);
   void take_measure(Running& running);
   void give_back(std::unique_ptr<Place> place);

@@ -9,6 +9,7 @@
 #include "src/worker/channel.h"
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
+#include "src/worker/execution_ledger.h"
 #include "src/worker/orphans.h"
 #include "src/worker/pace.h"
 #include "src/worker/socket_folder.h"
@@ -31,6 +32,7 @@ class Supervisor {
  private:
   enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom, kWatch };
 
+  absl::Status end_leftovers();
   void listen(int fd, uint64_t key, uint32_t events = 1 /* EPOLLIN */);
   void handle(uint64_t key, uint32_t events, Now now);
   void on_signals(Now now);
@@ -74,6 +76,7 @@ class Supervisor {
   Keeper keeper_;
   std::shared_ptr<Orphans> orphans_;
   std::unique_ptr<Enclosures> enclosures_;
+  std::optional<ExecutionLedger> ledger_;
   std::unique_ptr<ResourceGroups> groups_;  // null: no limits but those of the enclosures
   std::optional<WorkFolders> folders_;
   ExecutionWatch watch_;
