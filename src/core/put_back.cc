@@ -40,7 +40,7 @@ void Engine::return_to_queue(Draft& draft, Now now) {
 
 void Engine::end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn) {
   Execution& e = draft.execution();
-  e.ended = r.ended.is_set() ? r.ended : now.wall;
+  e.ended = std::max(when(r.ended, now), e.started);
   e.exit_code = r.exit_code;
   e.signal = r.signal;
   e.facts = r.facts;
