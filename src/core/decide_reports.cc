@@ -58,7 +58,7 @@ bool Engine::on_started(const WorkerId& worker, const StartedReport& r, Now now,
   ++draft.head.attempts;
   draft.move(JobEvent::Start, now.wall, "started");
   draft.execution().state = JobState::Running;
-  draft.execution().started = r.at.is_set() ? r.at : now.wall;
+  draft.execution().started = when(r.at, now);
   draft.head.lost_dispatches = 0;
   draft.past.refused_by.clear();
   await_timeout(draft.head, now);
@@ -119,12 +119,12 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
     if (r.started.is_set() || r.outcome != Outcome::Cancelled) ++draft.head.attempts;
     if (r.started.is_set() || r.outcome == Outcome::Succeeded || r.outcome == Outcome::TimedOut) {
       draft.move(JobEvent::Start, now.wall, "started");
-      draft.execution().started = r.started.is_set() ? r.started : now.wall;
+      draft.execution().started = when(r.started, now);
     }
   }
   Execution& e = draft.execution();
-  e.ended = r.ended.is_set() ? r.ended : now.wall;
-  e.exit_code = r.exit_code;
+  e.ended = std::max(when(r.ended, now), e.started);
+  e.exit_code = r.outcome == Outcome::Succeeded && r.exit_code ? 0 : r.exit_code;
   e.signal = r.signal;
   e.facts = r.facts;
   e.log_bytes = r.log_bytes;

@@ -74,7 +74,9 @@ void Engine::sweep_audit(Now now, Turn& turn) {
   if (now.mono < next_audit_sweep_) return;
   next_audit_sweep_ = now.mono + kAuditSweep;
   if (config_.audit_life <= Duration(0) || state_.next_audit() == 1) return;
-  write(ExpireAudit{steady_wall(now) - config_.audit_life}, turn);
+  // Rows are stamped with the wall clock. They are old when both clocks say so: it may be ahead for a while, and the
+  // steady one, if it was made in that while, for years after it.
+  write(ExpireAudit{std::min(steady_wall(now), now.wall) - config_.audit_life}, turn);
 }
 
 }  // namespace hodei::core

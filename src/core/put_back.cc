@@ -72,7 +72,7 @@ void Engine::end_interrupted_too_often(Draft& draft, const std::string& why, Now
 
 void Engine::end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn) {
   Execution& e = draft.execution();
-  e.ended = r.ended.is_set() ? r.ended : now.wall;
+  e.ended = std::max(when(r.ended, now), e.started);
   e.exit_code = r.exit_code;
   e.signal = r.signal;
   e.facts = r.facts;

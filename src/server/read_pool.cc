@@ -1,14 +1,51 @@
 #include "src/server/read_pool.h"
 
+#include <utility>
+
 #include "src/base/status.h"
 
 namespace hodei::server {
+namespace {
+
+std::string machine_of(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
+}  // namespace
+
+size_t ReadPool::Waiting::of_peer(const std::string& peer) const {
+  const auto it = by_peer_.find(peer);
+  return it == by_peer_.end() ? 0 : it->second.size();
+}
+
+size_t ReadPool::Waiting::of_machine(const std::string& machine) const {
+  const auto it = by_machine_.find(machine);
+  return it == by_machine_.end() ? 0 : it->second;
+}
+
+void ReadPool::Waiting::push(const std::string& peer, Work work) {
+  by_peer_[peer].push_back(std::move(work));
+  ++by_machine_[machine_of(peer)];
+  ++count_;
+}
+
+ReadPool::Work ReadPool::Waiting::pop() {
+  auto next = by_peer_.upper_bound(last_);
+  if (next == by_peer_.end()) next = by_peer_.begin();
+  last_ = next->first;
+  Work work = std::move(next->second.front());
+  next->second.pop_front();
+  if (next->second.empty()) by_peer_.erase(next);
+  const auto machine = by_machine_.find(machine_of(last_));
+  if (--machine->second == 0) by_machine_.erase(machine);
+  --count_;
+  return work;
+}
 
 void ReadPool::start() {
   const std::lock_guard lock(mutex_);
   if (!stopping_) return;
   stopping_ = false;
-  for (size_t i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { run(); });
+  for (size_t i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { run(false); });
+  for (size_t i = 0; i < limits_.quick_threads; ++i) threads_.emplace_back([this] { run(true); });
 }
 
 void ReadPool::stop() {
@@ -19,39 +56,55 @@ void ReadPool::stop() {
     threads.swap(threads_);
   }
   wake_.notify_all();
+  wake_quick_.notify_all();
   for (std::thread& thread : threads) thread.join();
 }
 
-absl::Status ReadPool::post(std::function<void()> work) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
-    if (waiting_.size() >= limits_.waiting) {
-      return absl::ResourceExhaustedError(
-          cat(limits_.waiting, " ", what_, " already wait; ask again in a moment, for fewer things at once"));
-    }
-    waiting_.push_back(std::move(work));
+absl::Status ReadPool::check_room(const Asker& who, const Waiting& lane) const {
+  if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
+  const char* then = "; ask again in a moment, for fewer things at once";
+  if (lane.count() >= limits_.waiting) {
+    return absl::ResourceExhaustedError(cat(limits_.waiting, " ", what_, " already wait", then));
   }
-  wake_.notify_one();
+  if (who.peer.empty()) return absl::OkStatus();
+  if (lane.of_peer(who.peer) >= limits_.of_peer) {
+    return absl::ResourceExhaustedError(cat(limits_.of_peer, " ", what_, " of this connection already wait", then));
+  }
+  if (lane.of_machine(machine_of(who.peer)) >= limits_.of_machine) {
+    return absl::ResourceExhaustedError(cat(limits_.of_machine, " ", what_, " of this machine already wait", then));
+  }
   return absl::OkStatus();
 }
 
-void ReadPool::post_always(std::function<void()> work) {
+absl::Status ReadPool::post(const Asker& who, Work work) {
+  const bool is_quick = who.lane == Lane::Quick;
+  {
+    const std::lock_guard lock(mutex_);
+    Waiting& lane = is_quick ? quick_ : long_;
+    RETURN_IF_ERROR(check_room(who, lane));
+    lane.push(who.peer, std::move(work));
+  }
+  wake_.notify_one();
+  if (is_quick) wake_quick_.notify_one();
+  return absl::OkStatus();
+}
+
+void ReadPool::post_always(Work work) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
-    waiting_.push_back(std::move(work));
+    long_.push({}, std::move(work));
   }
   wake_.notify_one();
 }
 
-void ReadPool::run() {
+void ReadPool::run(bool only_quick) {
   std::unique_lock lock(mutex_);
+  const auto has_work = [&] { return quick_.count() > 0 || (!only_quick && long_.count() > 0); };
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    const std::function<void()> work = std::move(waiting_.front());
-    waiting_.pop_front();
+    (only_quick ? wake_quick_ : wake_).wait(lock, [&] { return stopping_ || has_work(); });
+    if (!has_work()) return;
+    const Work work = quick_.count() > 0 ? quick_.pop() : long_.pop();
     lock.unlock();
     work();
     lock.lock();

@@ -58,7 +58,8 @@ absl::Status Server::build() {
   store::SqliteOptions sqlite;
   sqlite.data_dir = options_.data_dir;
   ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
-  ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite));
+  // One more than there are threads for what takes long, so that a single job is found at once meanwhile.
+  ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite, store::kMaxReadConnections + 1));
   ASSIGN_OR_RETURN(lookups_, store::SqliteReader::open(sqlite));
   ASSIGN_OR_RETURN(loop_reader_, store::SqliteReader::open(sqlite, 1));
   ASSIGN_OR_RETURN(background_, store::SqliteReader::open(sqlite));

@@ -57,6 +57,7 @@ void limit_data(const Child& child) {
   }
   take_descriptors(child);
   setsid();
+  if (child.record != nullptr) child.record->store(getpid());
   const char* step = nullptr;
   if (child.sandbox != nullptr && !child.sandbox->enter(&step)) {
     child.trouble->step = step;

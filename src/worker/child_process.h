@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "src/worker/fd.h"
@@ -66,6 +67,7 @@ struct Child {
   int64_t data_limit = 0;  // where no cgroup limits its memory
   const Sandbox* sandbox = nullptr;
   Trouble* trouble = nullptr;
+  std::atomic<pid_t>* record = nullptr;  // where it notes its number once it is its own session
 };
 
 // The pid, when the child has become the program or has failed to, which its Trouble says; 0: there is no child. A

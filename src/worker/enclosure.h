@@ -56,6 +56,8 @@ class Enclosures {
   virtual std::string describe() const = 0;
   virtual std::string cgroup() const { return {}; }  // the folder that holds all of them
   virtual bool limits_processes() const { return false; }
+  // Whether kill_leftovers() finds all, except what a job of root has moved out.
+  virtual bool holds_all() const { return true; }
   // Those of version 2 that act on each enclosure; see ResourceGroups.
   virtual std::set<std::string> controllers() const { return {}; }
   virtual void remove_all() {}  // at the end, when all are empty

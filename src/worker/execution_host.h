@@ -12,6 +12,7 @@
 
 #include "src/worker/core/keeper.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/execution_ledger.h"
 #include "src/worker/execution_watch.h"
 #include "src/worker/input_feeder.h"
 #include "src/worker/output_reader.h"
@@ -33,9 +34,10 @@ class ExecutionHost {
     SpawnPool& spawns;
     RingPool& rings;
     WorkFolders& folders;
-    int64_t most_output = 0;  // of one execution that is kept; 0: no limit but its own
-    ProgramLimits own = {};   // of the worker as a whole, where it runs one job at a time
-    OwnLimits cgroup = {};    // that the worker lives in, where it has one to itself
+    ExecutionLedger* ledger = nullptr;  // null: none can be kept here
+    int64_t most_output = 0;            // of one execution that is kept; 0: no limit but its own
+    ProgramLimits own = {};             // of the worker as a whole, where it runs one job at a time
+    OwnLimits cgroup = {};              // that the worker lives in, where it has one to itself
     int epoll = -1;
   };
   explicit ExecutionHost(Parts parts) : parts_(std::move(parts)) {}
@@ -99,6 +101,7 @@ class ExecutionHost {
   };
 
   absl::StatusOr<std::unique_ptr<Place>> take_place(bool with_group);
+  absl::StatusOr<std::unique_ptr<Place>> free_or_new_place(bool with_group);
   void note_limits(Running& running, SpawnOrder& order);
   void take_measure(Running& running);
   void note_own_oom(Running& running);

@@ -18,6 +18,12 @@ std::string no_memory_left(int64_t kills) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place(bool with_group) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Place> place, free_or_new_place(with_group));
+  if (parts_.ledger != nullptr) place->record = parts_.ledger->take();
+  return place;
+}
+
+absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::free_or_new_place(bool with_group) {
   std::vector<std::unique_ptr<Place>>& free = with_group ? limited_places_ : places_;
   if (!free.empty()) {
     // The newest is warm; but of those with limits the one that rested longest: cpu time that the last execution used
@@ -35,6 +41,7 @@ absl::StatusOr<std::unique_ptr<Place>> ExecutionHost::take_place(bool with_group
 }
 
 void ExecutionHost::give_back(std::unique_ptr<Place> place) {
+  if (parts_.ledger != nullptr) parts_.ledger->give_back(std::exchange(place->record, nullptr));
   if (place->enclosure->is_spent() || (place->group && place->group->is_spent())) {
     const bool with_group = place->group != nullptr;
     place->group.reset();

@@ -79,6 +79,7 @@ class MarkedTrees final : public Enclosures {
   explicit MarkedTrees(const EnclosureOptions& options) : mark_(options.mark), orphans_(orphans_of(options)) {}
   absl::StatusOr<int> kill_leftovers() override { return kill_marked(mark_); }
   absl::StatusOr<std::unique_ptr<Enclosure>> make() override { return std::make_unique<MarkedTree>(orphans_); }
+  bool holds_all() const override { return false; }
   std::string describe() const override {
     if (access("/proc/self", F_OK) != 0)
       return "process groups alone (no cgroups, no /proc): who leaves its group gets away";

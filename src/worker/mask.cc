@@ -5,6 +5,7 @@
 
 #include "src/base/hash.h"
 #include "src/base/utf8.h"
+#include "src/worker/secret_forms.h"
 
 namespace hodei::worker {
 namespace {
@@ -32,7 +33,9 @@ void mask_part(const std::string& text, const Automaton& automaton, TextEnd end,
     state = automaton.next(state, text[i]);
     if (const size_t length = automaton.match(state); length > 0) blank_before(out, i + 1, length, automaton, text);
   }
-  if (end == TextEnd::Cut) blank_before(out, text.size(), automaton.open(state), automaton, text);
+  const size_t open = automaton.open(state);
+  if (end == TextEnd::Cut || (end == TextEnd::Ended && open >= kShortestMasked))
+    blank_before(out, text.size(), open, automaton, text);
 }
 
 }  // namespace

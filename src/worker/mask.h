@@ -26,7 +26,9 @@ class Mask {
 // The bytes of a match as they are sent: as many, but line breaks stay.
 void blank(char* bytes, size_t size);
 
-enum class TextEnd : uint8_t { Whole, Cut };  // Cut: more stood behind it, so its end may be the beginning of a secret
+// Cut: more stood behind it, so its end may be the beginning of a secret. Ended: more may have been meant to stand
+// there, so its end is masked if so much of a secret is not there by chance.
+enum class TextEnd : uint8_t { Whole, Cut, Ended };
 
 // A text that is there at once.
 std::string masked(const std::string& text, const Mask& mask, TextEnd end = TextEnd::Whole);

@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <vector>
+
 #include "src/base/pause.h"
 #include "src/base/text.h"
 #include "src/worker/process_table.h"
@@ -20,19 +23,49 @@ std::set<pid_t> pids_in(const std::string& text) {
   return {pids.begin(), pids.end()};
 }
 
+// Of all its threads.
+std::set<pid_t> children_of(pid_t pid) {
+  std::set<pid_t> found;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator it(cat("/proc/", pid, "/task"), gone), end; !gone && it != end;
+       it.increment(gone)) {
+    found.merge(pids_in(read_file(it->path() / "children")));
+  }
+  return found;
+}
+
 }  // namespace
 
 // The kernel gives orphans to the first thread of a subreaper. Jobs are started by other threads and are not in this
 // list.
-Orphans::Orphans(const std::string& mark)
-    : mark_pair_(cat(kMarkVariable, "=", mark)),
-      children_(cat("/proc/self/task/", getpid(), "/children"), O_RDONLY),
-      can_look_(children_.is_open()) {
+Orphans::Orphans()
+    : children_(cat("/proc/self/task/", getpid(), "/children"), O_RDONLY), can_look_(children_.is_open()) {
   for (const pid_t pid : children().value_or(std::set<pid_t>())) {
     const std::optional<ProcessState> state = state_of(pid);
     if (!state || state->zombie) continue;
-    expect(pid);
-    has_strangers_ = true;
+    strangers_.insert({pid, state->started});
+    stranger_sessions_.insert(state->session);
+  }
+  note_strangers();
+}
+
+// Few, if any: a script that starts the worker may have started something beside it.
+void Orphans::note_strangers() {
+  std::vector<Process> to_do(strangers_.begin(), strangers_.end());
+  while (!to_do.empty()) {
+    const Process each = to_do.back();
+    to_do.pop_back();
+    const std::optional<ProcessState> now = state_of(each.pid);
+    if (!now || now->started != each.started) {
+      strangers_.erase(each);
+      continue;
+    }
+    for (const pid_t pid : children_of(each.pid)) {
+      const std::optional<ProcessState> state = state_of(pid);
+      if (!state || state->zombie || !strangers_.insert({pid, state->started}).second) continue;
+      stranger_sessions_.insert(state->session);
+      to_do.push_back({pid, state->started});
+    }
   }
 }
 
@@ -50,6 +83,7 @@ std::optional<std::set<pid_t>> Orphans::children() const {
 bool Orphans::look() {
   ++looks_;
   if (!can_look_) return true;
+  note_strangers();
   const std::optional<std::set<pid_t>> all = children();
   if (!all) return false;
   std::map<Process, uint64_t> found;
@@ -57,8 +91,8 @@ bool Orphans::look() {
     if (expected_.contains(pid)) continue;
     const std::optional<ProcessState> state = state_of(pid);
     if (!state || state->zombie) continue;
-    if (has_strangers_ && carries(pid, mark_pair_) == Carries::No) continue;
     const Process process{pid, state->started};
+    if (strangers_.contains(process) || stranger_sessions_.contains(state->session)) continue;
     const auto known = living_.find(process);
     found[process] = known == living_.end() ? looks_ : known->second;
   }
@@ -81,7 +115,7 @@ bool Orphans::any_since(uint64_t earlier) {
 }
 
 std::shared_ptr<Orphans> orphans_of(const EnclosureOptions& options) {
-  return options.orphans ? options.orphans : std::make_shared<Orphans>(options.mark);
+  return options.orphans ? options.orphans : std::make_shared<Orphans>();
 }
 
 int kill_descendants(pid_t root, pid_t spared) {

@@ -25,11 +25,13 @@ namespace hodei::worker {
 // On the thread of main(), in a process that is a subreaper.
 class Orphans {
  public:
-  // `mark`: the value of kMarkVariable in the environment of every job.
-  explicit Orphans(const std::string& mark);
+  Orphans();
 
   // Children that are no orphans.
-  void expect(pid_t child) { expected_.insert(child); }
+  void expect(pid_t child) {
+    expected_.insert(child);
+    stranger_sessions_.erase(child);  // the number is a new session's
+  }
   void dismiss(pid_t child) { expected_.erase(child); }
 
   // Before all children that have ended are reaped: a main process that is met in one pass was alive after the one
@@ -52,11 +54,14 @@ class Orphans {
   };
   std::optional<std::set<pid_t>> children() const;  // none: they changed too often
   bool look();                                      // false: unclear
+  void note_strangers();                            // those that they have started since
 
-  const std::string mark_pair_;
   const KernelFile children_;
   const bool can_look_;
-  bool has_strangers_ = false;  // children that were there before us, whose orphans become ours too
+  // Children that were there before us, whose orphans become ours too: they with their descendants, as far as looks met
+  // them, and their sessions, which no job can enter.
+  std::set<Process> strangers_;
+  std::set<pid_t> stranger_sessions_;
   std::set<pid_t> expected_;
   std::map<Process, uint64_t> living_;  // found by the last look, with the look that found each first
   uint64_t looks_ = 0;

@@ -72,6 +72,7 @@ class LimitedEnclosures final : public Enclosures {
   std::string describe() const override { return plain_->describe(); }
   std::string cgroup() const override { return plain_->cgroup(); }
   bool limits_processes() const override { return true; }
+  bool holds_all() const override { return plain_->holds_all(); }
   std::set<std::string> controllers() const override { return plain_->controllers(); }
   void remove_all() override {
     plain_->remove_all();

@@ -35,6 +35,8 @@ std::optional<ProcessState> state_of(pid_t pid) {
     at = std::from_chars(at + negative, end, value).ptr;
     switch (field) {
       case 4: state.parent = static_cast<pid_t>(value); break;
+      case 5: state.group = static_cast<pid_t>(value); break;
+      case 6: state.session = static_cast<pid_t>(value); break;
       case 9: state.kernel_thread = (value & kKernelThread) != 0; break;
       case 14:
       case 15:

@@ -13,6 +13,8 @@ namespace hodei::worker {
 
 struct ProcessState {
   pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
   bool zombie = false;
   bool kernel_thread = false;
   bool no_environment = false;  // it has wiped it, or it is not for us to see

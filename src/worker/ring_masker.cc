@@ -128,9 +128,12 @@ MonoTime RingMasker::lets_go_at() const {
 void RingMasker::ended(uint64_t log_bytes) {
   look(MonoTime{0});
   for (Stream& stream : streams_) {
-    for (Track& track : stream.tracks) {
+    for (size_t i = 0; i < mask_->parts().size(); ++i) {
+      Track& track = stream.tracks[i];
       const bool rest_of_secret = !track.inside.empty() && track.since_gap >= kLeastRest;
-      if (position_ < log_bytes || rest_of_secret) blank_held(track);
+      // It may have been killed in the middle of a secret, or have ended itself there.
+      const bool begins_secret = mask_->parts()[i].open(track.state) >= kShortestMasked;
+      if (position_ < log_bytes || rest_of_secret || begins_secret) blank_held(track);
       track.held.clear();
     }
   }

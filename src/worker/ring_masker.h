@@ -30,7 +30,8 @@ class RingMasker {
 
   // At output that has come since, up to about `most` bytes. True: there is more.
   bool look(MonoTime now, size_t most = SIZE_MAX);
-  // Nothing more will come. What is held back is no secret, unless output was left out behind it: then it is masked.
+  // Nothing more will come. What is held back is masked if so much of a secret is not there by chance, or if output was
+  // left out behind it.
   void ended(uint64_t log_bytes);
   uint64_t safe() const;  // an offset in the output
   uint64_t seen() const { return position_; }

@@ -252,7 +252,12 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   child.join_count = join_files.size();
   child.data_limit = place.data_limit;
   child.sandbox = sandbox ? &*sandbox : nullptr;
+  if (place.record != nullptr) {
+    begin_record(*place.record, child_out.get(), child_err.get());
+    child.record = &place.record->main;
+  }
   spawned.pid = start_child(child, place.enclosure->birth_cgroup());
+  if (place.record != nullptr) end_record(*place.record);
   lent.take_back();
   // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
   if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir, place.data_limit > 0);

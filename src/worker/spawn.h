@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "src/worker/core/execution.h"
 #include "src/worker/enclosure.h"
+#include "src/worker/execution_ledger.h"
 #include "src/worker/fd.h"
 #include "src/worker/inherited_environment.h"
 #include "src/worker/program.h"
@@ -26,6 +27,7 @@ struct SpawnPlace {
   std::string mark;                                 // value of kMarkVariable
   const InheritedEnvironment* inherited = nullptr;  // what is added to the program's environment
   const ResourceGroup* group = nullptr;             // entered besides, if there is one; it has begun
+  LedgerRecord* record = nullptr;                   // what a successor of the supervisor is told about it
   int64_t data_limit = 0;                           // RLIMIT_DATA of each process; 0: none
 };
 

@@ -101,6 +101,7 @@ void SpawnPool::carry_out(Task task) {
     if (!order->program.secret_files.empty()) order->place->folder->note_secrets(secrets_folder(place.folder));
     place.group = order->place->group.get();
     place.data_limit = order->data_limit;
+    place.record = order->place->record;
     const absl::Status limited = set_limits(*order);
     SpawnDone done{order->number, order->execution, limited.ok() ? spawn(order->program, place) : not_limited(limited)};
     return announce([&] { finished_.spawned.push_back(std::move(done)); });

@@ -19,6 +19,7 @@ struct Place {
   std::unique_ptr<Enclosure> enclosure;
   std::unique_ptr<WorkFolder> folder;
   std::unique_ptr<ResourceGroup> group;  // of those that serve executions with limits
+  LedgerRecord* record = nullptr;        // while it is taken
 };
 
 struct SpawnOrder {

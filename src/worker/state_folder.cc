@@ -96,6 +96,13 @@ absl::Status StateFolder::settle_lineage() {
   return write("lineage", cat(lineage_, " ", place, " ", generation_));
 }
 
+absl::Status StateFolder::begin_lineage() {
+  if (lineage_.empty()) return absl::OkStatus();
+  lineage_ = random_hex();
+  generation_ = 1;
+  return write("lineage", cat(lineage_, " ", place_of(lock_.get()), " ", generation_));
+}
+
 absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wanted) {
   std::string id = wanted.empty() ? read("worker_id") : wanted;
   if (id.empty()) id = from_host_name();

@@ -6,6 +6,7 @@
 //   mark             random, made once in each place: HODEI_WORKER_MARK of every process of this worker
 //   incarnation      random, new at each start of a supervisor
 //   lineage          random, the place it stands for, and how many supervisors were started there; new in another place
+//   executions       what runs, for a successor to end; see ExecutionLedger
 //   session          the session id from the last registration (0600)
 //   last_words       of a supervisor that was stopped: see LastWords
 //   work/            private folders of executions
@@ -35,6 +36,9 @@ class StateFolder {
   // reboot, another machine or container begin a new one. Empty where that cannot be told.
   const std::string& lineage() const { return lineage_; }
   uint64_t generation() const { return generation_; }
+  // When it is not certain that all that the earlier ones ran is gone. Nothing where there is no lineage.
+  absl::Status begin_lineage();
+  std::string executions() const { return path_ + "/executions"; }
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
   std::string last_words() const;

@@ -58,6 +58,20 @@ TEST_F(StateFolderTest, AFolderOfAnEarlierVersionKeepsItsMark) {
   EXPECT_EQ(start(path("a")).mark, before.mark);
 }
 
+TEST_F(StateFolderTest, ALineageThatCannotVouchForTheEarlierOnesIsANewOneForAllThatFollow) {
+  const Seen before = start(path("a"));
+  std::string anew;
+  {
+    StateFolder state = StateFolder::open(path("a")).value();
+    ASSERT_TRUE(state.begin_lineage().ok());
+    anew = state.lineage();
+    EXPECT_EQ(state.mark(), before.mark);
+  }
+  EXPECT_NE(anew, before.lineage);
+  EXPECT_EQ(start(path("a")).lineage, anew);
+  EXPECT_EQ(start(path("a")).mark, before.mark);
+}
+
 TEST_F(StateFolderTest, TheLineageOfAnotherBootIsNotContinued) {
   const Seen before = start(path("a"));
   const std::string file = path("a") + "/lineage";

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -25,6 +26,7 @@
 namespace hodei::worker {
 namespace {
 
+constexpr size_t kMoreRecords = 64;  // beyond two for each slot: trees that are killed but not gone hold theirs
 constexpr Duration kLeastGatherOfEvents = 1ms;
 constexpr Duration kMostGatherOfEvents = 3ms;
 constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1, .disk_bytes = 1};
@@ -59,7 +61,7 @@ Supervisor::~Supervisor() {
 }
 
 absl::Status Supervisor::start() {
-  orphans_ = std::make_shared<Orphans>(state_.mark());
+  orphans_ = std::make_shared<Orphans>();
   // Before anything else: no second copy of a job may ever run beside one that an earlier supervisor left behind.
   const EnclosureOptions how{.cgroups = options_.cgroups,
                              .only_v1 = options_.only_cgroups_v1,
@@ -68,9 +70,7 @@ absl::Status Supervisor::start() {
                              .most_processes = options_.job_processes,
                              .orphans = orphans_};
   enclosures_ = choose_enclosures(how);
-  ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
-  killed += kill_marked(state_.mark());
-  if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  RETURN_IF_ERROR(end_leftovers());
   groups_ = choose_resource_groups(how, *enclosures_);
   learn_own_limits();
   ASSIGN_OR_RETURN(WorkFolders folders, WorkFolders::make(state_.work()));
@@ -109,6 +109,7 @@ absl::Status Supervisor::start() {
                                                                .spawns = *spawns_,
                                                                .rings = rings_,
                                                                .folders = *folders_,
+                                                               .ledger = ledger_ ? &*ledger_ : nullptr,
                                                                .most_output = options_.job_log_bytes,
                                                                .own = own_,
                                                                .cgroup = is_alone_ ? cgroup_ : OwnLimits{},
@@ -162,6 +163,29 @@ void Supervisor::learn_own_limits() {
   lacks("secret_files", is_alone_ && !can_keep_secret_files());
 }
 
+absl::Status Supervisor::end_leftovers() {
+  const Leftovers left = ExecutionLedger::read(state_.executions(), state_.mark());
+  ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
+  const LeftoversKilled recorded = kill_recorded(left);
+  killed += recorded.processes + kill_marked(state_.mark());
+  if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  // Without cgroups a process gets away that has left its parents, its session, its environment and its output.
+  const bool all_found = left.is_complete && !recorded.unclear && (left.executions.empty() || enclosures_->holds_all());
+  if (!all_found && state_.generation() > 1) {
+    say("what an earlier supervisor ran may not all be found here: the server will wait until its lease has ended");
+    RETURN_IF_ERROR(state_.begin_lineage());
+  }
+  // Only now: whoever comes after a kill before this line finds what we found.
+  auto ledger = ExecutionLedger::make(state_.executions(), state_.mark(), 2 * slots_of(options_) + kMoreRecords);
+  if (ledger.ok()) {
+    ledger_.emplace(std::move(*ledger));
+    return absl::OkStatus();
+  }
+  say("what runs cannot be written down: ", std::string(ledger.status().message()));
+  unlink(state_.executions().c_str());
+  return absl::OkStatus();
+}
+
 void Supervisor::listen(int fd, uint64_t key, uint32_t events) {
   epoll_event event{};
   event.events = events;
@@ -193,6 +217,7 @@ bool Supervisor::turn(int timeout_ms) {
   const int count = epoll_wait(epoll_.get(), events, 128, timeout_ms);
   const Now now = clock_.now();
   last_turn_ = now.mono;
+  if (ledger_) ledger_->alive(now.mono);
   if (now.mono >= keeper_.next_deadline()) {
     // After a stall: first hear whether the lease was extended, then judge by it, then look at who died. Otherwise
     // what was killed because the lease had ended would pass for a crash of its own.

@@ -13,6 +13,7 @@
 #include "src/worker/channel.h"
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
+#include "src/worker/execution_ledger.h"
 #include "src/worker/orphans.h"
 #include "src/worker/own_limits.h"
 #include "src/worker/pace.h"
@@ -37,6 +38,7 @@ class Supervisor {
   enum Key : uint64_t { kSignals = 1, kTimer, kSpawns, kAgent, kRoom, kWatch };
 
   void learn_own_limits();
+  absl::Status end_leftovers();
   void listen(int fd, uint64_t key, uint32_t events = 1 /* EPOLLIN */);
   void handle(uint64_t key, uint32_t events, Now now);
   void on_signals(Now now);
@@ -87,6 +89,7 @@ class Supervisor {
   Keeper keeper_;
   std::shared_ptr<Orphans> orphans_;
   std::unique_ptr<Enclosures> enclosures_;
+  std::optional<ExecutionLedger> ledger_;
   std::unique_ptr<ResourceGroups> groups_;  // null: no limits but those of the enclosures
   OwnLimits cgroup_;                        // that the worker lives in
   bool is_alone_ = false;                   // something has shut the worker in: that cgroup is all its own

@@ -74,9 +74,9 @@ AdminService::Unary* AdminService::DeleteSecret(Context* c, const v1::DeleteSecr
                             [](const core::Done&) {});
 }
 
-AdminService::Unary* AdminService::ListSecrets(Context*, const v1::ListSecretsRequest* in,
+AdminService::Unary* AdminService::ListSecrets(Context* c, const v1::ListSecretsRequest* in,
                                                v1::ListSecretsResponse* out) {
-  return read(server_, [this, in, out](const store::ReadLimit&) -> absl::Status {
+  return read(server_, *c, kLong, [this, in, out](const store::ReadLimit&) -> absl::Status {
     ASSIGN_OR_RETURN(const auto rows, server_.reader().secrets(in->namespace_()));
     for (const core::SecretRow& row : rows) {
       v1::StoredSecret* secret = out->add_secrets();
@@ -103,7 +103,7 @@ AdminService::Unary* AdminService::ListAudit(Context* c, const v1::ListAuditRequ
   if (in->has_since()) query.since = from_proto(in->since());
   query.before = *before;
   query.limit = static_cast<size_t>(in->limit() == 0 ? kDefaultAuditPage : in->limit());
-  return read(server_, [this, query, out](const store::ReadLimit& limit) -> absl::Status {
+  return read(server_, *c, kLong, [this, query, out](const store::ReadLimit& limit) -> absl::Status {
     ASSIGN_OR_RETURN(const store::AuditPage page, server_.reader().audit(query, limit));
     for (const core::AuditRow& row : page.rows) audit_entry(row, out->add_entries());
     if (page.next != 0) out->set_next_page_token(cat(page.next));

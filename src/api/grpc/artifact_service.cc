@@ -37,16 +37,17 @@ ArtifactService::Unary* ArtifactService::List(Context* c, const v1::ListArtifact
     return finish(c, bad_field("page_size", "must be between 0 and ", kMost));
   }
   const auto most = static_cast<size_t>(in->page_size() == 0 ? kUsual : in->page_size());
-  return read(server_, server_.files(), [this, in, out, ns = *ns, most](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto found, server_.artifacts().list(ns, in->prefix(), in->page_token(), most + 1));
-    for (size_t i = 0; i < std::min(most, found.size()); ++i) to_proto(found[i], out->add_artifacts());
-    if (found.size() > most) out->set_next_page_token(found[most - 1].key.name);
-    return absl::OkStatus();
-  });
+  return read(
+      server_, server_.files(), *c, kLong, [this, in, out, ns = *ns, most](const store::ReadLimit&) -> absl::Status {
+        ASSIGN_OR_RETURN(const auto found, server_.artifacts().list(ns, in->prefix(), in->page_token(), most + 1));
+        for (size_t i = 0; i < std::min(most, found.size()); ++i) to_proto(found[i], out->add_artifacts());
+        if (found.size() > most) out->set_next_page_token(found[most - 1].key.name);
+        return absl::OkStatus();
+      });
 }
 
-ArtifactService::Unary* ArtifactService::Stat(Context*, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
-  return read(server_, server_.files(), [this, in, out](const store::ReadLimit&) -> absl::Status {
+ArtifactService::Unary* ArtifactService::Stat(Context* c, const v1::StatArtifactRequest* in, v1::StoredArtifact* out) {
+  return read(server_, server_.files(), *c, kQuick, [this, in, out](const store::ReadLimit&) -> absl::Status {
     ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
     ASSIGN_OR_RETURN(const auto info, server_.artifacts().stat(key));
     to_proto(info, out);
@@ -54,9 +55,9 @@ ArtifactService::Unary* ArtifactService::Stat(Context*, const v1::StatArtifactRe
   });
 }
 
-ArtifactService::Unary* ArtifactService::Delete(Context*, const v1::DeleteArtifactRequest* in,
+ArtifactService::Unary* ArtifactService::Delete(Context* c, const v1::DeleteArtifactRequest* in,
                                                 v1::DeleteArtifactResponse*) {
-  return read(server_, server_.files(), [this, in](const store::ReadLimit&) -> absl::Status {
+  return read(server_, server_.files(), *c, kLong, [this, in](const store::ReadLimit&) -> absl::Status {
     ASSIGN_OR_RETURN(const auto key, artifact_key(in->artifact()));
     return server_.artifacts().remove(key);
   });

@@ -18,7 +18,8 @@ grpc::ServerUnaryReactor* cancel_and_wait(server::Server& server, JobId job, con
       core::Cancel{job, reason}, [&server, answer, job, absent](const absl::StatusOr<core::Reply>& reply) {
         if (reply.ok()) return;  // when the wish is taken the answer comes with the job's end
         if (!absl::IsNotFound(reply.status())) return answer.give(reply.status());
-        const absl::Status taken = server.reads().post([answer, job, absent] { answer.give(absent(job)); });
+        const absl::Status taken = server.reads().post({.lane = server::ReadPool::Lane::Quick},
+                                                       [answer, job, absent] { answer.give(absent(job)); });
         if (!taken.ok()) answer.give(taken);
       });
   return answer.reactor();

@@ -115,7 +115,8 @@ grpc::ServerWriteReactor<v1::ExecutionEvent>* stream_job(server::Server& server,
     }
   });
   grpc::ServerWriteReactor<v1::ExecutionEvent>* reactor = feed->writer.reactor();
-  const absl::Status taken = server.reads().post([&server, feed, job] { feed->tell_history(server.reader(), job); });
+  const absl::Status taken = server.reads().post({.lane = server::ReadPool::Lane::Quick},
+                                                 [&server, feed, job] { feed->tell_history(server.reader(), job); });
   if (!taken.ok()) feed->writer.close(to_grpc(taken));
   return reactor;
 }

@@ -9,7 +9,7 @@ absl::StatusOr<ExecutionFacts> find_execution(store::Reader& reader, ExecutionId
   ASSIGN_OR_RETURN(const store::JobView view, reader.job(execution.job));
   const bool is_current = view.head.current() == execution && core::is_active(view.head.state);
   if (const core::Execution* e = core::find_execution(view.head, execution.number)) {
-    return ExecutionFacts{e->worker, view.head.ns.str(), is_current, e->log_bytes, view.spec.bytes};
+    return ExecutionFacts{e->worker, view.head.ns.str(), is_current, e->log_bytes, e->ended, view.spec.bytes};
   }
   if (execution.number == 0 || execution.number >= view.head.executions) {
     return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));
@@ -17,7 +17,7 @@ absl::StatusOr<ExecutionFacts> find_execution(store::Reader& reader, ExecutionId
   ASSIGN_OR_RETURN(const auto shelf, reader.shelf({.job = execution.job, .below = execution.number + 1, .limit = 1}));
   if (!shelf.empty() && shelf[0].execution.number == execution.number) {
     const core::Execution& e = shelf[0].execution;
-    return ExecutionFacts{e.worker, view.head.ns.str(), is_current, e.log_bytes, view.spec.bytes};
+    return ExecutionFacts{e.worker, view.head.ns.str(), is_current, e.log_bytes, e.ended, view.spec.bytes};
   }
   return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));
 }

@@ -15,6 +15,7 @@ struct ExecutionFacts {
   std::string ns;                    // of its job
   bool is_current = false;           // it may still run: nobody has reported or proven its end
   std::optional<int64_t> log_bytes;  // how much it printed, as its recorded result says
+  WallTime ended;                    // as its recorded result says; not set: it has not
   std::string spec;                  // of its job, serialized
 };
 

@@ -218,6 +218,32 @@ TEST_F(HostileWorker, UsageOfAnotherWorkersExecutionIsNotRecorded) {
   EXPECT_EQ(refused(Claim::Usage), 1);
 }
 
+TEST_F(HostileWorker, AMessageFullOfProgressCostsTheLoopOneWord) {
+  v1::WorkerMessage message;
+  message.add_started()->set_execution_id(execution_);
+  for (int i = 0; i < 20'000; ++i) {
+    v1::JobProgress& progress = *message.add_progress();
+    progress.set_execution_id(execution_);
+    progress.set_percentage(i / 200.0);
+  }
+  honest_->say(message);
+  honest_->result(execution_, v1::JobResult::Succeeded, 0);
+  const v1::Job done = job(id_);
+  EXPECT_EQ(done.state(), v1::Job::Succeeded);
+  EXPECT_GT(done.progress().percentage(), 99.9) << "the newest";
+  EXPECT_EQ(refused(Claim::Report), 0);
+}
+
+TEST_F(HostileWorker, FiguresOfHeartbeatsThatComeTooOftenAreNotKept) {
+  v1::WorkerMessage beat;
+  beat.mutable_heartbeat()->set_sent_us(1000);
+  beat.mutable_heartbeat()->add_executions()->set_execution_id(execution_);
+  // Each that is looked at counts one claim that is refused.
+  for (int i = 0; i < 100; ++i) hostile_->say(beat);
+  EXPECT_TRUE(hostile_->is_heard());
+  EXPECT_LT(refused(Claim::Usage), 50);
+}
+
 TEST_F(HostileWorker, NobodyWritesBehindTheEndOfALogNotEvenItsOwnWorker) {
   honest_->log(execution_, 0, "true\n");
   honest_->waits_for_log(execution_, 5);

@@ -139,12 +139,14 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
   });
 }
 
-JobService::Unary* JobService::GetJob(Context*, const v1::GetJobRequest* in, v1::Job* out) {
-  return read(server_, [this, in, out](const store::ReadLimit&) { return read_job(server_.reader(), *in, out); });
+JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
+  return read(server_, *c, kQuick,
+              [this, in, out](const store::ReadLimit&) { return read_job(server_.reader(), *in, out); });
 }
 
-JobService::Unary* JobService::ListJobs(Context*, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
-  return read(server_, [this, in, out](const store::ReadLimit& limit) { return list_jobs(*in, limit, out); });
+JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
+  return read(server_, *c, kLong,
+              [this, in, out](const store::ReadLimit& limit) { return list_jobs(*in, limit, out); });
 }
 
 absl::Status JobService::list_jobs(const v1::ListJobsRequest& in, const store::ReadLimit& limit,
@@ -210,7 +212,7 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
 
 JobService::Unary* JobService::RetryJob(Context* c, const v1::RetryJobRequest* in, v1::QueueJobResponse* out) {
   Unary* reactor = c->DefaultReactor();
-  const absl::Status taken = server_.reads().post([this, c, in, out, reactor] {
+  const absl::Status taken = server_.reads().post({c->peer(), kQuick}, [this, c, in, out, reactor] {
     absl::StatusOr<core::Submit> submit = resubmission(*c, *in);
     if (!submit.ok()) return reactor->Finish(to_grpc(submit.status()));
     server_.loop().post_bounded(*std::move(submit), [out, reactor](absl::StatusOr<core::Reply> reply) {
@@ -279,7 +281,7 @@ JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTempla
 JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequest* in, v1::Template* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  return read(server_, [this, in, out, ns = *ns](const store::ReadLimit&) {
+  return read(server_, *c, kQuick, [this, in, out, ns = *ns](const store::ReadLimit&) {
     const absl::StatusOr<core::TemplateRow> row = server_.reader().job_template(ns, in->name());
     if (row.ok()) *out = to_proto(*row);
     return row.status();
@@ -290,7 +292,7 @@ JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplates
                                              v1::ListTemplatesResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  return read(server_, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {
+  return read(server_, *c, kLong, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {
     ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(ns));
     for (const core::TemplateRow& row : rows) *out->add_templates() = to_proto(row);
     return absl::OkStatus();

@@ -20,28 +20,35 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
   if (in->limit() < 0 || in->limit() > kMaxEntries)
     return finish(c, bad_field("limit", "must be between 0 and ", kMaxEntries));
   if (in->offset() < 0) return finish(c, bad_field("offset", "must not be negative"));
-  return read(server_, server_.files(), [this, in, out, job = *job](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const server::LogPage page,
-                     server_.logs().get_logs({job, static_cast<uint32_t>(in->execution()), in->limit(), in->offset()}));
-    const std::string id = short_id(job);
-    for (const server::LogChunk& chunk : page.chunks) {
-      server::for_each_entry(chunk, [&](const server::LogEntry& entry) { to_proto(entry, id, out->add_entries()); });
-    }
-    out->set_more(page.more);
-    out->set_complete(page.complete);
-    out->set_expired(page.expired);
-    for (const server::LogChunk& chunk : page.chunks) {
-      if (chunk.gap && chunk.gap->reason == server::kExpired)
-        out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
-    }
-    return absl::OkStatus();
-  });
+  return read(server_, server_.files(), *c, kLong,
+              [this, in, out, job = *job](const store::ReadLimit&) -> absl::Status {
+                ASSIGN_OR_RETURN(
+                    const server::LogPage page,
+                    server_.logs().get_logs({job, static_cast<uint32_t>(in->execution()), in->limit(), in->offset()}));
+                const std::string id = short_id(job);
+                for (const server::LogChunk& chunk : page.chunks) {
+                  server::for_each_entry(
+                      chunk, [&](const server::LogEntry& entry) { to_proto(entry, id, out->add_entries()); });
+                }
+                out->set_more(page.more);
+                out->set_complete(page.complete);
+                out->set_expired(page.expired);
+                for (const server::LogChunk& chunk : page.chunks) {
+                  if (!chunk.gap) continue;
+                  if (chunk.gap->reason == server::kExpired)
+                    out->set_expired_bytes(out->expired_bytes() + chunk.gap->bytes);
+                  v1::LogGap& gap = *out->add_gaps();
+                  gap.set_bytes(chunk.gap->bytes);
+                  gap.set_reason(std::string(chunk.gap->reason));
+                }
+                return absl::OkStatus();
+              });
 }
 
 LogService::Unary* LogService::ClearLogs(Context* c, const v1::ClearLogsRequest* in, v1::ClearLogsResponse* out) {
   const absl::StatusOr<JobId> job = parse_job_id(in->job_id());
   if (!job.ok()) return finish(c, job.status());
-  return read(server_, server_.files(),
+  return read(server_, server_.files(), *c, kLong,
               [this, out, job = *job, principal = principal_of(*c)](const store::ReadLimit&) -> absl::Status {
                 ASSIGN_OR_RETURN(const int64_t bytes, server_.logs().clear(job));
                 out->set_bytes(bytes);

@@ -101,14 +101,14 @@ grpc::ServerWriteReactor<v1::MetricSample>* MetricsService::StreamMetrics(Contex
   return reactor;
 }
 
-grpc::ServerUnaryReactor* MetricsService::GetAggregatedMetrics(Context*, const v1::GetAggregatedMetricsRequest* in,
+grpc::ServerUnaryReactor* MetricsService::GetAggregatedMetrics(Context* c, const v1::GetAggregatedMetricsRequest* in,
                                                                v1::GetAggregatedMetricsResponse* out) {
-  return read(server_, [this, in, out](const store::ReadLimit&) { return aggregate(*in, out); });
+  return read(server_, *c, kLong, [this, in, out](const store::ReadLimit&) { return aggregate(*in, out); });
 }
 
-grpc::ServerUnaryReactor* MetricsService::GetTimeSeriesMetrics(Context*, const v1::GetTimeSeriesMetricsRequest* in,
+grpc::ServerUnaryReactor* MetricsService::GetTimeSeriesMetrics(Context* c, const v1::GetTimeSeriesMetricsRequest* in,
                                                                v1::GetTimeSeriesMetricsResponse* out) {
-  return read(server_, [this, in, out](const store::ReadLimit&) { return time_series(*in, out); });
+  return read(server_, *c, kLong, [this, in, out](const store::ReadLimit&) { return time_series(*in, out); });
 }
 
 absl::Status MetricsService::aggregate(const v1::GetAggregatedMetricsRequest& in,

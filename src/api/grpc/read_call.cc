@@ -20,9 +20,11 @@ class ReadCall final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, ReadWork work) {
+grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work) {
   auto* call = new ReadCall;  // its own owner; alive until it is finished
-  const absl::Status taken = pool.post([&server, call, work = std::move(work), cancelled = call->cancelled()] {
+  const server::ReadPool::Asker who{c.peer(), lane};
+  const absl::Status taken = pool.post(who, [&server, call, work = std::move(work), cancelled = call->cancelled()] {
     store::ReadLimit limit;
     limit.is_cancelled = [cancelled] { return cancelled->load(); };
     const MonoTime end = server.clock().now().mono + kReadTime;
@@ -33,13 +35,14 @@ grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, R
   return call;
 }
 
-grpc::ServerUnaryReactor* read(server::Server& server, ReadWork work) {
-  return read(server, server.reads(), std::move(work));
+grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work) {
+  return read(server, server.reads(), c, lane, std::move(work));
 }
 
 void read_then_finish(server::Server& server, grpc::ServerUnaryReactor* reactor, std::function<absl::Status()> work) {
   const absl::Status taken =
-      server.reads().post([reactor, work = std::move(work)] { reactor->Finish(to_grpc(work())); });
+      server.reads().post({.lane = kQuick}, [reactor, work = std::move(work)] { reactor->Finish(to_grpc(work())); });
   if (!taken.ok()) reactor->Finish(to_grpc(taken));
 }
 

@@ -15,12 +15,18 @@ inline constexpr Duration kReadTime = 500ms;
 
 using ReadWork = std::function<absl::Status(const store::ReadLimit& limit)>;
 
-// `work` may use the request and the response of its call: both live until it has returned.
-grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, ReadWork work);
-// From the store.
-grpc::ServerUnaryReactor* read(server::Server& server, ReadWork work);
+// For what is found at once, by its name: it does not wait for what takes long.
+inline constexpr server::ReadPool::Lane kQuick = server::ReadPool::Lane::Quick;
+inline constexpr server::ReadPool::Lane kLong = server::ReadPool::Lane::Long;
 
-// For calls that the loop has answered, and that have something to read now: the loop's thread must not.
+// `work` may use the request and the response of its call: both live until it has returned.
+grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work);
+// From the store.
+grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work);
+
+// For calls that the loop has answered, and that have something to look up now: the loop's thread must not.
 void read_then_finish(server::Server& server, grpc::ServerUnaryReactor* reactor, std::function<absl::Status()> work);
 
 }  // namespace hodei::api

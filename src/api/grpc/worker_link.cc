@@ -164,7 +164,8 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
   if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_, incarnation_}, nullptr);
   if (message.has_heartbeat()) take_heartbeat(message.heartbeat());
   take_logs(message);
-  if (message.started_size() + message.progress_size() + message.results_size() > 0) take_reports(message);
+  if (message.started_size() + message.progress_size() + message.results_size() > 0 || progress_.has_waiting())
+    take_reports(message);
 }
 
 bool WorkerStreamLink::is_open() {
@@ -214,10 +215,13 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.dropped_logs = beat.dropped_logs();
   command.unfit = unfit_from(beat.status());
   command.active = active_from(beat);
-  server::Beat seen = beat_from(beat, worker_, server_.clock().now());
-  const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
-  if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));
-  server_.recorder().take(std::move(seen));
+  if (const Now now = server_.clock().now(); now.mono >= record_at_) {
+    record_at_ = now.mono + kLeastBeat;
+    server::Beat seen = beat_from(beat, worker_, now);
+    const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
+    if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));
+    server_.recorder().take(std::move(seen));
+  }
   if (!server_.heartbeats().take(command)) return close("this stream has been replaced by a newer one");
   server::ToWorker acknowledgement;
   acknowledgement.heartbeat_sent_us = beat.sent_us();
@@ -226,21 +230,39 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
 
 void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
   absl::StatusOr<core::Report> report = report_from(message);
-  const size_t bytes = kReportOverhead + message.ByteSizeLong();
-  {
+  const size_t message_bytes = message.ByteSizeLong();
+  if (!report.ok()) {
     const std::lock_guard lock(mutex_);
-    if (!report.ok()) return finish(to_grpc(report.status()));
-    undecided_bytes_ += bytes;
+    return finish(to_grpc(report.status()));
   }
   report->worker = worker_;
   report->stream = stream_;
-  // From its own word on, nothing more is printed; what was lost may still have output on the way.
+  const size_t foreign =
+      std::erase_if(report->progress, [this](const core::ProgressReport& p) { return !given_.has(p.execution); });
+  if (foreign > 0) server_.refused_claims().count(server::Claim::Report, static_cast<int64_t>(foreign));
+  report->progress = progress_.pass(std::move(report->progress), server_.clock().now().mono);
   for (const core::ResultReport& r : report->results) {
+    if (auto last = progress_.take(r.execution)) report->progress.push_back(std::move(*last));
+    // From its own word on, nothing more is printed; what was lost may still have output on the way.
     given_.end(r.execution, r.outcome == core::Outcome::Lost ? std::nullopt : r.log_bytes);
   }
-  server_.loop().post(std::move(*report), [self = shared_from_this(), bytes](const absl::StatusOr<core::Reply>& reply) {
-    self->decided(reply, bytes);
-  });
+  std::vector<core::Report> pieces = in_pieces(std::move(*report), kMaxReportItems);
+  // One that comes to nothing is let through to the loop all the same if it was large: who sends many is not read on.
+  if (pieces.empty() && message_bytes > kReportOverhead) pieces.push_back({.worker = worker_, .stream = stream_});
+  if (pieces.empty()) return;
+  const size_t bytes = kReportOverhead * pieces.size() + message_bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    undecided_bytes_ += bytes;
+  }
+  for (core::Report& piece : pieces) {
+    // In order: when the last one is decided, all are.
+    const size_t decided_bytes = &piece == &pieces.back() ? bytes : 0;
+    server_.loop().post(std::move(piece),
+                        [self = shared_from_this(), decided_bytes](const absl::StatusOr<core::Reply>& reply) {
+                          self->decided(reply, decided_bytes);
+                        });
+  }
 }
 
 void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply, size_t bytes) {

@@ -16,6 +16,7 @@
 #include "grpcpp/support/server_callback.h"
 #include "hodei/v1/worker_service.pb.h"
 #include "src/api/grpc/given_executions.h"
+#include "src/api/grpc/progress_gate.h"
 #include "src/server/server.h"
 
 namespace hodei::api {
@@ -31,6 +32,10 @@ class WorkerStreamLink final : public server::WorkerLink,
   // Reports of one worker that wait for their commit; reading pauses beyond that. Far more than its executions can have
   // to report while they wait for answers, so a worker that behaves never gets there.
   static constexpr size_t kMaxUndecidedBytes = size_t{16} << 20;
+  // Of one report to the loop; a message with more becomes several.
+  static constexpr size_t kMaxReportItems = 256;
+  // Between two heartbeats of which the figures are kept. Workers send them at half that rate at most.
+  static constexpr Duration kLeastBeat = 1s;
   // Output that a worker may have under way, when there are few of them, and when there are many: all windows together
   // have about kAllLogWindows.
   static constexpr int64_t kMaxLogWindow = int64_t{8} << 20;
@@ -40,7 +45,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   // older version, which knows of none, is not read on.
   static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
-  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups()) {}
+  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups(), server.clock()) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.
@@ -96,6 +101,9 @@ class WorkerStreamLink final : public server::WorkerLink,
   bool writing_ = false;
   bool finished_ = false;
   size_t undecided_bytes_ = 0;
+  // Of whoever reads, which is one thread at a time.
+  ProgressGate progress_;
+  MonoTime record_at_{0};
 };
 
 }  // namespace hodei::api

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/clip.h"
 #include "src/base/finite.h"
@@ -20,6 +22,7 @@ constexpr size_t kMaxUnfit = 500;  // characters of a worker's status
 constexpr size_t kMaxLineage = 64;
 constexpr int kMaxStopped = 16;
 constexpr size_t kMaxIncarnation = 100;
+constexpr size_t kMaxProgressMessage = 4096;  // what the core keeps of it
 
 size_t cost(const server::ToWorker::Run& run) {
   return run.spec->bytes.size() + 64 + (run.has_secrets ? core::kMaxSecretBytes : 0);
@@ -102,12 +105,15 @@ server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at
   out.network_tx_bytes = beat.network_tx_bytes();
   out.disk_read_bytes = beat.disk_read_bytes();
   out.disk_write_bytes = beat.disk_write_bytes();
-  for (const v1::ExecutionUsage& usage : beat.executions()) {
+  absl::flat_hash_set<ExecutionId> told;
+  for (auto it = beat.executions().rbegin(); it != beat.executions().rend(); ++it) {
+    const v1::ExecutionUsage& usage = *it;
     const absl::StatusOr<ExecutionId> id = parse_execution_id(usage.execution_id());
-    if (!id.ok()) continue;
+    if (!id.ok() || !told.insert(*id).second) continue;
     out.executions.push_back({*id, usage.cpu_ms(), std::clamp<int64_t>(usage.memory_kb(), 0, INT64_MAX >> 10) << 10,
                               usage.io_read_bytes(), usage.io_write_bytes()});
   }
+  std::reverse(out.executions.begin(), out.executions.end());
   return out;
 }
 
@@ -117,14 +123,37 @@ absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(s.execution_id()));
     out.started.push_back({execution, WallTime{s.at_us()}});
   }
+  absl::flat_hash_map<ExecutionId, const v1::JobProgress*> newest;
   for (const v1::JobProgress& p : message.progress()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(p.execution_id()));
-    out.progress.push_back({execution, p.percentage(), p.message()});
+    newest[execution] = &p;
+  }
+  for (const auto& [execution, p] : newest) {
+    out.progress.push_back({execution, p->percentage(), std::string(clip(p->message(), kMaxProgressMessage))});
   }
   for (const v1::JobResult& r : message.results()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(r.execution_id()));
     out.results.push_back(from_proto(r, execution));
   }
+  return out;
+}
+
+std::vector<core::Report> in_pieces(core::Report report, size_t most) {
+  std::vector<core::Report> out;
+  size_t room = 0;
+  const auto hand_out = [&](auto& from, auto member) {
+    for (auto& each : from) {
+      if (room == 0) {
+        out.push_back({.worker = report.worker, .stream = report.stream});
+        room = most;
+      }
+      (out.back().*member).push_back(std::move(each));
+      --room;
+    }
+  };
+  hand_out(report.started, &core::Report::started);
+  hand_out(report.progress, &core::Report::progress);
+  hand_out(report.results, &core::Report::results);
   return out;
 }
 

@@ -22,9 +22,13 @@ std::vector<ExecutionId> active_from(const v1::Heartbeat& beat);
 absl::StatusOr<std::vector<std::string>> stopped_from(const char* field,
                                                       const google::protobuf::RepeatedPtrField<std::string>& stopped);
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
-// What the metrics are made from; executions whose id makes no sense are left out.
+// What the metrics are made from; executions whose id makes no sense are left out, and all but the last word about
+// each.
 server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at);
+// Of the progress of each execution the newest alone.
 absl::StatusOr<core::Report> report_from(const v1::WorkerMessage& message);
+// The same in order, with at most so many items each, so that no turn of the loop is as long as a worker likes.
+std::vector<core::Report> in_pieces(core::Report report, size_t most);
 absl::StatusOr<store::LogPiece> log_from(v1::LogBatch& batch);
 absl::StatusOr<store::LogPiece> log_from(v1::WorkerLogEntry& entry);
 

@@ -122,6 +122,52 @@ TEST(Reports, KeepTheirOrderAndTimes) {
   EXPECT_FALSE(report_from(message).ok());
 }
 
+TEST(Reports, HoldTheNewestProgressOfEachExecutionAndNoMoreOfItsWordsThanAreKept) {
+  v1::WorkerMessage message;
+  for (int i = 0; i < 1000; ++i) {
+    v1::JobProgress& progress = *message.add_progress();
+    progress.set_execution_id(to_string(ExecutionId{JobId{static_cast<uint64_t>(1 + i % 2)}, 1}));
+    progress.set_percentage(i / 10.0);
+    progress.set_message(std::string(100'000, 'x'));
+  }
+  const absl::StatusOr<core::Report> report = report_from(message);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->progress.size(), 2u);
+  EXPECT_GT(report->progress[0].percentage, 99.7);
+  EXPECT_LT(report->progress[0].message.size(), 5000u);
+}
+
+TEST(Reports, AreHandedOnInPiecesInOrder) {
+  core::Report report;
+  report.worker = WorkerId("w");
+  report.stream = 7;
+  for (uint64_t n = 1; n <= 5; ++n) {
+    report.started.push_back({ExecutionId{JobId{n}, 1}, WallTime{1}});
+    report.results.push_back({.execution = ExecutionId{JobId{n}, 1}});
+  }
+  const std::vector<core::Report> pieces = in_pieces(report, 4);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0].started.size(), 4u);
+  EXPECT_EQ(pieces[1].started.size(), 1u);
+  EXPECT_EQ(pieces[1].results.size(), 3u);
+  EXPECT_EQ(pieces[2].results.at(1).execution.job, JobId{5});
+  EXPECT_EQ(pieces[2].worker, WorkerId("w"));
+  EXPECT_EQ(pieces[2].stream, 7u);
+  EXPECT_TRUE(in_pieces({}, 4).empty());
+}
+
+TEST(Beats, HoldOneUsageOfEachExecution) {
+  v1::Heartbeat beat;
+  for (int i = 0; i < 1000; ++i) {
+    v1::ExecutionUsage& usage = *beat.add_executions();
+    usage.set_execution_id(to_string(ExecutionId{JobId{5}, 1}));
+    usage.set_cpu_ms(i);
+  }
+  const server::Beat made = beat_from(beat, WorkerId("w"), Now{});
+  ASSERT_EQ(made.executions.size(), 1u);
+  EXPECT_EQ(made.executions[0].cpu_ms, 999);
+}
+
 TEST(LogBatches, MustAddUpToTheirData) {
   v1::LogBatch batch;
   batch.set_execution_id(to_string(ExecutionId{JobId{5}, 1}));

@@ -1,6 +1,8 @@
 // A job while a decision about it is being made: a private copy of its head and past, moved along the table of states.
 #pragma once
 
+#include <algorithm>
+
 #include "src/core/job/job.h"
 
 namespace hodei::core {
@@ -26,5 +28,8 @@ class Draft {
  private:
   size_t first_new_;
 };
+
+// When something happened by a worker's clock, which may be wrong: not later than it is told. Not set: when it is told.
+inline WallTime when(WallTime said, Now told) { return said.us > 0 ? std::min(said, told.wall) : told.wall; }
 
 }  // namespace hodei::core

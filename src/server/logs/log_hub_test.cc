@@ -173,6 +173,28 @@ TEST_F(LogHubTest, APageIsNotCompleteWhileTheLastOutputIsMissing) {
   EXPECT_TRUE(hub_.get_logs({.job = kJob})->complete) << "it will not come any more";
 }
 
+TEST_F(LogHubTest, APageTellsOfOutputThatIsLostAndIsNotComplete) {
+  // The worker was gone before it could send the rest; and a rest that is known to be missing never came.
+  store::LogPiece lost = piece_of(kOne, 2, "");
+  lost.lost = store::kLostUnknown;
+  lost.end = true;
+  ASSERT_TRUE(memory_.append({piece_of(kOne, 0, "a\n"), lost, piece_of(kTwo, 0, "b\n")}).ok());
+  end_ = {.finished = true, .last_execution = 2, .printed = {{2, 10}}, .finished_at = clock_.now().wall};
+  const LogPage early = hub_.get_logs({.job = kJob}).value();
+  EXPECT_FALSE(early.complete);
+  clock_.advance(61s);
+  const LogPage page = hub_.get_logs({.job = kJob}).value();
+  EXPECT_FALSE(page.complete);
+  EXPECT_FALSE(page.more);
+  std::vector<int64_t> gaps;
+  for (const LogChunk& chunk : page.chunks) {
+    if (!chunk.gap) continue;
+    EXPECT_EQ(chunk.gap->reason, kLost);
+    gaps.push_back(chunk.gap->bytes);
+  }
+  EXPECT_EQ(gaps, (std::vector<int64_t>{0, 8}));
+}
+
 TEST_F(LogHubTest, APageOfALogThatHasExpiredSaysSoAndIsNotComplete) {
   end_ = {.finished = true, .last_execution = 2, .printed = {{1, 1000}, {2, 4}}, .finished_at = clock_.now().wall};
   ASSERT_TRUE(memory_.append({ended(piece_of(kTwo, 0, "d\ne\n"))}).ok());

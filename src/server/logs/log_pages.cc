@@ -70,6 +70,21 @@ std::vector<Printed> expired_executions(const store::NumberedLogStore& store, co
   return out;
 }
 
+// Those that printed more than there is, of which no log says that it ends early.
+void add_what_never_came(const store::NumberedLogStore& store, const GetLogsRequest& request, const JobEnd& end,
+                         LogPage& page) {
+  for (const Printed& each : end.printed) {
+    const ExecutionId execution{request.job, each.execution};
+    const store::LogExtent extent = store.extent(execution);
+    if (request.execution != 0 && request.execution != each.execution) continue;
+    if (!extent.exists || extent.ended || extent.next_offset >= each.bytes) continue;
+    page.chunks.push_back({.execution = execution,
+                           .gap = LogGap{each.bytes - extent.next_offset, kLost},
+                           .offset = extent.next_offset,
+                           .next_offset = extent.next_offset});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
@@ -111,8 +126,13 @@ absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
   }
   const uint32_t last = request.execution != 0 ? request.execution : end.last_execution;
   const bool has_last = last == 0 || has_ended(store_.extent({request.job, last}), last, end);
-  for (const LogChunk& chunk : page.chunks) page.expired = page.expired || (chunk.gap && chunk.gap->reason == kExpired);
-  page.complete = end.finished && ((has_last && all_ended) || late) && !page.expired;
+  if (late) add_what_never_came(store_, request, end, page);
+  bool is_lost = false;
+  for (const LogChunk& chunk : page.chunks) {
+    page.expired = page.expired || (chunk.gap && chunk.gap->reason == kExpired);
+    is_lost = is_lost || (chunk.gap && chunk.gap->reason == kLost);
+  }
+  page.complete = end.finished && ((has_last && all_ended) || late) && !page.expired && !is_lost;
   return page;
 }
 

@@ -1,5 +1,7 @@
 #include "src/server/metrics/metrics_recorder.h"
 
+#include <algorithm>
+
 #include "src/base/journal.h"
 
 namespace hodei::server {
@@ -71,6 +73,7 @@ void MetricsRecorder::run() {
       ends = stopping_;
       beats.swap(waiting_);
     }
+    if (!beats.empty()) newest_ = beats.back().at.wall;
     for (const Beat& beat : beats) {
       const std::vector<store::MetricSample> samples = maker_.make(beat);
       publish(samples);
@@ -98,7 +101,8 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   if (now.mono < forget_at_) return;
   forget_at_ = now.mono + kForgetEvery;
   maker_.forget_silent(now.mono);
-  const absl::Status forgotten = store_.forget_before(now.wall - keep_);
+  // Old by both clocks: the wall clock may be ahead for a while, and the clock of retention for years after that.
+  const absl::Status forgotten = store_.forget_before(std::min(now.wall, newest_) - keep_);
   if (!forgotten.ok())
     journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
 }

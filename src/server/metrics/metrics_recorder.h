@@ -24,7 +24,8 @@ class MetricsRecorder {
   // `samples` is alive during the call only. Called on the recorder's thread; must not block.
   using Watcher = std::function<void(const std::vector<store::MetricSample>& samples)>;
 
-  // `on_first_watcher` is called when somebody begins to watch and nobody did.
+  // `clock` is the one by which samples grow old. `on_first_watcher` is called when somebody begins to watch and nobody
+  // did.
   MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep,
                   std::function<void()> on_first_watcher);
   ~MetricsRecorder() { stop(); }
@@ -63,6 +64,7 @@ class MetricsRecorder {
   SampleMaker maker_;
   MonoTime write_at_{0};
   MonoTime forget_at_{0};
+  WallTime newest_;  // when the last heartbeat came, by the clock that samples are stamped with
   std::thread thread_;
 };
 

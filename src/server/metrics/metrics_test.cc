@@ -119,8 +119,30 @@ TEST_F(RecorderTest, StoresNothingWhileTheDiskIsNearlyFull) {
 TEST_F(RecorderTest, ForgetsWhatIsTooOld) {
   recorder_.start();
   recorder_.take(beat(5, 0));  // of 1970
+  Beat now = beat(6, 0);
+  now.at = clock_.now();
+  recorder_.take(now);
   recorder_.stop();
-  EXPECT_EQ(stored(), 0u);
+  EXPECT_EQ(stored(), 1u);
+}
+
+// The clock of retention began while the wall clock was years ahead, and goes on from there.
+TEST_F(RecorderTest, KeepsSamplesThatAreOldOnlyByTheClockOfRetention) {
+  class YearsAhead final : public Clock {
+   public:
+    Now now() const override {
+      Now now = SystemClock().now();
+      now.wall = now.wall + std::chrono::hours(2 * 365 * 24);
+      return now;
+    }
+  } const ahead;
+  MetricsRecorder recorder(store_, ahead, std::chrono::hours(1), [] {});
+  recorder.start();
+  Beat now = beat(5, 0);
+  now.at = clock_.now();
+  recorder.take(now);
+  recorder.stop();
+  EXPECT_EQ(stored(), 1u);
 }
 
 TEST_F(RecorderTest, TellsWatchersAndWhetherThereAreAny) {
