@@ -175,6 +175,10 @@ struct DrainWorker {
   WorkerId worker;
   std::string reason;
 };
+// Take work again.
+struct UndrainWorker {
+  WorkerId worker;
+};
 struct TaintWorker {
   WorkerId worker;
   std::vector<Taint> taints;
@@ -304,9 +308,9 @@ using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWor
 using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,
                  RecordAudit, Report, MakeOtp, RegisterWorker, OpenStream, CloseStream, WorkerStops, Heartbeat,
-                 DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool, DropPool, ProviderSeen,
-                 WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit, DropLimit,
-                 ConfigureScheduler, Tick, Stall, Question>;
+                 DrainWorker, UndrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool,
+                 DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory, SetTenant,
+                 SetLimit, DropLimit, ConfigureScheduler, Tick, Stall, Question>;
 
 // ---- Answers
 

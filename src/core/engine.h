@@ -127,6 +127,7 @@ class Engine {
   Answer on(const CloseStream& c, Now now, Turn& turn);
   Answer on(const Heartbeat& c, Now now, Turn& turn);
   Answer on(const DrainWorker& c, Now now, Turn& turn);
+  Answer on(const UndrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;

@@ -36,6 +36,23 @@ absl::StatusOr<JobId> job_page_start(const std::string& token) {
   return *id;
 }
 
+constexpr int kMaxLabelRules = 20;
+
+absl::StatusOr<std::vector<core::LabelRule>> label_rules(const v1::ListJobsRequest& in) {
+  if (in.label_rules_size() > kMaxLabelRules) {
+    return bad_field("label_rules", "at most ", kMaxLabelRules, " rules, not ", in.label_rules_size());
+  }
+  std::vector<core::LabelRule> out;
+  for (int i = 0; i < in.label_rules_size(); ++i) {
+    const v1::LabelRule& rule = in.label_rules(i);
+    out.push_back({rule.key(),
+                   checked_enum<core::LabelOperator>(rule.operator_()),
+                   {rule.values().begin(), rule.values().end()}});
+    RETURN_IF_ERROR(core::check_rule(out.back(), cat("label_rules[", i, "]")));
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::QueueJobRequest& in,
@@ -83,6 +100,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   if (correlation.empty()) correlation = random_uuid();  // one request, one id
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
+  std::vector<std::string> notes;
   for (int i = 0; i < in->specs_size(); ++i) {
     StorableSpec storable;
     const absl::Status sealed = make_storable(in->specs(i), *ns, desk(), storable);
@@ -92,12 +110,19 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     }
     adopt_trace(*c, *job);
     submit.jobs.push_back(std::move(*job));
+    notes.push_back(std::move(storable.note));
   }
   const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
-  return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
-    for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
-  });
+  return decide<core::Submitted>(server_, c, std::move(submit),
+                                 [out, notes = std::move(notes)](const core::Submitted& done) {
+                                   for (size_t i = 0; i < done.jobs.size(); ++i) {
+                                     out->add_job_ids(short_id(done.jobs[i].job));
+                                     v1::QueueJobResponse& job = *out->add_jobs();
+                                     fill(done.jobs[i], &job);
+                                     job.set_note(notes[i]);
+                                   }
+                                 });
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
@@ -128,6 +153,11 @@ absl::Status JobService::list_jobs(const v1::ListJobsRequest& in, const store::R
   for (const int state : in.states()) query.states.push_back(static_cast<core::JobState>(state));
   query.name_contains = in.name_contains();
   query.labels = {in.labels().begin(), in.labels().end()};
+  ASSIGN_OR_RETURN(query.rules, label_rules(in));
+  query.name = in.name();
+  if (in.has_since()) query.since = from_proto(in.since());
+  if (in.has_until()) query.until = from_proto(in.until());
+  query.oldest_first = in.oldest_first();
   query.worker = in.worker_id();
   query.limit = static_cast<size_t>(in.page_size() == 0 ? kDefaultPage : in.page_size());
   ASSIGN_OR_RETURN(const store::JobPage page, server_.reader().jobs(query, limit));
@@ -164,6 +194,8 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   if (!id.ok()) return finish(c, id.status());
   if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
   const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
+  out->set_job_id(public_id(*id));
+  out->set_short_id(short_id(*id));
   if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [this, reactor, out, absent, id = *id](auto reply) {
@@ -249,10 +281,11 @@ JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequ
 
 JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in,
                                              v1::ListTemplatesResponse* out) {
-  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
-  if (!ns.ok()) return finish(c, ns.status());
-  return read(server_, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(ns));
+  if (!in->namespace_().empty()) {
+    if (const absl::Status bad = check_name("namespace", in->namespace_()); !bad.ok()) return finish(c, bad);
+  }
+  return read(server_, [this, in, out](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(in->namespace_()));
     for (const core::TemplateRow& row : rows) *out->add_templates() = to_proto(row);
     return absl::OkStatus();
   });
