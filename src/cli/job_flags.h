@@ -28,6 +28,7 @@ struct JobFlags {
   std::vector<std::string> env, labels, params, constraints, capabilities, tolerations;
   ArtifactFlags artifacts;
   bool detach = false;
+  bool dry_run = false;
   bool gpu = false;
   bool no_safety_header = false;
   OutputFlags output;
@@ -40,5 +41,10 @@ void add_job_flags(CLI::App& command, JobFlags& flags);
 // none is given, so that the submission can be sent again without making a second job.
 absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,
                                                  const Surroundings& io);
+
+// The same for a file that may hold several jobs; the flags hold for each of them.
+absl::StatusOr<std::vector<v1::QueueJobRequest>> make_requests(const JobFlags& flags,
+                                                               const std::vector<std::string>& program,
+                                                               const Surroundings& io);
 
 }  // namespace hodei::cli

@@ -7,11 +7,12 @@
 #include "hodei/v1/job.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "src/base/time.h"
+#include "src/cli/style.h"
 
 namespace hodei::cli {
 
 struct ViewOptions {
-  bool colours = false;
+  Style style;
   bool wide = false;
   WallTime now{};
 };
@@ -23,6 +24,7 @@ std::string command_line(const v1::Command& command);                    // as o
 std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions& options);
 std::string job_page(const v1::Job& job, const ViewOptions& options);
 std::string decision_text(const v1::SchedulingDecision& decision, const v1::Job& job, const ViewOptions& options);
+std::string preview_text(const v1::SchedulingDecision& decision, const ViewOptions& options);  // of a dry run
 std::string event_line(WallTime at, const v1::Transition& transition, const ViewOptions& options);
 
 }  // namespace hodei::cli

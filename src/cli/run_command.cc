@@ -89,13 +89,14 @@ int follow_to_the_end(Session& session, const std::string& job_id) {
 }
 
 int run(Session& session, const JobFlags& flags) {
+  if (flags.dry_run) return session.show(dry_run_text(session, flags));
   std::optional<CtrlC> ctrl_c;
   const bool follows = !flags.detach;
   if (follows && session.io.handle_signals) ctrl_c.emplace();
   const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags);
   if (!queued.ok()) return session.fail(queued.status());
   const std::string id = queued->short_id();
-  if (!follows) return session.io.out(cat(id, "\n")) ? kOk : kPlatform;
+  if (!follows) return session.io.out(session.data_text(*queued).value_or(id + "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
     ctrl_c->start([&session, id] {
       session.note(cat("cancelling job ", id, " (Ctrl-C again leaves it at once)"));
@@ -108,15 +109,6 @@ int run(Session& session, const JobFlags& flags) {
 }
 
 }  // namespace
-
-absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags) {
-  ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
-  if (!session.name_space().empty()) request.set_namespace_(session.name_space());
-  if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
-  absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
-  if (queued.ok() && !queued->note().empty()) session.note(cat("note: ", queued->note()));
-  return queued;
-}
 
 void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
   session.is_run = true;
