@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "src/base/status.h"
 #include "src/cli/artifact_client.h"
@@ -104,6 +105,8 @@ absl::StatusOr<std::string> artifact_get_text(Session& session, const std::strin
   }
   const std::string path = file.empty() ? last_part(name) : file;
   RETURN_IF_ERROR(download_to(session, name, path));
+  const nlohmann::ordered_json json = {{"name", name}, {"file", path}};
+  if (const auto data = session.data_text_of(json.dump())) return *data;
   return session.form() == OutputForm::Name ? path + "\n" : cat("artifact ", name, " is in ", path, "\n");
 }
 
@@ -131,7 +134,7 @@ absl::StatusOr<std::string> artifact_list_text(Session& session, const std::stri
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
   if (table.empty()) session.note("no artifacts; `hodei artifact put FILE` stores one");
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 absl::StatusOr<std::string> artifact_remove_text(Session& session, const std::string& name) {
@@ -139,7 +142,7 @@ absl::StatusOr<std::string> artifact_remove_text(Session& session, const std::st
   request.mutable_artifact()->set_namespace_(session.name_space());
   request.mutable_artifact()->set_name(name);
   RETURN_IF_ERROR(ArtifactClient(session).remove(request));
-  return session.form() == OutputForm::Name ? name + "\n" : cat("artifact ", name, " is removed\n");
+  return session.done_text("artifact", name, "removed", cat("artifact ", name, " is removed"));
 }
 
 }  // namespace

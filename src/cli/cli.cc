@@ -82,14 +82,13 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
   std::vector<std::string> words = split_program(args, session);
   turn_help_around(words);
   tell_outputs_apart(words);
-  const std::vector<std::string> typed = words;
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     root.parse(words);
   } catch (const CLI::Success& asked) {
     return show_help(root, asked, surroundings);
   } catch (const CLI::ParseError& wrong) {
-    return report_parse_error(root, typed, wrong, surroundings);
+    return report_parse_error(root, wrong, surroundings);
   }
   if (session.has_program && !session.takes_program) {
     surroundings.err("hodei: error: this command takes nothing behind `--`\n");
@@ -117,7 +116,7 @@ int run_cli(const std::vector<std::string>& args, const LocalCommands& local, co
   CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
   session.root = &root;
   build(root, session);
-  const int code = parse_and_act(root, session, args);
+  const int code = parse_and_act(root, session, args.empty() ? std::vector<std::string>{"--help"} : args);
   return exit_code_after_output(errors, watched, session.is_run, code);
 }
 

@@ -113,15 +113,15 @@ TEST_F(CliTest, ATemplateRunCarriesItsParameters) {
 
 TEST_F(CliTest, BadInputIsRefusedBeforeAnythingIsSent) {
   const std::string file = temp_file("bad.yaml", "name: x\ntimout_ms: 5\n");
-  EXPECT_EQ(run({"run", "-f", file}), 125);
+  EXPECT_EQ(run({"run", "-f", file}), 2);
   EXPECT_THAT(err_, HasSubstr("hodei: error: " + file + ":2: unknown field 'timout_ms'; did you mean 'timeout_ms'?"));
-  EXPECT_EQ(run({"run", "--timeout", "-5s", "--", "true"}), 125);
+  EXPECT_EQ(run({"run", "--timeout", "-5s", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("--timeout (timeout_ms): '-5s' is negative"));
-  EXPECT_EQ(run({"run"}), 125);
+  EXPECT_EQ(run({"run"}), 2);
   EXPECT_THAT(err_, HasSubstr("nothing to run"));
-  EXPECT_EQ(run({"job", "submit", "--attempts", "0", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--attempts", "0", "--", "true"}), 2);
   EXPECT_EQ(run({"job", "get", "../etc/passwd"}), 1);
-  EXPECT_THAT(err_, HasSubstr("is not a job id"));
+  EXPECT_THAT(err_, HasSubstr("no job has the id or the name '../etc/passwd'"));
   EXPECT_THAT(server_.jobs.queued, IsEmpty());
 }
 
@@ -198,7 +198,7 @@ TEST_F(CliTest, JobListShowsWhatWasAskedForInEveryForm) {
   EXPECT_EQ(out_, "j1\n");
   EXPECT_EQ(run({"job", "list", "-o", "yaml"}), 0);
   EXPECT_THAT(out_, HasSubstr("state: Succeeded"));
-  EXPECT_EQ(run({"job", "list", "--state", "Runing"}), 1);
+  EXPECT_EQ(run({"job", "list", "--state", "Runing"}), 2);
   EXPECT_THAT(err_, HasSubstr("did you mean 'Running'?"));
 }
 
@@ -246,14 +246,27 @@ TEST_F(CliTest, MistypedCommandsAndFlagsAreGuessed) {
   EXPECT_THAT(err_, HasSubstr("has no command 'jbo'; did you mean 'job'?"));
   EXPECT_EQ(run({"job", "lst"}), 2);
   EXPECT_THAT(err_, HasSubstr("`hodei job` has no command 'lst'; did you mean 'list'?"));
-  EXPECT_EQ(run({"run", "--tiemout", "3s", "--", "true"}), 125);
+  EXPECT_EQ(run({"run", "--tiemout", "3s", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("unknown flag '--tiemout' for `hodei run`; did you mean '--timeout'?"));
-  EXPECT_EQ(run({"run", "echo", "hi"}), 125);
+  EXPECT_EQ(run({"run", "echo", "hi"}), 2);
   EXPECT_THAT(err_, HasSubstr("hodei run -- echo"));
   EXPECT_EQ(run({"job"}), 2);
   EXPECT_THAT(err_, HasSubstr("`hodei job` needs a command: submit, list"));
-  EXPECT_EQ(run({}), 2);
   EXPECT_EQ(run({"status", "--", "x"}), 2);
+}
+
+TEST_F(CliTest, BareItShowsItsHelp) {
+  EXPECT_EQ(run({}), 0);
+  EXPECT_THAT(out_, HasSubstr("Usage: hodei"));
+  EXPECT_THAT(out_, Not(HasSubstr("__complete")));
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(CliTest, HelpShowsWhereTheCommandStands) {
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  EXPECT_THAT(out_, HasSubstr("Usage: hodei run [OPTIONS] -- COMMAND [ARGS...]\n"));
+  EXPECT_EQ(run({"job", "submit", "--help"}), 0);
+  EXPECT_THAT(out_, HasSubstr("Usage: hodei job submit [OPTIONS] -- COMMAND [ARGS...]\n"));
 }
 
 TEST_F(CliTest, HelpAndVersionGoToStdout) {
@@ -324,7 +337,7 @@ TEST_F(CliTest, TheWorkersOwnCommandLineTakesTheSettingsOfAgent) {
 TEST_F(CliTest, TheWorkersOwnCommandLineSaysWhatIsWrong) {
   EXPECT_EQ(run_worker({"--slotz", "4"}), 2);
   EXPECT_THAT(err_, HasSubstr("unknown flag '--slotz' for `hodei-worker`; did you mean '--slots'?"));
-  EXPECT_EQ(run_worker({"--slots", "many"}), 1);
+  EXPECT_EQ(run_worker({"--slots", "many"}), 2);
   EXPECT_THAT(err_, HasSubstr("slots (flag --slots): 'many'"));
   EXPECT_EQ(run_worker({"start"}), 2);
   EXPECT_THAT(err_, HasSubstr("has no command 'start'"));

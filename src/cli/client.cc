@@ -171,10 +171,11 @@ struct Client::Wire {
   template <class Stub, class Request, class Item>
   absl::Status stream(std::unique_ptr<Stub> Stubs::*service,
                       std::unique_ptr<grpc::ClientReader<Item>> (Stub::*method)(grpc::ClientContext*, const Request&),
-                      const Request& request, const std::function<bool(const Item&)>& take, std::stop_token stop = {}) {
+                      const Request& request, const std::function<bool(const Item&)>& take, std::stop_token stop = {},
+                      Duration life = kStreamLife) {
     grpc::ClientContext context;
     const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
-    prepare(context, kStreamLife, random_id());
+    prepare(context, life, random_id());
     const std::unique_ptr<grpc::ClientReader<Item>> reader = ((current().*service).get()->*method)(&context, request);
     Item item;
     while (reader->Read(&item)) {
@@ -221,6 +222,10 @@ static Request named(const std::string& name) {
 absl::StatusOr<v1::QueueJobResponse> Client::queue_job(const v1::QueueJobRequest& request) {
   const bool keyed = !request.spec().idempotency_key().empty();
   return wire_->call(&Stubs::jobs, &Jobs::QueueJob, request, keyed ? Retry::Safe : Retry::Never);
+}
+
+absl::StatusOr<v1::QueueJobBatchResponse> Client::queue_batch(const v1::QueueJobBatchRequest& request) {
+  return wire_->call(&Stubs::jobs, &Jobs::QueueJobBatch, request);
 }
 
 absl::StatusOr<v1::Job> Client::get_job(const std::string& id) {
@@ -272,6 +277,10 @@ absl::StatusOr<v1::SchedulingDecision> Client::scheduling_decision(const std::st
   return wire_->call(&Stubs::scheduler, &Scheduler::GetSchedulingDecision, request);
 }
 
+absl::StatusOr<v1::ScheduleJobResponse> Client::schedule_job(const v1::ScheduleJobRequest& request) {
+  return wire_->call(&Stubs::scheduler, &Scheduler::ScheduleJob, request);
+}
+
 absl::StatusOr<v1::SchedulerConfig> Client::configure_scheduler(const v1::ConfigureSchedulerRequest& request) {
   return wire_->call(&Stubs::scheduler, &Scheduler::ConfigureScheduler, request);
 }
@@ -312,6 +321,10 @@ absl::StatusOr<v1::Worker> Client::get_worker(const std::string& id) {
 
 absl::StatusOr<v1::DrainWorkerResponse> Client::drain_worker(const v1::DrainWorkerRequest& request) {
   return wire_->call(&Stubs::workers, &Workers::DrainWorker, request);
+}
+
+absl::StatusOr<v1::Worker> Client::undrain_worker(const v1::UndrainWorkerRequest& request) {
+  return wire_->call(&Stubs::workers, &Workers::UndrainWorker, request);
 }
 
 absl::StatusOr<v1::Worker> Client::taint_worker(const v1::TaintWorkerRequest& request) {
@@ -397,8 +410,9 @@ absl::Status Client::subscribe_logs(const v1::SubscribeLogsRequest& request,
 }
 
 absl::Status Client::follow_events(const v1::ExecutionEventStreamRequest& request,
-                                   std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop) {
-  return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take, std::move(stop));
+                                   std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop,
+                                   Duration life) {
+  return wire_->stream(&Stubs::jobs, &Jobs::ExecutionEventStream, request, take, std::move(stop), life);
 }
 
 absl::Status Client::stream_metrics(const v1::StreamMetricsRequest& request,

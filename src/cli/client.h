@@ -54,6 +54,7 @@ class Client {
   ~Client();
 
   absl::StatusOr<v1::QueueJobResponse> queue_job(const v1::QueueJobRequest& request);  // needs an idempotency key
+  absl::StatusOr<v1::QueueJobBatchResponse> queue_batch(const v1::QueueJobBatchRequest& request);  // likewise
   absl::StatusOr<v1::Job> get_job(const std::string& id);
   absl::StatusOr<v1::Job> get_job(const v1::GetJobRequest& request);
   absl::StatusOr<v1::DeleteJobsResponse> delete_jobs(const v1::DeleteJobsRequest& request);
@@ -66,6 +67,7 @@ class Client {
   absl::Status delete_template(const v1::DeleteTemplateRequest& request);
 
   absl::StatusOr<v1::SchedulingDecision> scheduling_decision(const std::string& job_id);
+  absl::StatusOr<v1::ScheduleJobResponse> schedule_job(const v1::ScheduleJobRequest& request);  // a dry run only
   absl::StatusOr<v1::SchedulerConfig> configure_scheduler(const v1::ConfigureSchedulerRequest& request);
   absl::StatusOr<v1::QueueStatus> queue_status();
   absl::StatusOr<v1::ListTenantsResponse> list_tenants();
@@ -77,6 +79,7 @@ class Client {
   absl::StatusOr<v1::ListWorkersResponse> list_workers(const v1::ListWorkersRequest& request);
   absl::StatusOr<v1::Worker> get_worker(const std::string& id);
   absl::StatusOr<v1::DrainWorkerResponse> drain_worker(const v1::DrainWorkerRequest& request);
+  absl::StatusOr<v1::Worker> undrain_worker(const v1::UndrainWorkerRequest& request);
   absl::StatusOr<v1::Worker> taint_worker(const v1::TaintWorkerRequest& request);
   absl::Status remove_worker(const v1::RemoveWorkerRequest& request);
   absl::StatusOr<v1::CreateOtpResponse> create_otp(const v1::CreateOtpRequest& request);
@@ -102,7 +105,8 @@ class Client {
   // answers false (OK). Does not retry: only the caller knows where to resume.
   absl::Status subscribe_logs(const v1::SubscribeLogsRequest& request, std::function<bool(const v1::LogChunk&)> take);
   absl::Status follow_events(const v1::ExecutionEventStreamRequest& request,
-                             std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {});
+                             std::function<bool(const v1::ExecutionEvent&)> take, std::stop_token stop = {},
+                             Duration life = kStreamLife);
 
   absl::Status stream_metrics(const v1::StreamMetricsRequest& request,
                               std::function<bool(const v1::MetricSample&)> take, std::stop_token stop);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/text.h"
+#include "src/cli/completion_values.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/session.h"
 
@@ -26,11 +27,14 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Completio
   for (const CLI::Option* option : app.get_options()) {
     const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
     for (const std::string& name : option->get_lnames())
-      node.flags.push_back({"--" + name, option->get_description(), takes_value});
+      node.flags.push_back(
+          {"--" + name, option->get_description(), takes_value, takes_value && has_known_values(path, *option)});
     for (const std::string& name : option->get_snames())
-      node.flags.push_back({"-" + name, option->get_description(), takes_value});
+      node.flags.push_back(
+          {"-" + name, option->get_description(), takes_value, takes_value && has_known_values(path, *option)});
+    if (option->get_positional()) node.has_values = node.has_values || has_known_values(path, *option);
   }
-  const auto children = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto children = app.get_subcommands([](const CLI::App* child) { return !child->get_group().empty(); });
   for (const CLI::App* child : children) node.commands.push_back({child->get_name(), child->get_description(), false});
   out.push_back(std::move(node));
   for (const CLI::App* child : children)
@@ -78,7 +82,7 @@ std::string path_cases(const std::vector<CompletionNode>& nodes) {
 std::string shell_function(const std::vector<CompletionNode>& nodes) {
   return cat(
       "_hodei_words() {\n"
-      "  # Sets: trail, next, flags, global, stop (behind `--`), skip (the word is the value of a flag).\n"
+      "  # Sets: trail, next, flags, global, stop (behind `--`), skip (the flag whose value the word is).\n"
       "  trail='' stop='' skip='' next='' flags=''\n"
       "  global=",
       quoted(texts(nodes[0].flags)),
@@ -90,7 +94,7 @@ std::string shell_function(const std::vector<CompletionNode>& nodes) {
       "      --) stop=1; return ;;\n"
       "      ",
       value_flags(nodes),
-      ") skip=1; continue ;;\n"
+      ") skip=\"$word\"; continue ;;\n"
       "      -*) continue ;;\n"
       "    esac\n"
       "    case \"${trail:+$trail }$word\" in\n"
@@ -119,12 +123,17 @@ std::string bash_completion(const std::vector<CompletionNode>& nodes) {
              "  local trail stop skip next flags global cur=\"${COMP_WORDS[COMP_CWORD]}\"\n"
              "  COMPREPLY=()\n"
              "  _hodei_words \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"\n"
-             "  if [ -n \"$stop\" ] || [ -n \"$skip\" ]; then\n"
+             "  if [ -n \"$stop\" ]; then\n"
              "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-             "  elif [ \"${cur:0:1}\" = - ]; then\n"
+             "  elif [ -z \"$skip\" ] && [ \"${cur:0:1}\" = - ]; then\n"
              "    COMPREPLY=($(compgen -W \"$flags $global\" -- \"$cur\"))\n"
-             "  else\n"
+             "  elif [ -z \"$skip\" ] && [ -n \"$next\" ]; then\n"
              "    COMPREPLY=($(compgen -W \"$next\" -- \"$cur\"))\n"
+             "  else\n"
+             "    # What may stand here, asked of the program and the server; else files.\n"
+             "    COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" __complete \"$trail\" \"flag$skip\" 2>/dev/null "
+             "| cut -f1)\" -- \"$cur\"))\n"
+             "    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
              "  fi\n"
              "}\n"
              "complete -o default -F _hodei hodei\n");
@@ -136,14 +145,17 @@ std::string zsh_completion(const std::vector<CompletionNode>& nodes) {
              "_hodei() {\n"
              "  local trail stop skip next flags global\n"
              "  _hodei_words \"${(@)words[2,CURRENT-1]}\"\n"
-             "  if [ -n \"$stop\" ] || [ -n \"$skip\" ]; then\n"
+             "  if [ -n \"$stop\" ]; then\n"
              "    _files\n"
-             "  elif [[ \"$words[CURRENT]\" = -* ]]; then\n"
+             "  elif [ -z \"$skip\" ] && [[ \"$words[CURRENT]\" = -* ]]; then\n"
              "    compadd -- ${=flags} ${=global}\n"
-             "  elif [ -n \"$next\" ]; then\n"
+             "  elif [ -z \"$skip\" ] && [ -n \"$next\" ]; then\n"
              "    compadd -- ${=next}\n"
              "  else\n"
-             "    _files\n"
+             "    # What may stand here, asked of the program and the server; else files.\n"
+             "    local -a values\n"
+             "    values=(${(f)\"$(\"$words[1]\" __complete \"$trail\" \"flag$skip\" 2>/dev/null | cut -f1)\"})\n"
+             "    if [ ${#values} -gt 0 ]; then compadd -- $values; else _files; fi\n"
              "  fi\n"
              "}\n"
              "if [ \"$funcstack[1]\" = _hodei ]; then _hodei \"$@\"; else compdef _hodei hodei; fi\n");
@@ -180,13 +192,18 @@ std::string fish_completion(const std::vector<CompletionNode>& nodes) {
       "end\n");
   for (const CompletionNode& node : nodes) {
     const std::string here = cat("complete -c hodei -n ", quoted(cat("test (__hodei_path) = \"", node.path, "\"")));
+    if (node.has_values) out += cat(here, " -f -a '(hodei __complete \"", node.path, "\" flag 2>/dev/null)'\n");
     for (const Word& word : node.commands)
       out += cat(here, " -f -a ", word.text, " -d ", quoted(word.description), "\n");
     const std::string where = node.path.empty() ? std::string("complete -c hodei") : here;
     for (const Word& flag : node.flags) {
       const bool is_long = flag.text.substr(0, 2) == "--";
-      out += cat(where, is_long ? " -l " : " -s ", flag.text.substr(is_long ? 2 : 1), flag.takes_value ? " -r" : "",
-                 " -d ", quoted(flag.description), "\n");
+      out +=
+          cat(where, is_long ? " -l " : " -s ", flag.text.substr(is_long ? 2 : 1),
+              flag.has_values ? cat(" -x -a '(hodei __complete \"", node.path, "\" flag", flag.text, " 2>/dev/null)'")
+              : flag.takes_value ? std::string(" -r")
+                                 : std::string(),
+              " -d ", quoted(flag.description), "\n");
     }
   }
   return out;
@@ -205,6 +222,7 @@ void add_completion_command(CLI::App& root, Session& session) {
   add("bash", "source <(hodei completion bash)", bash_completion);
   add("zsh", "source <(hodei completion zsh)", zsh_completion);
   add("fish", "hodei completion fish | source", fish_completion);
+  add_completion_values(root, session);
 }
 
 }  // namespace hodei::cli

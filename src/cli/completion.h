@@ -17,9 +17,11 @@ struct CompletionNode {
     std::string text;
     std::string description;
     bool takes_value = false;  // of a flag
+    bool has_values = false;   // `__complete` knows what it may be
   };
   std::vector<Word> commands;
   std::vector<Word> flags;  // those of the program are understood everywhere and not repeated
+  bool has_values = false;  // of its argument
 };
 
 std::vector<CompletionNode> completion_nodes(const CLI::App& root);

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/session.h"
@@ -35,20 +34,40 @@ std::string show_text(const Session& session) {
                setting.flag.empty() ? "-" : std::string(setting.flag),
                std::string(setting.description)});
   }
-  // JSON is YAML, too.
-  if (form == OutputForm::Json || form == OutputForm::Yaml) return printable_json(json.dump(2)) + "\n";
+  if (const auto data = session.data_text_of(json.dump())) return *data;
+  if (form == OutputForm::Name) {
+    std::string names;
+    for (const Setting& setting : all_settings()) names += cat(setting.name, "\n");
+    return names;
+  }
   const std::string& path = session.settings.config_path();
-  return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.colours()));
+  return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.style()));
 }
 
+// Every problem at once, of the file, the environment and the flags.
 int check(Session& session, const std::string& path) {
   const std::string flag = !path.empty() ? path : session.config_flag;
+  std::vector<std::string> problems;
   const absl::StatusOr<ConfigFile> file =
-      read_config_file(session.io, flag.empty() ? std::nullopt : std::optional<std::string>(flag));
-  if (!file.ok()) return session.fail(file.status());
+      read_config_file(session.io, flag.empty() ? std::nullopt : std::optional<std::string>(flag), problems);
+  if (!file.ok()) return session.fail(file.status()), kRefused;
   // A value may be fine in the file and be hidden by one of the environment that is not.
-  const absl::StatusOr<Settings> settings = Settings::resolve(session.flags, session.io, *file);
-  if (!settings.ok()) return session.fail(settings.status());
+  session.settings = Settings::resolve(session.flags, session.io, *file, problems);
+  const std::vector<std::string> warnings = unknown_variables(session.io);
+  for (const std::string& warning : warnings) session.note("warning: " + warning);
+  const std::string where = file->path.empty() ? std::string("no configuration file") : file->path;
+  const nlohmann::ordered_json json = {
+      {"file", file->path}, {"settings", file->values.size()}, {"problems", problems}, {"warnings", warnings}};
+  if (const auto data = session.data_text_of(json.dump())) {
+    const int shown = session.show(*data);
+    return shown == kOk && !problems.empty() ? kRefused : shown;
+  }
+  if (!problems.empty()) {
+    for (const std::string& problem : problems) session.fail(absl::InvalidArgumentError(problem));
+    session.note(cat(where, ": ", problems.size(), problems.size() == 1 ? " problem" : " problems"));
+    return kRefused;
+  }
+  if (session.form() == OutputForm::Name) return session.show((file->path.empty() ? "none" : file->path) + "\n");
   return session.show(file->path.empty() ? std::string("no configuration file; the defaults are in force\n")
                                          : cat(file->path, ": good, ", file->values.size(), " settings\n"));
 }
@@ -61,7 +80,7 @@ void add_config_commands(CLI::App& root, Session& session) {
   group->add_subcommand("show", "every setting, its value, and what gave it")->callback([&session] {
     session.action = [&session] { return session.show(show_text(session)); };
   });
-  CLI::App* command = group->add_subcommand("check", "is the configuration file good");
+  CLI::App* command = group->add_subcommand("check", "is the configuration good; every problem at once");
   auto path = std::make_shared<std::string>();
   command->add_option("file", *path, "this file instead of the one in force")->type_name("FILE");
   command->callback([&session, path] {

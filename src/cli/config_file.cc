@@ -71,36 +71,63 @@ std::vector<std::string> usual_places(const Surroundings& surroundings) {
   return places;
 }
 
-absl::StatusOr<ConfigFile> read_file(const std::string& path) {
+absl::StatusOr<ConfigFile> read_file(const std::string& path, std::vector<std::string>& problems) {
   ASSIGN_OR_RETURN(const std::string text, read_small_file(path, kLargestDocument));
-  ConfigFile file{path, {}};
-  ASSIGN_OR_RETURN(file.values, parse_config(text, path));
-  return file;
+  return ConfigFile{path, parse_config(text, path, problems)};
 }
 
 }  // namespace
 
-absl::StatusOr<SettingValues> parse_config(std::string_view text, const std::string& path) {
-  ASSIGN_OR_RETURN(const Node root, parse_document(text, path));
+absl::Status joined_problems(const std::vector<std::string>& problems) {
+  std::string all;
+  for (const std::string& problem : problems) all += cat(all.empty() ? "" : "\n", problem);
+  return all.empty() ? absl::OkStatus() : absl::InvalidArgumentError(all);
+}
+
+SettingValues parse_config(std::string_view text, const std::string& path, std::vector<std::string>& problems) {
   SettingValues values;
-  if (root.kind == Node::Kind::Null) return values;
-  if (root.kind != Node::Kind::Map) return at(path, root.line, "must be a mapping of settings, such as `slots: 4`");
-  for (const Node::Field& field : root.fields) {
+  const auto note = [&problems](const absl::Status& bad) { problems.emplace_back(bad.message()); };
+  const absl::StatusOr<Node> root = parse_document(text, path);
+  if (!root.ok()) return note(root.status()), values;
+  if (root->kind == Node::Kind::Null) return values;
+  if (root->kind != Node::Kind::Map) {
+    return note(at(path, root->line, "must be a mapping of settings, such as `slots: 4`")), values;
+  }
+  for (const Node::Field& field : root->fields) {
     if (field.value.kind == Node::Kind::Null && find_setting(field.key)) continue;  // `pool:` alone says nothing
-    ASSIGN_OR_RETURN(SettingValue value, one_value(field, path));
-    values.emplace(field.key, std::move(value));
+    absl::StatusOr<SettingValue> value = one_value(field, path);
+    if (!value.ok()) {
+      note(value.status());
+    } else {
+      values.emplace(field.key, *std::move(value));
+    }
   }
   return values;
 }
 
-absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag) {
+absl::StatusOr<SettingValues> parse_config(std::string_view text, const std::string& path) {
+  std::vector<std::string> problems;
+  SettingValues values = parse_config(text, path, problems);
+  RETURN_IF_ERROR(joined_problems(problems));
+  return values;
+}
+
+absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag,
+                                            std::vector<std::string>& problems) {
   const std::string named = flag ? *flag : surroundings.env_or("HODEI_CONFIG", "");
-  if (!named.empty()) return read_file(named);
+  if (!named.empty()) return read_file(named, problems);
   for (const std::string& place : usual_places(surroundings)) {
-    absl::StatusOr<ConfigFile> file = read_file(place);
+    absl::StatusOr<ConfigFile> file = read_file(place, problems);
     if (file.ok() || !absl::IsNotFound(file.status())) return file;
   }
   return ConfigFile{};
+}
+
+absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag) {
+  std::vector<std::string> problems;
+  ASSIGN_OR_RETURN(ConfigFile file, read_config_file(surroundings, flag, problems));
+  RETURN_IF_ERROR(joined_problems(problems));
+  return file;
 }
 
 }  // namespace hodei::cli

@@ -37,7 +37,7 @@ std::string candidates(const v1::SchedulingDecision& decision, const ViewOptions
                c.reason(),
                c.fits() ? number(c.score().total()) : std::string("-")});
   }
-  return cat("\n", table.text(options.colours, 2));
+  return cat("\n", table.text(options.style, 2));
 }
 
 std::string providers(const v1::SchedulingDecision& decision, const ViewOptions& options) {
@@ -50,7 +50,7 @@ std::string providers(const v1::SchedulingDecision& decision, const ViewOptions&
                p.reason().empty() ? std::string("-") : printable(p.reason()),
                human_duration(std::chrono::milliseconds(p.startup_ms()))});
   }
-  return cat("\n", table.text(options.colours, 2));
+  return cat("\n", table.text(options.style, 2));
 }
 
 // What a waiting job could hope for.
@@ -71,10 +71,10 @@ std::string waiting_text(const v1::SchedulingDecision& decision) {
 std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, const ViewOptions& options) {
   const std::string id = job.short_id().empty() ? d.short_id() : job.short_id();
   const std::string state = v1::Job::State_Name(job.state());
-  std::string out = cat("Job ", id, " is ", paint(state, colour_of_state(state), options.colours), ".\n");
+  std::string out = cat("Job ", id, " is ", paint(state, colour_of_state(state), options.style.colours), ".\n");
   if (d.placed()) {
     out += cat("It was placed on worker ", d.worker_id(), " as ", d.execution_id());
-    if (wall_time(d.at()).is_set()) out += cat(" at ", format_utc(wall_time(d.at())));
+    if (wall_time(d.at()).is_set()) out += cat(" at ", shown_time(wall_time(d.at()), options.style));
     out += cat(": the best of ", workers(d.considered()), ".\n");
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else if (!has_ended(job.state())) {
@@ -85,6 +85,19 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
     out += outlook(d);
   } else {
     out += "It was never placed.\n";
+  }
+  return out + rejections(d) + candidates(d, options) + providers(d, options);
+}
+
+std::string preview_text(const v1::SchedulingDecision& d, const ViewOptions& options) {
+  std::string out = "Nothing was queued: this is a dry run.\n";
+  if (d.placed()) {
+    out += cat("The job would be placed on worker ", d.worker_id(), ": the best of ", workers(d.considered()), ".\n");
+    if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
+  } else {
+    out += cat("The job would wait", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
+    if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
+    out += outlook(d);
   }
   return out + rejections(d) + candidates(d, options) + providers(d, options);
 }

@@ -23,13 +23,14 @@ struct Refused : std::runtime_error {
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
+  explicit TreeBuilder(int first_line) : first_line_(first_line) {}
   Node take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, anchor, Node::Kind::Null)); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Refused(mark.line + 1, "aliases (*name) are not allowed; write the value out");
+    throw Refused(mark.line + first_line_, "aliases (*name) are not allowed; write the value out");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -56,11 +57,11 @@ class TreeBuilder final : public YAML::EventHandler {
     bool key_read = false;
   };
 
-  static Node make(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
-    if (anchor != 0) throw Refused(mark.line + 1, "anchors (&name) are not allowed; write the value out");
+  Node make(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) const {
+    if (anchor != 0) throw Refused(mark.line + first_line_, "anchors (&name) are not allowed; write the value out");
     Node node;
     node.kind = kind;
-    node.line = mark.line + 1;
+    node.line = mark.line + first_line_;
     return node;
   }
 
@@ -99,6 +100,7 @@ class TreeBuilder final : public YAML::EventHandler {
     top.key_read = true;
   }
 
+  int first_line_;
   Node root_;
   std::vector<Open> open_;
 };
@@ -156,26 +158,32 @@ std::string as_yaml(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name) {
-  if (text.size() > kLargestDocument) {
-    return absl::InvalidArgumentError(cat(name, ": is larger than ", kLargestDocument, " bytes"));
-  }
+absl::StatusOr<std::vector<Node>> parse_documents(std::string_view text, const std::string& name, size_t largest,
+                                                  int first_line) {
+  if (text.size() > largest) return absl::InvalidArgumentError(cat(name, ": is larger than ", largest, " bytes"));
   std::istringstream in{as_yaml(text)};
+  std::vector<Node> out;
   try {
     YAML::Parser parser(in);
-    TreeBuilder builder;
-    if (!parser.HandleNextDocument(builder)) return Node{};
-    TreeBuilder second;
-    if (parser.HandleNextDocument(second)) {
-      return absl::InvalidArgumentError(cat(name, ": holds more than one document; put each into its own file"));
+    while (true) {
+      TreeBuilder builder(first_line);
+      if (!parser.HandleNextDocument(builder)) return out;
+      out.push_back(builder.take());
     }
-    return builder.take();
   } catch (const Refused& refused) {
     return absl::InvalidArgumentError(cat(name, ":", refused.line, ": ", refused.what()));
   } catch (const YAML::Exception& broken) {
     return absl::InvalidArgumentError(
-        cat(name, ":", broken.mark.line + 1, ":", broken.mark.column + 1, ": ", broken.msg));
+        cat(name, ":", broken.mark.line + first_line, ":", broken.mark.column + 1, ": ", broken.msg));
   }
+}
+
+absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name) {
+  ASSIGN_OR_RETURN(std::vector<Node> documents, parse_documents(text, name, kLargestDocument));
+  if (documents.size() > 1) {
+    return absl::InvalidArgumentError(cat(name, ": holds more than one document; put each into its own file"));
+  }
+  return documents.empty() ? Node{} : std::move(documents[0]);
 }
 
 }  // namespace hodei::cli

@@ -39,4 +39,9 @@ std::string_view kind_name(const Node& node);  // "a list", "a mapping", "text",
 // `name` is put in front of errors: "job.yaml:3: …".
 absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name);
 
+// The documents of a file that may hold several, parted by `---`. `largest`: of the whole file, in bytes.
+// `first_line`: the number of the text's first line in that file.
+absl::StatusOr<std::vector<Node>> parse_documents(std::string_view text, const std::string& name, size_t largest,
+                                                  int first_line = 1);
+
 }  // namespace hodei::cli

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +43,29 @@ class FakeJobs final : public v1::JobExecutionService::Service {
     answer->set_takes_stdin(knows_stdin && request->spec().takes_stdin());
     return grpc::Status::OK;
   }
+  grpc::Status QueueJobBatch(grpc::ServerContext*, const v1::QueueJobBatchRequest* request,
+                             v1::QueueJobBatchResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    batches.push_back(*request);
+    for (int i = 1; i <= request->specs_size(); ++i) answer->add_jobs()->set_short_id("j" + std::to_string(i));
+    return grpc::Status::OK;
+  }
+  grpc::Status RetryJob(grpc::ServerContext*, const v1::RetryJobRequest* request,
+                        v1::QueueJobResponse* answer) override {
+    const std::lock_guard lock(mutex);
+    retried.push_back(request->job_id());
+    answer->set_short_id(request->job_id() + "0");
+    return grpc::Status::OK;
+  }
+  grpc::Status ListTemplates(grpc::ServerContext*, const v1::ListTemplatesRequest*,
+                             v1::ListTemplatesResponse* answer) override {
+    answer->add_templates()->set_name("greet");
+    return grpc::Status::OK;
+  }
+  grpc::Status DeleteTemplate(grpc::ServerContext*, const v1::DeleteTemplateRequest*,
+                              v1::DeleteTemplateResponse*) override {
+    return grpc::Status::OK;
+  }
   // The last answer is given again and again.
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* answer) override {
     const std::lock_guard lock(mutex);
@@ -70,6 +94,7 @@ class FakeJobs final : public v1::JobExecutionService::Service {
     const std::lock_guard lock(mutex);
     cancelled.push_back(*request);
     answer->set_state(v1::Job::Running);
+    answer->set_short_id(request->job_id());
     return grpc::Status::OK;
   }
   grpc::Status ExecutionEventStream(grpc::ServerContext*, const v1::ExecutionEventStreamRequest*,
@@ -95,6 +120,8 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   std::deque<StreamScript<v1::ExecutionEvent>> events;
   std::vector<v1::QueueJobRequest> queued;
   std::vector<v1::ListJobsRequest> listed;
+  std::vector<v1::QueueJobBatchRequest> batches;
+  std::vector<std::string> retried;
   std::vector<v1::CancelJobRequest> cancelled;
   std::vector<v1::DeleteJobsRequest> deleted;
   std::vector<v1::GetJobRequest> asked;
@@ -130,6 +157,7 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     for (const std::string& id : ids) {
       v1::Worker& worker = *answer->add_workers();
       worker.mutable_info()->set_id(id);
+      if (names.count(id) != 0) worker.mutable_info()->set_name(names[id]);
       worker.set_state(v1::Worker::Ready);
       worker.set_connected(true);
     }
@@ -149,7 +177,19 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status UndrainWorker(grpc::ServerContext*, const v1::UndrainWorkerRequest* request,
+                             v1::Worker* answer) override {
+    undrained.push_back(request->worker_id());
+    answer->mutable_info()->set_id(request->worker_id());
+    return grpc::Status::OK;
+  }
+  grpc::Status RemoveWorker(grpc::ServerContext*, const v1::RemoveWorkerRequest*, v1::RemoveWorkerResponse*) override {
+    return grpc::Status::OK;
+  }
+
   std::vector<std::string> ids;
+  std::map<std::string, std::string> names;  // by id
+  std::vector<std::string> undrained;
   std::vector<std::string> drained;
   std::vector<v1::TaintWorkerRequest> tainted;
 };
@@ -161,6 +201,13 @@ class FakeScheduler final : public v1::SchedulerService::Service {
     *answer = decision;
     return grpc::Status::OK;
   }
+  grpc::Status ScheduleJob(grpc::ServerContext*, const v1::ScheduleJobRequest* request,
+                           v1::ScheduleJobResponse* answer) override {
+    previewed.push_back(*request);
+    *answer->mutable_decision() = decision;
+    return grpc::Status::OK;
+  }
+  std::vector<v1::ScheduleJobRequest> previewed;
   grpc::Status ListTenants(grpc::ServerContext*, const v1::ListTenantsRequest*,
                            v1::ListTenantsResponse* answer) override {
     for (const v1::Tenant& one : tenants) *answer->add_tenants() = one;

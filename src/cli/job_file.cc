@@ -1,5 +1,7 @@
 #include "src/cli/job_file.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hodei/v1/job.pb.h"
 #include "hodei/v1/job_service.pb.h"
 #include "src/base/status.h"
@@ -31,10 +33,22 @@ absl::Status check_spec(const hodei::v1::JobSpec& spec, const Node& root, const 
   return absl::OkStatus();
 }
 
-}  // namespace
+// A job that was: its spec, without what belonged to that one submission.
+absl::Status read_printed_job(const Node& root, const std::string& name, v1::QueueJobRequest& out) {
+  const Node* spec = root.find("spec");
+  if (!spec) {
+    return absl::InvalidArgumentError(
+        cat(name, ":", root.line, ": spec: is missing; `hodei job get ID -o yaml` prints a job with its spec"));
+  }
+  RETURN_IF_ERROR(read_message(*spec, name, *out.mutable_spec()));
+  out.mutable_spec()->clear_idempotency_key();
+  out.mutable_spec()->clear_traceparent();
+  if (const Node* ns = root.find("namespace")) out.set_namespace_(ns->text);
+  return check_spec(out.spec(), *spec, name);
+}
 
-absl::Status read_job(std::string_view text, const std::string& name, hodei::v1::QueueJobRequest& out) {
-  ASSIGN_OR_RETURN(const Node root, non_empty(text, name));
+absl::Status read_one(const Node& root, const std::string& name, v1::QueueJobRequest& out) {
+  if (root.find("short_id")) return read_printed_job(root, name, out);
   if (root.find("spec") || root.find("template") || root.find("parameters")) {
     RETURN_IF_ERROR(read_message(root, name, out));
     const Node* spec = root.find("spec");
@@ -42,6 +56,69 @@ absl::Status read_job(std::string_view text, const std::string& name, hodei::v1:
   }
   RETURN_IF_ERROR(read_message(root, name, *out.mutable_spec()));
   return check_spec(out.spec(), root, name);
+}
+
+std::string_view first_line_of(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+// One JSON value per line. A single value over several lines is a JSON document.
+bool is_json_lines(std::string_view text) {
+  const std::string_view first = first_line_of(text);
+  return first.size() < text.size() && first.starts_with('{') && nlohmann::json::accept(first);
+}
+
+absl::StatusOr<std::vector<Node>> json_lines(std::string_view text, const std::string& name) {
+  std::vector<Node> out;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = first_line_of(text);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    ASSIGN_OR_RETURN(std::vector<Node> nodes, parse_documents(line, name, kLargestDocument, number));
+    for (Node& node : nodes) out.push_back(std::move(node));
+  }
+  return out;
+}
+
+// The jobs of a file, one node each.
+absl::StatusOr<std::vector<Node>> job_nodes(std::string_view text, const std::string& name) {
+  if (text.size() > kLargestJobsFile) {
+    return absl::InvalidArgumentError(cat(name, ": is larger than ", kLargestJobsFile, " bytes"));
+  }
+  if (is_json_lines(text)) return json_lines(text, name);
+  ASSIGN_OR_RETURN(std::vector<Node> documents, parse_documents(text, name, kLargestJobsFile));
+  std::vector<Node> out;
+  for (Node& document : documents) {
+    if (document.kind == Node::Kind::Null) continue;  // nothing between two `---`
+    if (document.kind == Node::Kind::List) {
+      for (Node& item : document.items) out.push_back(std::move(item));
+    } else {
+      out.push_back(std::move(document));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::QueueJobRequest>> read_jobs(std::string_view text, const std::string& name) {
+  ASSIGN_OR_RETURN(const std::vector<Node> jobs, job_nodes(text, name));
+  if (jobs.empty()) return absl::InvalidArgumentError(cat(name, ": is empty"));
+  if (jobs.size() > kMostJobsOfAFile) {
+    return absl::InvalidArgumentError(
+        cat(name, ": holds ", jobs.size(), " jobs; put at most ", kMostJobsOfAFile, " into one file"));
+  }
+  std::vector<v1::QueueJobRequest> out(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) RETURN_IF_ERROR(read_one(jobs[i], name, out[i]));
+  return out;
+}
+
+absl::Status read_job(std::string_view text, const std::string& name, v1::QueueJobRequest& out) {
+  ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> jobs, read_jobs(text, name));
+  if (jobs.size() > 1) {
+    return absl::InvalidArgumentError(
+        cat(name, ": holds ", jobs.size(), " jobs; queue them with `hodei job submit --file`"));
+  }
+  out = std::move(jobs[0]);
+  return absl::OkStatus();
 }
 
 absl::Status read_template(std::string_view text, const std::string& name, hodei::v1::Template& out) {

@@ -83,6 +83,90 @@ TEST(JobFile, MayHoldAWholeRequest) {
   EXPECT_EQ(request.spec().name(), "x");
 }
 
+TEST(JobFile, TakesAmountsAsPeopleWriteThem) {
+  v1::QueueJobRequest request;
+  const absl::Status read = read_job(R"(
+command: {shell: {cmd: x}}
+timeout: 5m
+kill_grace: 1500ms
+resources: {memory: 2Gi, cpu: 500m, storage: 512Mi}
+backoff: {initial: 1s, max: 1w}
+logs: {max_bytes: 10Mi}
+)",
+                                     "job.yaml", request);
+  ASSERT_EQ(read.message(), "");
+  const v1::JobSpec& spec = request.spec();
+  EXPECT_EQ(spec.timeout_ms(), 300'000);
+  EXPECT_EQ(spec.kill_grace_ms(), 1500);
+  EXPECT_EQ(spec.resources().memory_mb(), 2048);
+  EXPECT_EQ(spec.resources().cpu_cores(), 0.5);
+  EXPECT_EQ(spec.resources().storage_mb(), 512);
+  EXPECT_EQ(spec.backoff().initial_ms(), 1000);
+  EXPECT_EQ(spec.backoff().max_ms(), int64_t{7} * 24 * 3600 * 1000);
+  EXPECT_EQ(spec.logs().max_bytes(), 10 << 20);
+
+  v1::QueueJobRequest top;
+  ASSERT_EQ(read_job("command: {shell: {cmd: x}}\nmemory: 2Gi\ncpu: 1.5\n", "job.yaml", top).message(), "");
+  EXPECT_EQ(top.spec().resources().memory_mb(), 2048);
+  EXPECT_EQ(top.spec().resources().cpu_cores(), 1.5);
+}
+
+TEST(JobFile, SaysWhatIsWrongWithAnAmount) {
+  EXPECT_EQ(error_of("timeout: soon\n"),
+            "job.yaml:1: timeout: 'soon' is not a duration; write 500ms, 30s, 5m, 1h30m, 2d or 1w");
+  EXPECT_THAT(error_of("timeout: 30\n"), HasSubstr("timeout: '30' has no unit"));
+  EXPECT_THAT(error_of("resources: {memory: 512}\n"), HasSubstr("resources.memory: '512' is 512 bytes"));
+  EXPECT_EQ(error_of("timeout_ms: 5m\n"),
+            "job.yaml:1: timeout_ms: must be a whole number, not '5m'; write `timeout: 5m`");
+  EXPECT_EQ(error_of("timeout: 5m\ntimeout_ms: 5\n"),
+            "job.yaml:1: timeout: give either 'timeout' or 'timeout_ms', not both");
+  EXPECT_THAT(error_of("memory: 1Gi\nresources: {memory_mb: 5}\n"),
+              HasSubstr("give either 'memory' or 'resources.memory_mb', not both"));
+}
+
+TEST(JobFile, MayHoldSeveralJobs) {
+  const auto names = [](const std::string& text, const std::string& name) {
+    std::string out;
+    const auto jobs = read_jobs(text, name);
+    if (!jobs.ok()) return std::string(jobs.status().message());
+    for (const v1::QueueJobRequest& job : *jobs) out += job.spec().name() + " ";
+    return out;
+  };
+  EXPECT_EQ(names("name: a\n---\nname: b\n---\n", "jobs.yaml"), "a b ");
+  EXPECT_EQ(names("- name: a\n- name: b\n", "jobs.yaml"), "a b ");
+  EXPECT_EQ(names("{\"name\": \"a\"}\n\n{\"name\": \"b\"}\n", "jobs.jsonl"), "a b ");
+  EXPECT_EQ(names("[{\"name\": \"a\"}, {\"name\": \"b\"}]", "jobs.json"), "a b ");
+  EXPECT_EQ(names("{\n\"name\":\n\"one\"}", "job.json"), "one ");
+  EXPECT_EQ(names("name: a\n---\nnmae: b\n", "jobs.yaml"), "jobs.yaml:3: unknown field 'nmae'; did you mean 'name'?");
+  EXPECT_EQ(names("{\"name\": \"a\"}\n{\"nmae\": \"b\"}\n", "jobs.jsonl"),
+            "jobs.jsonl:2: unknown field 'nmae'; did you mean 'name'?");
+  EXPECT_THAT(names("---\n---\n", "jobs.yaml"), HasSubstr("is empty"));
+}
+
+TEST(JobFile, TakesAJobAsItWasPrinted) {
+  v1::Job job;
+  job.set_id("8f3a");
+  job.set_short_id("j1");
+  job.set_namespace_("team");
+  job.set_state(v1::Job::Failed);
+  job.mutable_created_at()->set_seconds(1'700'000'000);
+  job.add_executions()->set_id("j1.1");
+  v1::JobSpec& spec = *job.mutable_spec();
+  spec.set_name("nightly");
+  spec.mutable_command()->mutable_shell()->set_cmd("true");
+  spec.mutable_sandbox();
+  spec.set_timeout_ms(5000);
+  v1::JobSpec wanted = spec;
+  spec.set_idempotency_key("cli-1");
+  for (const TextForm form : {TextForm::Yaml, TextForm::Json}) {
+    v1::QueueJobRequest again;
+    ASSERT_EQ(read_job(message_text(job, form), "job.yaml", again).message(), "");
+    EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(again.spec(), wanted)) << again.DebugString();
+    EXPECT_EQ(again.namespace_(), "team");
+  }
+  EXPECT_THAT(error_of("short_id: j1\nstate: Failed\n"), HasSubstr("spec: is missing"));
+}
+
 TEST(JobFile, NamesAnUnknownFieldItsLineAndWhatWasMeant) {
   EXPECT_EQ(error_of("name: x\ntimout_ms: 5\n"), "job.yaml:2: unknown field 'timout_ms'; did you mean 'timeout_ms'?");
   EXPECT_EQ(error_of("constraints:\n  labels:\n    - key: zone\n      operatr: In\n"),
@@ -111,14 +195,14 @@ TEST(JobFile, RefusesWhatMakesNoSense) {
               HasSubstr("either 'shell' or 'script', not both"));
   EXPECT_EQ(error_of("name: a\nname: b\n"), "job.yaml:2: 'name' is given twice");
   EXPECT_THAT(error_of(""), HasSubstr("is empty"));
-  EXPECT_THAT(error_of("- a\n"), HasSubstr("the file: must be a mapping of fields, not a list"));
+  EXPECT_THAT(error_of("- a\n"), HasSubstr("the file: must be a mapping of fields, not 'a'"));
 }
 
 TEST(JobFile, IsNotATrap) {
   EXPECT_THAT(error_of("a: &x [1]\nb: *x\n"), HasSubstr("anchors (&name) are not allowed"));
   EXPECT_THAT(error_of(std::string(200, '[')), StartsWith("job.yaml:1"));
-  EXPECT_THAT(error_of(std::string(kLargestDocument + 1, ' ')), HasSubstr("larger than"));
-  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), HasSubstr("more than one document"));
+  EXPECT_THAT(error_of(std::string(kLargestJobsFile + 1, ' ')), HasSubstr("larger than"));
+  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), HasSubstr("holds 2 jobs"));
   EXPECT_THAT(error_of("name: [a\n"), StartsWith("job.yaml:"));
   EXPECT_THAT(error_of("name: \"\\"), StartsWith("job.yaml:"));
 }

@@ -22,9 +22,15 @@ absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
   return absl::Status(value.status().code(), cat(flag, ": ", std::string(value.status().message())));
 }
 
-absl::StatusOr<std::string> read_input(const std::string& path, const Surroundings& io) {
-  return path == "-" ? io.read_stdin() : read_small_file(path, kLargestDocument);
+absl::StatusOr<std::string> read_input(const std::string& path, const Surroundings& io, size_t largest) {
+  return path == "-" ? io.read_stdin() : read_small_file(path, largest);
 }
+
+// What is read from files and standard input, once for all jobs of the call.
+struct GivenOnce {
+  std::string script;
+  v1::JobSpec secrets;  // nothing else of it is set
+};
 
 absl::Status set_times(const JobFlags& flags, v1::JobSpec& spec) {
   const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
@@ -105,12 +111,11 @@ absl::Status set_placement(const JobFlags& flags, v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& program, const Surroundings& io,
+absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& program, const GivenOnce& once,
                          v1::JobSpec& spec) {
   if (!flags.script.empty()) {
-    ASSIGN_OR_RETURN(std::string content, read_input(flags.script, io));
     v1::ScriptCommand& script = *spec.mutable_command()->mutable_script();
-    script.set_content(std::move(content));
+    script.set_content(once.script);
     script.clear_args();
     for (const std::string& arg : program) script.add_args(arg);
   } else if (!program.empty() && spec.command().has_script()) {
@@ -130,6 +135,39 @@ absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& 
     if (flags.no_safety_header) script.set_no_safety_header(true);
   }
   return absl::OkStatus();
+}
+
+absl::Status apply(const JobFlags& flags, const std::vector<std::string>& program, const Surroundings& io,
+                   const GivenOnce& once, v1::QueueJobRequest& request) {
+  if (!flags.template_name.empty()) request.set_template_(flags.template_name);
+  for (const std::string& text : flags.params) {
+    ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--param", text));
+    (*request.mutable_parameters())[pair.key] = pair.value;
+  }
+  if (request.template_().empty() && request.parameters_size() > 0) {
+    return bad_field("--param", "is for a job from a template; name it with --template");
+  }
+  v1::JobSpec& spec = *request.mutable_spec();
+  if (!flags.name.empty()) spec.set_name(flags.name);
+  if (!flags.workdir.empty()) spec.set_working_dir(flags.workdir);
+  if (!flags.image.empty()) spec.set_image(flags.image);
+  RETURN_IF_ERROR(set_times(flags, spec));
+  RETURN_IF_ERROR(set_environment(flags, io, spec));
+  RETURN_IF_ERROR(set_resources(flags, spec));
+  RETURN_IF_ERROR(set_placement(flags, spec));
+  RETURN_IF_ERROR(set_output(flags.output, spec));
+  RETURN_IF_ERROR(set_command(flags, program, once, spec));
+  merge_secrets(once.secrets, spec);
+  RETURN_IF_ERROR(set_artifacts(flags.artifacts, spec));
+  if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
+    return absl::InvalidArgumentError(
+        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "
+        "--template");
+  }
+  if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
+  if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));
+  if (flags.allow_other_spec) request.set_allow_other_spec(true);
+  return check_utf8(request);
 }
 
 }  // namespace
@@ -176,6 +214,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
       ->type_name("KEY");
   command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
       ->type_name("JOB.yaml");
+  command.add_flag("--dry-run", f.dry_run, "queue nothing; say where the job would go, or why it would wait");
   add_artifact_flags(command, f.artifacts);
   command.add_option("-t,--template", f.template_name, "make the job from this template")->type_name("NAME");
   repeatable(command, "-p,--param", f.params, "a parameter of the template")->type_name("KEY=VALUE");
@@ -183,41 +222,33 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
 
 absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,
                                                  const Surroundings& io) {
-  v1::QueueJobRequest request;
+  ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> requests, make_requests(flags, program, io));
+  if (requests.size() > 1) {
+    return bad_field("--file", flags.file, " holds ", requests.size(),
+                     " jobs, and this command takes one; queue them with `hodei job submit --file ", flags.file, "`");
+  }
+  return std::move(requests[0]);
+}
+
+absl::StatusOr<std::vector<v1::QueueJobRequest>> make_requests(const JobFlags& flags,
+                                                               const std::vector<std::string>& program,
+                                                               const Surroundings& io) {
+  std::vector<v1::QueueJobRequest> requests(1);
   if (!flags.file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, read_input(flags.file, io));
-    RETURN_IF_ERROR(read_job(text, flags.file == "-" ? "standard input" : flags.file, request));
+    ASSIGN_OR_RETURN(const std::string text, read_input(flags.file, io, kLargestJobsFile));
+    ASSIGN_OR_RETURN(requests, read_jobs(text, flags.file == "-" ? "standard input" : flags.file));
   }
-  if (!flags.template_name.empty()) request.set_template_(flags.template_name);
-  for (const std::string& text : flags.params) {
-    ASSIGN_OR_RETURN(const KeyValue pair, parse_key_value("--param", text));
-    (*request.mutable_parameters())[pair.key] = pair.value;
+  if (requests.size() > 1 && !flags.idempotency_key.empty()) {
+    return bad_field("--idempotency-key", "makes one job, and ", flags.file, " holds ", requests.size(),
+                     "; give each its idempotency_key in the file");
   }
-  if (request.template_().empty() && request.parameters_size() > 0) {
-    return bad_field("--param", "is for a job from a template; name it with --template");
+  GivenOnce once;
+  if (!flags.script.empty()) {
+    ASSIGN_OR_RETURN(once.script, read_input(flags.script, io, kLargestDocument));
   }
-  v1::JobSpec& spec = *request.mutable_spec();
-  if (!flags.name.empty()) spec.set_name(flags.name);
-  if (!flags.workdir.empty()) spec.set_working_dir(flags.workdir);
-  if (!flags.image.empty()) spec.set_image(flags.image);
-  RETURN_IF_ERROR(set_times(flags, spec));
-  RETURN_IF_ERROR(set_environment(flags, io, spec));
-  RETURN_IF_ERROR(set_resources(flags, spec));
-  RETURN_IF_ERROR(set_placement(flags, spec));
-  RETURN_IF_ERROR(set_output(flags.output, spec));
-  RETURN_IF_ERROR(set_command(flags, program, io, spec));
-  RETURN_IF_ERROR(set_secrets(flags.secrets, io, spec));
-  RETURN_IF_ERROR(set_artifacts(flags.artifacts, spec));
-  if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
-    return absl::InvalidArgumentError(
-        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "
-        "--template");
-  }
-  if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
-  if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));
-  if (flags.allow_other_spec) request.set_allow_other_spec(true);
-  RETURN_IF_ERROR(check_utf8(request));
-  return request;
+  RETURN_IF_ERROR(set_secrets(flags.secrets, io, once.secrets));
+  for (v1::QueueJobRequest& request : requests) RETURN_IF_ERROR(apply(flags, program, io, once, request));
+  return requests;
 }
 
 }  // namespace hodei::cli

@@ -31,6 +31,7 @@ struct JobFlags {
   bool cancel_on_close = false;
   bool with_stdin = false;  // also from a terminal
   bool no_stdin = false;
+  bool dry_run = false;
   bool gpu = false;
   bool no_safety_header = false;
   bool allow_other_spec = false;
@@ -44,5 +45,10 @@ void add_job_flags(CLI::App& command, JobFlags& flags);
 // none is given, so that the submission can be sent again without making a second job.
 absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,
                                                  const Surroundings& io);
+
+// The same for a file that may hold several jobs; the flags hold for each of them.
+absl::StatusOr<std::vector<v1::QueueJobRequest>> make_requests(const JobFlags& flags,
+                                                               const std::vector<std::string>& program,
+                                                               const Surroundings& io);
 
 }  // namespace hodei::cli

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/status.h"
+#include "src/cli/job_commands.h"
+#include "src/cli/job_selection.h"
 #include "src/cli/job_view.h"
-#include "src/cli/label_rules.h"
 #include "src/cli/quantities.h"
-#include "src/cli/repeatable.h"
 #include "src/cli/session.h"
 #include "src/cli/suggestion.h"
 
@@ -17,48 +17,64 @@ constexpr int64_t kLargestPage = 1000;
 constexpr int64_t kDefaultLimit = 50;
 
 struct ListFlags {
-  std::vector<std::string> states, labels;
-  std::string name, worker, limit, page;
+  SelectionFlags selection;
+  std::string limit, page, sort;
   bool all = false;
   bool watch = false;
 };
 
-absl::StatusOr<v1::Job::State> parse_state(const std::string& text) {
-  std::vector<std::string> words;
-  for (int i = v1::Job::Pending; i <= v1::Job::Timeout; ++i) {
-    const auto state = static_cast<v1::Job::State>(i);
-    words.push_back(v1::Job::State_Name(state));
-    if (CLI::detail::to_lower(text) == CLI::detail::to_lower(words.back())) return state;
-  }
-  return bad_field("--state", "'", text,
-                   "' is not one of Pending, Scheduled, Running, Succeeded, Failed, Cancelled, Timeout",
-                   did_you_mean(text, words));
+using Before = bool (*)(const v1::Job& a, const v1::Job& b);
+
+Duration run_time(const v1::Job& job) {
+  return job.has_ended_at() ? wall_time(job.ended_at()) - wall_time(job.started_at()) : Duration(0);
 }
 
-absl::StatusOr<v1::ListJobsRequest> make_list_request(const Session& session, const ListFlags& flags) {
-  v1::ListJobsRequest request;
-  request.set_namespace_(session.name_space());
-  for (const std::string& given : flags.states) {
-    for (const std::string& word : split_list(given)) {
-      ASSIGN_OR_RETURN(const v1::Job::State state, parse_state(word));
-      request.add_states(state);
-    }
+struct SortKey {
+  std::string_view name;
+  Before before;  // null: the server's own order
+};
+constexpr SortKey kSortKeys[] = {
+    {"created", nullptr},
+    {"started",
+     [](const v1::Job& a, const v1::Job& b) { return wall_time(a.started_at()) < wall_time(b.started_at()); }},
+    {"ended", [](const v1::Job& a, const v1::Job& b) { return wall_time(a.ended_at()) < wall_time(b.ended_at()); }},
+    {"time", [](const v1::Job& a, const v1::Job& b) { return run_time(a) < run_time(b); }},
+    {"name", [](const v1::Job& a, const v1::Job& b) { return a.name() < b.name(); }},
+    {"state", [](const v1::Job& a, const v1::Job& b) { return a.state() < b.state(); }},
+    {"exit", [](const v1::Job& a, const v1::Job& b) { return a.exit_code() < b.exit_code(); }},
+    {"tries", [](const v1::Job& a, const v1::Job& b) { return a.attempts() < b.attempts(); }},
+};
+
+struct Sort {
+  const SortKey* key = &kSortKeys[0];
+  bool falling = true;
+};
+
+absl::StatusOr<Sort> parse_sort(const std::string& text) {
+  if (text.empty()) return Sort{};
+  const bool falling = text[0] == '-';
+  const std::string name = text.substr(falling ? 1 : 0);
+  std::vector<std::string> names;
+  std::string all;
+  for (const SortKey& key : kSortKeys) {
+    if (key.name == name) return Sort{&key, falling};
+    names.emplace_back(key.name);
+    all += cat(all.empty() ? "" : ", ", key.name);
   }
-  ASSIGN_OR_RETURN(const auto labels, parse_key_values("--label", flags.labels));
-  request.mutable_labels()->insert(labels.begin(), labels.end());
-  request.set_name_contains(flags.name);
-  request.set_worker_id(flags.worker);
-  request.set_page_token(flags.page);
-  return request;
+  return bad_field("--sort", "'", text, "' is not one of ", all, ", or -", names[0], " for the other way round",
+                   did_you_mean(name, names));
 }
 
-// As many pages as it takes; `more` is where the next one would begin.
-absl::StatusOr<std::vector<v1::Job>> list(Session& session, const ListFlags& flags, std::string& more) {
-  ASSIGN_OR_RETURN(v1::ListJobsRequest request, make_list_request(session, flags));
-  int64_t left = flags.all ? INT64_MAX : kDefaultLimit;
-  if (!flags.limit.empty()) {
-    ASSIGN_OR_RETURN(left, parse_count(flags.limit, 1, INT64_MAX));
-  }
+absl::StatusOr<int64_t> limit_of(const ListFlags& flags) {
+  if (flags.limit.empty()) return flags.all ? INT64_MAX : kDefaultLimit;
+  const absl::StatusOr<int64_t> limit = parse_count(flags.limit, 1, INT64_MAX);
+  if (!limit.ok()) return bad_field("--limit", std::string(limit.status().message()));
+  return limit;
+}
+
+// In the server's order: as many pages as it takes; `more` is where the next one would begin.
+absl::StatusOr<std::vector<v1::Job>> list(Session& session, v1::ListJobsRequest request, int64_t left,
+                                          std::string& more) {
   std::vector<v1::Job> jobs;
   do {
     request.set_page_size(static_cast<int32_t>(std::min(left, kLargestPage)));
@@ -71,9 +87,36 @@ absl::StatusOr<std::vector<v1::Job>> list(Session& session, const ListFlags& fla
   return jobs;
 }
 
+// In another order, all that match must be here first.
+absl::StatusOr<std::vector<v1::Job>> sorted(Session& session, const v1::ListJobsRequest& request, const Sort& sort,
+                                            int64_t limit) {
+  ASSIGN_OR_RETURN(std::vector<v1::Job> jobs, list_selected(session, request));
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const v1::Job& a, const v1::Job& b) {
+    return sort.falling ? sort.key->before(b, a) : sort.key->before(a, b);
+  });
+  if (static_cast<int64_t>(jobs.size()) > limit) {
+    session.note(cat("these are ", limit, " of ", jobs.size(), " jobs: --all or --limit N shows more"));
+    jobs.resize(static_cast<size_t>(limit));
+  }
+  return jobs;
+}
+
+absl::StatusOr<std::vector<v1::Job>> listed(Session& session, const ListFlags& flags, std::string& more) {
+  ASSIGN_OR_RETURN(const Sort sort, parse_sort(flags.sort));
+  ASSIGN_OR_RETURN(const int64_t limit, limit_of(flags));
+  if (sort.key->before && !flags.page.empty()) {
+    return bad_field("--page", "goes with the order of creation only, not with --sort ", flags.sort);
+  }
+  ASSIGN_OR_RETURN(v1::ListJobsRequest request, make_list_request(session, flags.selection));
+  request.set_page_token(flags.page);
+  if (sort.key->before) return sorted(session, request, sort, limit);
+  request.set_oldest_first(!sort.falling);
+  return list(session, std::move(request), limit, more);
+}
+
 absl::StatusOr<std::string> list_text(Session& session, const ListFlags& flags) {
   std::string more;
-  ASSIGN_OR_RETURN(const std::vector<v1::Job> jobs, list(session, flags, more));
+  ASSIGN_OR_RETURN(const std::vector<v1::Job> jobs, listed(session, flags, more));
   std::vector<const google::protobuf::Message*> messages;
   std::vector<const v1::Job*> pointers;
   for (const v1::Job& job : jobs) messages.push_back(&job), pointers.push_back(&job);
@@ -85,7 +128,7 @@ absl::StatusOr<std::string> list_text(Session& session, const ListFlags& flags) 
     return names;
   }
   if (jobs.empty() && !flags.watch) session.note("no jobs match");
-  return job_table(pointers, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
+  return job_table(pointers, view_options(session));
 }
 
 }  // namespace
@@ -94,10 +137,12 @@ void add_job_list(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("list", "jobs, newest first, finished ones too");
   command->alias("ls");
   auto flags = std::make_shared<ListFlags>();
-  repeatable(*command, "--state", flags->states, "only these: Pending, Running, Failed, …")->type_name("STATE");
-  repeatable(*command, "-l,--label", flags->labels, "only jobs with this label")->type_name("KEY=VALUE");
-  command->add_option("--name", flags->name, "only jobs whose name contains this")->type_name("TEXT");
-  command->add_option("--worker", flags->worker, "only jobs of this worker")->type_name("WORKER");
+  add_selection_flags(*command, flags->selection);
+  command
+      ->add_option("--sort", flags->sort,
+                   "by created, started, ended, time, name, state, exit or tries; with - in front the largest first "
+                   "(-created)")
+      ->type_name("KEY");
   command->add_option("--limit", flags->limit, "at most this many (50)")->type_name("N");
   command->add_flag("--all", flags->all, "all of them");
   command->add_option("--page", flags->page, "go on where an earlier list ended")->type_name("TOKEN");

@@ -6,6 +6,7 @@
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/follow.h"
+#include "src/cli/job_lookup.h"
 #include "src/cli/log_json.h"
 #include "src/cli/log_text.h"
 #include "src/cli/quantities.h"
@@ -20,6 +21,7 @@ class LogPrinter {
  public:
   LogPrinter(const Session& session, const LogRequest& request)
       : session_(session),
+        form_(session.form()),
         request_(request),
         writer_(session.io),
         text_(request, {session.io.out_is_terminal, session.io.err_is_terminal},
@@ -29,15 +31,19 @@ class LogPrinter {
 
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const LogCursor::Piece& piece) {
-    if (session_.form() != OutputForm::Json) return text_.take(piece.entry, piece.bytes);
+    if (form_ == OutputForm::Table || form_ == OutputForm::Wide) return text_.take(piece.entry, piece.bytes);
     const v1::LogEntry& entry = piece.entry;
     if (!(entry.is_stderr() ? request_.with_stderr : request_.with_stdout)) return;
-    if (request_.pattern == nullptr || contains(*request_.pattern, entry.line())) add({false, log_entry_json(piece)});
+    if (request_.pattern != nullptr && !contains(*request_.pattern, entry.line())) return;
+    if (form_ != OutputForm::Name) return add_data(log_entry_json(piece));
+    if (std::exchange(named_, entry.execution()) != entry.execution()) {
+      add({false, cat(request_.id, ".", entry.execution(), "\n")});
+    }
   }
   void take_gap(const v1::LogGap& gap, const LogCursor& at) {
     text_.finish();
     flush();
-    if (session_.form() == OutputForm::Json) return add({false, log_gap_json(gap, at)});
+    if (form_ == OutputForm::Json || form_ == OutputForm::Yaml) return add_data(log_gap_json(gap, at));
     session_.note(gap_note(gap));
   }
   void flush() { writer_.flush(); }
@@ -59,6 +65,8 @@ class LogPrinter {
     bool is_stderr = false;
     std::string bytes;
   };
+  // A line of JSON is an item of a list in YAML, too.
+  void add_data(const std::string& json) { add({false, form_ == OutputForm::Yaml ? "- " + json : json}); }
   void add(Line line) {
     if (tail_ == 0) return writer_.add(line.is_stderr, line.bytes);
     kept_.push_back(std::move(line));
@@ -66,7 +74,9 @@ class LogPrinter {
   }
 
   const Session& session_;
+  const OutputForm form_;
   const LogRequest& request_;
+  int32_t named_ = 0;  // the execution that was named last
   size_t tail_ = 0;
   std::deque<Line> kept_;
   StreamWriter writer_;
@@ -118,9 +128,33 @@ absl::Status follow(Session& session, const LogRequest& request, LogCursor curso
   return Follower(session.client(), std::move(options)).follow().status();
 }
 
+// A job that has ended has no attempts but those that it has; of one that has not, a later one may be waited for.
+absl::Status check_attempt(Session& session, const LogRequest& request) {
+  if (request.execution == 0) return absl::OkStatus();
+  const absl::StatusOr<v1::Job> job = session.client().get_job(request.id);
+  if (!job.ok() || request.execution <= job->executions_total()) return absl::OkStatus();
+  if (request.follow && !has_ended(job->state())) return absl::OkStatus();
+  const int total = job->executions_total();
+  return absl::NotFoundError(cat("job ", request.id, " has ", total == 0 ? std::string("no") : cat(total),
+                                 total == 1 ? " attempt" : " attempts", "; there is no attempt ", request.execution));
+}
+
+// Flags that make no sense together are found before the server is asked which job is meant.
+absl::StatusOr<LogRequest> resolved_request(Session& session, const LogFlags& flags) {
+  const bool data = session.form() == OutputForm::Json || session.form() == OutputForm::Yaml;
+  ASSIGN_OR_RETURN(LogRequest request, make_log_request(flags, data, session.io.clock->now().wall, session.utc));
+  ASSIGN_OR_RETURN(const FoundJob job, find_job(session, flags.id, SameName::TakesNewest));
+  if (job.execution != 0 && request.execution != 0 && job.execution != request.execution) {
+    return bad_field("--attempt", flags.id, " is attempt ", job.execution, ", not ", request.execution);
+  }
+  request.id = job.id;
+  if (job.execution != 0) request.execution = job.execution;
+  RETURN_IF_ERROR(check_attempt(session, request));
+  return request;
+}
+
 int logs(Session& session, const LogFlags& flags) {
-  const bool json = session.form() == OutputForm::Json;
-  const absl::StatusOr<LogRequest> request = make_log_request(flags, json, session.io.clock->now().wall);
+  const absl::StatusOr<LogRequest> request = resolved_request(session, flags);
   if (!request.ok()) return session.fail(request.status());
   LogPrinter printer(session, *request);
   LogCursor cursor(request->id);
@@ -149,7 +183,9 @@ int logs(Session& session, const LogFlags& flags) {
 void add_job_logs(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("logs", "what a job printed, each line to its own stream");
   auto f = std::make_shared<LogFlags>();
-  command->add_option("id", f->id, "short id or full id")->required()->type_name("JOB");
+  command->add_option("id", f->id, "id or name of the job, or the id of an execution (j2.1)")
+      ->required()
+      ->type_name("JOB");
   command->add_flag("-f,--follow", f->follow, "go on until the job has ended");
   command->add_option("--attempt,--execution", f->execution, "only this attempt (1, 2, …)")->type_name("N");
   command->add_option("--tail", f->tail, "only the last lines")->type_name("N");

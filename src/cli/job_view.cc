@@ -2,7 +2,9 @@
 
 #include <map>
 
+#include "src/base/finite.h"
 #include "src/base/text.h"
+#include "src/cli/columns.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/phases.h"
 #include "src/cli/quantities.h"
@@ -21,13 +23,6 @@ std::string state_name(v1::Job::State state) {
 }
 
 Table::Cell state_cell(v1::Job::State state) { return {state_name(state), colour_of_state(state_name(state))}; }
-
-std::string shortened(std::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  size_t end = most - 1;
-  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not in the middle of a character
-  return cat(text.substr(0, end), "…");
-}
 
 std::string or_dash(std::string text) { return text.empty() ? std::string("-") : text; }
 
@@ -50,11 +45,11 @@ std::string ending(const Ended& ended) {
   return ended.has_exit_code() ? cat(ended.exit_code()) : std::string("-");
 }
 
-std::string time_and_age(const Timestamp& time, WallTime now) {
-  const WallTime at = wall_time(time);
+std::string time_and_age(const Timestamp& time, const ViewOptions& options) {
+  const WallTime at = wall_time(time), now = options.now;
   if (!at.is_set()) return {};
-  return at > now ? cat(format_utc(at), " (in ", human_duration(at - now), ")")
-                  : cat(format_utc(at), " (", human_duration(now - at), " ago)");
+  return at > now ? cat(shown_time(at, options.style), " (in ", human_duration(at - now), ")")
+                  : cat(shown_time(at, options.style), " (", human_duration(now - at), " ago)");
 }
 
 template <class Map>
@@ -85,26 +80,38 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
   for (const v1::Execution& e : job.executions()) {
     const WallTime started = wall_time(e.started_at());
     table.add({e.id(), state_cell(e.state()), or_dash(e.worker_id()), or_dash(e.provider()),
-               started.is_set() ? format_utc(started) : std::string("-"),
+               started.is_set() ? shown_time(started, options.style) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
                e.usage().max_memory_kb() == 0 ? "-" : human_bytes(e.usage().max_memory_kb() * 1024), output_of(e),
                e.reason()});
   }
-  return table.text(options.colours, 2);
+  return table.text(options.style, 2);
 }
 
 std::string history_table(const v1::Job& job, const ViewOptions& options) {
   Table table({"TIME", "FROM", "TO", "EXECUTION", "REASON"});
   for (const v1::Transition& t : job.history()) {
-    table.add({format_utc(wall_time(t.at())), state_name(t.from()), state_cell(t.to()), or_dash(t.execution_id()),
-               t.reason()});
+    table.add({shown_time(wall_time(t.at()), options.style), state_name(t.from()), state_cell(t.to()),
+               or_dash(t.execution_id()), t.reason()});
   }
-  return table.text(options.colours, 2);
+  return table.text(options.style, 2);
+}
+
+std::string amounts(const v1::Resources& resources) {
+  std::string out;
+  const auto add = [&out](const std::string& amount) { out += cat(out.empty() ? "" : ", ", amount); };
+  if (const int64_t milli = milli_cores(resources.cpu_cores()); milli > 0) add(cat("cpu ", exact_cores(milli)));
+  if (resources.memory_mb() > 0) add(cat("memory ", human_bytes(resources.memory_mb() << 20)));
+  if (resources.storage_mb() > 0) add(cat("storage ", human_bytes(resources.storage_mb() << 20)));
+  if (resources.pids() > 0) add(cat(resources.pids(), " processes"));
+  if (resources.gpu_required()) add("a GPU");
+  return out;
 }
 
 void add_spec(FieldList& fields, const v1::JobSpec& spec) {
   fields.add("Command", command_line(spec.command()));
+  fields.add("Limits", amounts(spec.resources()));
   fields.add("Image", spec.image());
   fields.add("Folder", spec.working_dir());
   if (spec.timeout_ms() > 0) fields.add("Time limit", exact_duration(std::chrono::milliseconds(spec.timeout_ms())));
@@ -163,16 +170,16 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
   }
   Table table(headers);
   for (const v1::Job* job : jobs) {
-    const size_t most = options.wide ? std::string::npos : kLongestReason;
+    const size_t most = options.wide ? SIZE_MAX : kLongestReason;
     std::vector<Table::Cell> row = {job->short_id(),
-                                    or_dash(options.wide ? job->name() : shortened(job->name(), kLongestName)),
+                                    or_dash(options.wide ? job->name() : fitted(job->name(), kLongestName)),
                                     state_cell(job->state()),
                                     cat(job->attempts(), "/", std::max(job->max_attempts(), 1)),
                                     ending(*job),
-                                    or_dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
+                                    or_dash(options.wide ? job->worker_id() : fitted(job->worker_id(), 16)),
                                     age(job->created_at(), options.now),
                                     running_time(*job, options.now),
-                                    shortened(job->reason(), most)};
+                                    fitted(job->reason(), most)};
     if (options.wide) {
       row.insert(row.begin() + 1, Table::Cell(job->namespace_()));
       row.emplace_back(or_dash(label_pairs(job->labels())));
@@ -180,7 +187,7 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
     }
     table.add(std::move(row));
   }
-  return table.text(options.colours);
+  return table.text(options.style);
 }
 
 std::string job_page(const v1::Job& job, const ViewOptions& options) {
@@ -202,10 +209,10 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Labels", label_pairs(job.labels()));
   fields.add("Template", job.template_());
   fields.add("Retry of", job.retry_of());
-  fields.add("Created", time_and_age(job.created_at(), options.now));
-  fields.add("Not before", has_ended(job.state()) ? std::string() : time_and_age(job.not_before(), options.now));
-  fields.add("Started", time_and_age(job.started_at(), options.now));
-  fields.add("Ended", time_and_age(job.ended_at(), options.now));
+  fields.add("Created", time_and_age(job.created_at(), options));
+  fields.add("Not before", has_ended(job.state()) ? std::string() : time_and_age(job.not_before(), options));
+  fields.add("Started", time_and_age(job.started_at(), options));
+  fields.add("Ended", time_and_age(job.ended_at(), options));
   if (wall_time(job.started_at()).is_set()) {
     fields.add("Time", running_time(job, options.now));
   }
@@ -216,20 +223,21 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Correlation", job.correlation_id());
   fields.add("Trace", job.trace_id());
   fields.add("Full id", job.id());
-  std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.colours), "  ", printable(job.name()),
-                        "\n", fields.text(options.colours));
+  std::string out = cat(paint(cat("Job ", job.short_id()), Colour::Bold, options.style.colours), "  ",
+                        printable(job.name()), "\n", fields.text(options.style));
   if (job.executions_size() > 0) {
-    out += cat("\n", paint("Executions", Colour::Bold, options.colours), "\n", executions_table(job, options));
+    out += cat("\n", paint("Executions", Colour::Bold, options.style.colours), "\n", executions_table(job, options));
   }
   if (job.history_size() > 0) {
-    out += cat("\n", paint("History", Colour::Bold, options.colours), "\n", history_table(job, options));
+    out += cat("\n", paint("History", Colour::Bold, options.style.colours), "\n", history_table(job, options));
   }
   return out;
 }
 
 std::string event_line(WallTime at, const v1::Transition& transition, const ViewOptions& options) {
   const std::string to = state_name(transition.to());
-  return cat(format_utc(at), "  ", paint(fmt::format("{:<9}", to), colour_of_state(to), options.colours), "  ",
+  return cat(shown_time(at, options.style), "  ",
+             paint(fmt::format("{:<9}", to), colour_of_state(to), options.style.colours), "  ",
              transition.execution_id().empty() ? "" : cat(transition.execution_id(), "  "),
              printable(transition.reason()), "\n");
 }

@@ -7,11 +7,12 @@
 #include "hodei/v1/job.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "src/base/time.h"
+#include "src/cli/style.h"
 
 namespace hodei::cli {
 
 struct ViewOptions {
-  bool colours = false;
+  Style style;
   bool wide = false;
   WallTime now{};
 };
@@ -25,6 +26,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options);
 std::string decision_text(const v1::SchedulingDecision& decision, const v1::Job& job, const ViewOptions& options);
 // Why a job waits, in one line: what `job explain` says first. Empty: nothing is known.
 std::string waiting_text(const v1::SchedulingDecision& decision);
+std::string preview_text(const v1::SchedulingDecision& decision, const ViewOptions& options);  // of a dry run
 std::string event_line(WallTime at, const v1::Transition& transition, const ViewOptions& options);
 
 }  // namespace hodei::cli

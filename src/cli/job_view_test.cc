@@ -47,7 +47,7 @@ v1::Job a_finished_job() {
   return job;
 }
 
-ViewOptions a_minute_later(bool wide = false) { return {false, wide, WallTime{(kStart + 60) * 1'000'000}}; }
+ViewOptions a_minute_later(bool wide = false) { return {{}, wide, WallTime{(kStart + 60) * 1'000'000}}; }
 
 TEST(JobPage, ShowsHistoryExecutionsTimesAndReasons) {
   const std::string page = job_page(a_finished_job(), a_minute_later());

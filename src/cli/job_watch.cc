@@ -1,11 +1,11 @@
 // `job watch`: the transitions of jobs as they happen.
 #include <CLI/CLI.hpp>
 
-#include "src/base/ids.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_logs.h"
+#include "src/cli/job_lookup.h"
 #include "src/cli/job_view.h"
 #include "src/cli/message_text.h"
 #include "src/cli/output_errors.h"
@@ -28,16 +28,16 @@ class EventPrinter {
   void take(const v1::ExecutionEvent& event, bool one_job) {
     if (one_job && event.has_transition() && transitions_++ < shown_) return;
     if (event.has_transition()) ++shown_;
-    if (session_.form() == OutputForm::Json) {
-      session_.print(message_text(event, TextForm::JsonLine));
-      return;
-    }
+    const std::string json = message_text(event, TextForm::JsonLine);
+    if (session_.form() == OutputForm::Json) return session_.print(json);
+    if (session_.form() == OutputForm::Yaml) return session_.print("- " + json);  // a list of one-line values
+    if (session_.form() == OutputForm::Name) return session_.print(event.short_id() + "\n");
     const WallTime at = wall_time(event.at());
     const std::string id = one_job ? std::string() : event.short_id() + "  ";
-    if (event.has_transition())
-      session_.print(id + event_line(at, event.transition(), {session_.colours(), false, at}));
+    if (event.has_transition()) session_.print(id + event_line(at, event.transition(), {session_.style(), false, at}));
     if (event.has_progress()) {
-      session_.print(cat(id, format_utc(at), fmt::format("  {:.0f} %  ", event.progress().percentage()),
+      session_.print(cat(id, shown_time(at, session_.style()),
+                         fmt::format("  {:.0f} %  ", event.progress().percentage()),
                          printable(event.progress().message()), "\n"));
     }
     if (event.has_gap()) session_.note(cat(event.gap().lost(), " events were left out: this reader is too slow"));
@@ -49,10 +49,12 @@ class EventPrinter {
   int shown_ = 0;
 };
 
-int watch(Session& session, const WatchFlags& flags) {
+int watch(Session& session, WatchFlags flags) {
   const bool one_job = !flags.id.empty();
   if (one_job) {
-    if (const absl::Status bad = parse_job_id(flags.id).status(); !bad.ok()) return session.fail(bad);
+    absl::StatusOr<std::string> id = find_job_id(session, flags.id, SameName::TakesNewest);
+    if (!id.ok()) return session.fail(id.status());
+    flags.id = *std::move(id);
   }
   v1::ExecutionEventStreamRequest request;
   request.set_job_id(flags.id);
@@ -88,7 +90,7 @@ void add_job_watch(CLI::App& group, Session& session) {
   CLI::App* command =
       group.add_subcommand("watch", "the transitions of a job as they happen; without an id, of all jobs");
   auto flags = std::make_shared<WatchFlags>();
-  command->add_option("id", flags->id, "short id or full id")->type_name("JOB");
+  command->add_option("id", flags->id, "id or name")->type_name("JOB");
   command->add_flag("--exit-code", flags->exit_code, "end with the job's exit code, as run does");
   command->callback([&session, flags] { session.action = [&session, flags] { return watch(session, *flags); }; });
 }

@@ -65,19 +65,21 @@ absl::Status check_values(const LabelRule& rule, std::string_view text) {
   }
 }
 
-// `key=v`, `key!=v`, `key>n`, `key<n`, `!key`, `key`: no spaces inside.
+bool is_one_word(std::string_view text) { return trimmed(text).find_first_of(kSpace) == std::string::npos; }
+
+// `key=v`, `key!=v`, `key>n`, `key<n`, `!key`, `key`, with or without spaces around the sign.
 absl::StatusOr<LabelRule> parse_short_form(std::string_view text) {
-  if (text[0] == '!') return make_rule(text.substr(1), LabelRule::DoesNotExist, {});
+  if (text[0] == '!') return make_rule(trimmed(text.substr(1)), LabelRule::DoesNotExist, {});
   const size_t at = text.find_first_of("=!<>");
   if (at == std::string_view::npos) return make_rule(text, LabelRule::Exists, {});
-  const std::string_view key = text.substr(0, at);
-  std::string_view value = text.substr(at + 1);
+  const std::string key = trimmed(text.substr(0, at));
+  std::string value = trimmed(text.substr(at + 1));
   const bool negated = text[at] == '!';
-  if (text[at] == '>') return make_rule(key, LabelRule::Gt, {std::string(value)});
-  if (text[at] == '<') return make_rule(key, LabelRule::Lt, {std::string(value)});
+  if (text[at] == '>') return make_rule(key, LabelRule::Gt, {value});
+  if (text[at] == '<') return make_rule(key, LabelRule::Lt, {value});
   if (negated && (value.empty() || value[0] != '=')) return bad_rule(text, "'!' is not followed by '='");
-  if (!value.empty() && value[0] == '=') value.remove_prefix(1);
-  return make_rule(key, negated ? LabelRule::NotIn : LabelRule::In, {std::string(value)});
+  if (!value.empty() && value[0] == '=') value = trimmed(std::string_view(value).substr(1));
+  return make_rule(key, negated ? LabelRule::NotIn : LabelRule::In, {value});
 }
 
 absl::StatusOr<LabelRule> parse_long_form(std::string_view text, size_t key_end) {
@@ -104,14 +106,37 @@ absl::StatusOr<LabelRule> parse_long_form(std::string_view text, size_t key_end)
 absl::StatusOr<LabelRule> parse_label_rule(std::string_view raw) {
   const std::string text = trimmed(raw);
   if (text.empty()) return bad_rule(text, "is empty");
-  const size_t space = text.find_first_of(" \t");
+  const size_t space = text.find_first_of(" \t(");
+  const size_t sign = text.find_first_of("=<>");
+  // `a=b c` and `a = b` are of the short form, `a In (b=c)` of the long one.
+  const bool has_sign = sign != std::string::npos && text.find('(') > sign && is_one_word(text.substr(0, sign));
   absl::StatusOr<LabelRule> rule =
-      space == std::string::npos || text[0] == '!' ? parse_short_form(text) : parse_long_form(text, space);
+      space == std::string::npos || text[0] == '!' || has_sign ? parse_short_form(text) : parse_long_form(text, space);
   if (!rule.ok()) return rule;
   if (rule->key().empty()) return bad_rule(text, "has no label name");
   RETURN_IF_ERROR(check_lengths(*rule, text));
   RETURN_IF_ERROR(check_values(*rule, text));
   return rule;
+}
+
+absl::StatusOr<std::vector<LabelRule>> parse_selector(std::string_view flag, std::string_view text) {
+  std::vector<LabelRule> out;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '(') ++depth;
+    if (i < text.size() && text[i] == ')') --depth;
+    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
+    absl::StatusOr<LabelRule> rule = parse_label_rule(text.substr(begin, i - begin));
+    if (!rule.ok()) {
+      return bad_field(flag, "'", clip(trimmed(text.substr(begin, i - begin)), 80),
+                       "' is no label selector; write a=b, a!=b, 'a in (x,y)', 'a notin (x,y)', a or '!a', with commas "
+                       "between them");
+    }
+    out.push_back(*std::move(rule));
+    begin = i + 1;
+  }
+  return out;
 }
 
 absl::StatusOr<KeyValue> parse_key_value(std::string_view what, std::string_view text) {

@@ -18,6 +18,9 @@ namespace hodei::cli {
 
 absl::StatusOr<hodei::v1::LabelRule> parse_label_rule(std::string_view text);
 
+// Several with commas between them, as kubectl takes them: `a=b,c!=d,e in (x,y),!f`. `flag` is named in the error.
+absl::StatusOr<std::vector<hodei::v1::LabelRule>> parse_selector(std::string_view flag, std::string_view text);
+
 struct KeyValue {
   std::string key;
   std::string value;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "src/base/ids.h"
 #include "src/base/status.h"
 #include "src/cli/label_rules.h"
@@ -15,12 +17,15 @@ namespace {
 
 constexpr Duration kDevWorkerLeavesAfter = 1h;
 
+// Jobs run in folders of their own: what they are told of a folder must not depend on where we stand.
+std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
 std::string data_dir(const Settings& settings, const Surroundings& surroundings) {
-  if (const std::string given = settings.text("data_dir"); !given.empty()) return given;
+  if (const std::string given = settings.text("data_dir"); !given.empty()) return absolute(given);
   if (::geteuid() == 0) return "/var/lib/hodei";
   const std::string xdg = surroundings.env_or("XDG_DATA_HOME", "");
   if (!xdg.empty()) return cat(xdg, "/hodei");
-  return cat(surroundings.env_or("HOME", "."), "/.local/share/hodei");
+  return absolute(cat(surroundings.env_or("HOME", "."), "/.local/share/hodei"));
 }
 
 }  // namespace
@@ -105,8 +110,8 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
     out.taints.push_back(std::move(taint));
   }
   out.pool = settings.text("pool");
-  out.state_dir = settings.text("state_dir");
-  if (out.state_dir.empty()) out.state_dir = cat(data_dir(settings, surroundings), "/worker");
+  const std::string state_dir = settings.text("state_dir");
+  out.state_dir = state_dir.empty() ? cat(data_dir(settings, surroundings), "/worker") : absolute(state_dir);
   out.log_level = settings.text("log_level");
   out.metrics_listen = settings.text("metrics_listen");
   return out;

@@ -1,10 +1,9 @@
 #include "src/cli/log_request.h"
 
-#include <absl/time/time.h>
 #include <re2/re2.h>
 
-#include "src/base/ids.h"
 #include "src/base/status.h"
+#include "src/cli/moments.h"
 #include "src/cli/quantities.h"
 
 namespace hodei::cli {
@@ -50,18 +49,7 @@ bool contains(const re2::RE2& pattern, std::string_view line) {
   return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), pattern);
 }
 
-absl::StatusOr<WallTime> parse_since(const std::string& text, WallTime now) {
-  if (const absl::StatusOr<Duration> ago = parse_duration(text); ago.ok()) return now - *ago;
-  for (const char* format : {absl::RFC3339_full, "%Y-%m-%d%ET%H:%M:%E*S", "%Y-%m-%d%ET%H:%M", "%Y-%m-%d %H:%M:%E*S",
-                             "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
-    absl::Time time;
-    if (absl::ParseTime(format, text, absl::UTCTimeZone(), &time, nullptr)) return WallTime{absl::ToUnixMicros(time)};
-  }
-  return bad_field("--since", "'", text, "' is neither a time ago (10m, 2h30m) nor a time (2026-11-15T15:04:05Z)");
-}
-
-absl::StatusOr<LogRequest> make_log_request(const LogFlags& f, bool json, WallTime now) {
-  RETURN_IF_ERROR(parse_job_id(f.id).status());
+absl::StatusOr<LogRequest> make_log_request(const LogFlags& f, bool json, WallTime now, bool utc) {
   RETURN_IF_ERROR(check_together(f, json));
   LogRequest out;
   out.id = f.id;
@@ -69,6 +57,7 @@ absl::StatusOr<LogRequest> make_log_request(const LogFlags& f, bool json, WallTi
   out.follow = f.follow;
   out.timestamps = f.timestamps;
   out.raw = f.raw;
+  out.utc = utc;
   out.with_stdout = !f.stderr_only;
   out.with_stderr = !f.stdout_only;
   if (!f.tail.empty()) {
@@ -78,7 +67,7 @@ absl::StatusOr<LogRequest> make_log_request(const LogFlags& f, bool json, WallTi
     ASSIGN_OR_RETURN(out.offset, number_of("--offset", f.offset, 0, kLargestOffset));
   }
   if (!f.since.empty()) {
-    ASSIGN_OR_RETURN(out.since, parse_since(f.since, now));
+    ASSIGN_OR_RETURN(out.since, parse_moment("--since", f.since, now, utc));
   }
   if (!f.pattern.empty()) {
     ASSIGN_OR_RETURN(out.pattern, compile(f.pattern));

@@ -33,6 +33,7 @@ struct LogRequest {
   bool follow = false;
   bool timestamps = false;
   bool raw = false;
+  bool utc = false;  // of timestamps
   bool with_stdout = true;
   bool with_stderr = true;
   std::shared_ptr<const re2::RE2> pattern;  // none: every line
@@ -40,12 +41,10 @@ struct LogRequest {
   bool chooses_lines() const { return pattern != nullptr || !with_stdout || !with_stderr; }
 };
 
-// `json`: the output will be JSON. INVALID_ARGUMENT names the flag and what to do.
-absl::StatusOr<LogRequest> make_log_request(const LogFlags& flags, bool json, WallTime now);
+// `json`: the output will be JSON. `utc`: the zone of times without one. INVALID_ARGUMENT names the flag and what to
+// do.
+absl::StatusOr<LogRequest> make_log_request(const LogFlags& flags, bool json, WallTime now, bool utc = false);
 
 bool contains(const re2::RE2& pattern, std::string_view line);  // a newline at its end does not count
-
-// "10m" (ago), "2026-11-15T15:04:05Z", "2026-11-15 15:04", "2026-11-15"; without a zone it is UTC.
-absl::StatusOr<WallTime> parse_since(const std::string& text, WallTime now);
 
 }  // namespace hodei::cli

@@ -1,5 +1,7 @@
 #include "src/cli/log_text.h"
 
+#include "src/cli/style.h"
+
 #include "src/cli/job_view.h"
 
 namespace hodei::cli {
@@ -42,7 +44,7 @@ void LogText::emit(Stream& stream, bool ends) {
   std::string text = std::exchange(stream.held, {});
   const bool inside = std::exchange(stream.inside_line, !ends);
   if (request_.pattern != nullptr && !contains(*request_.pattern, text)) return;
-  if (request_.timestamps && !inside) text.insert(0, format_utc(stream.time) + " ");
+  if (request_.timestamps && !inside) text.insert(0, shown_time(stream.time, Style{.utc = request_.utc}) + " ");
   sink_(stream.is_stderr, std::move(text));
 }
 

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "src/cli/log_text.h"
+#include "src/cli/moments.h"
 
 #include "gtest/gtest.h"
 
@@ -129,11 +130,11 @@ TEST(LogRequest, RefusesFlagsThatContradictEachOther) {
 
 TEST(LogRequest, UnderstandsTimesAndTimesAgo) {
   const WallTime now{1'000'000'000'000};
-  EXPECT_EQ(parse_since("10m", now).value(), now - 10min);
-  EXPECT_EQ(parse_since("1970-01-02T00:00:01Z", now).value(), WallTime{86'401'000'000});
-  EXPECT_EQ(parse_since("1970-01-02T01:00:01+01:00", now).value(), WallTime{86'401'000'000});
-  EXPECT_EQ(parse_since("1970-01-02 00:00", now).value(), WallTime{86'400'000'000});
-  EXPECT_EQ(parse_since("1970-01-02", now).value(), WallTime{86'400'000'000});
+  EXPECT_EQ(parse_moment("--since", "10m", now, true).value(), now - 10min);
+  EXPECT_EQ(parse_moment("--since", "1970-01-02T00:00:01Z", now, true).value(), WallTime{86'401'000'000});
+  EXPECT_EQ(parse_moment("--since", "1970-01-02T01:00:01+01:00", now, true).value(), WallTime{86'401'000'000});
+  EXPECT_EQ(parse_moment("--since", "1970-01-02 00:00", now, true).value(), WallTime{86'400'000'000});
+  EXPECT_EQ(parse_moment("--since", "1970-01-02", now, true).value(), WallTime{86'400'000'000});
 }
 
 }  // namespace

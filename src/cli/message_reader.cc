@@ -11,6 +11,8 @@
 #include <optional>
 
 #include "src/base/status.h"
+#include "src/cli/amount_fields.h"
+#include "src/cli/quantities.h"
 #include "src/cli/suggestion.h"
 
 namespace hodei::cli {
@@ -33,7 +35,12 @@ std::optional<T> number_in(std::string_view text) {
 
 std::vector<std::string> field_names(const Descriptor& type) {
   std::vector<std::string> names;
-  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  for (int i = 0; i < type.field_count(); ++i) {
+    names.push_back(type.field(i)->name());
+    if (const std::string people_write = amount_name(*type.field(i)); !people_write.empty()) {
+      names.push_back(people_write);
+    }
+  }
   return names;
 }
 
@@ -60,7 +67,7 @@ class Reader {
     if (node.kind == Node::Kind::Null) return absl::OkStatus();
     if (out.GetDescriptor()->full_name() == "google.protobuf.Timestamp") return timestamp(node, path, out);
     if (node.kind != Node::Kind::Map) return wrong(node, path, "a mapping of fields");
-    for (const Node::Field& field : node.fields) RETURN_IF_ERROR(one_field(field, path, out));
+    for (const Node::Field& field : node.fields) RETURN_IF_ERROR(one_field(field, node, path, out));
     return absl::OkStatus();
   }
 
@@ -75,11 +82,19 @@ class Reader {
     return at(node.line, cat(path.empty() ? "the file" : path, ": must be ", expected, ", not ", found));
   }
 
-  absl::Status one_field(const Node::Field& given, const std::string& parent, Message& out) {
+  absl::Status one_field(const Node::Field& given, const Node& among, const std::string& parent, Message& out) {
     const Descriptor& type = *out.GetDescriptor();
     const std::string path = parent.empty() ? given.key : cat(parent, ".", given.key);
     const FieldDescriptor* field = type.FindFieldByName(given.key);
     if (!field) {
+      if (const FieldDescriptor* precise = amount_field(type, given.key)) {
+        return amount(given, among, path, *precise, out);
+      }
+      if (const FieldDescriptor* resources =
+              type.full_name() == "hodei.v1.JobSpec" ? type.FindFieldByName("resources") : nullptr) {
+        const FieldDescriptor* precise = amount_field(*resources->message_type(), given.key);
+        if (precise) return resource(given, among, path, *resources, *precise, out);
+      }
       const std::vector<std::string> known = field_names(type);
       const std::string hint = did_you_mean(given.key, known);
       return at(given.line, cat("unknown field '", path, "'",
@@ -88,11 +103,44 @@ class Reader {
     if (given.value.kind == Node::Kind::Null) return absl::OkStatus();
     if (const auto* oneof = field->real_containing_oneof()) {
       const FieldDescriptor* other = out.GetReflection()->GetOneofFieldDescriptor(out, oneof);
-      if (other) return at(given.line, cat(path, ": give either '", other->name(), "' or '", given.key, "', not both"));
+      if (other) return not_both(given, path, other->name(), given.key);
     }
     if (field->is_map()) return map_field(given.value, path, *field, out);
     if (field->is_repeated()) return list_field(given.value, path, *field, out);
     return value(given.value, path, *field, out);
+  }
+
+  // `timeout: 5m` beside timeout_ms, `memory: 2Gi` beside memory_mb, `cpu: 500m` beside cpu_cores.
+  absl::Status amount(const Node::Field& given, const Node& among, const std::string& path,
+                      const FieldDescriptor& precise, Message& out) {
+    if (given.value.kind == Node::Kind::Null) return absl::OkStatus();
+    if (among.find(precise.name())) return not_both(given, path, given.key, precise.name());
+    if (given.value.kind != Node::Kind::Scalar) return wrong(given.value, path, "an amount such as 5m or 2Gi");
+    const absl::StatusOr<int64_t> number = parse_amount(precise, given.value.text);
+    if (!number.ok()) return at(given.value.line, cat(path, ": ", std::string(number.status().message())));
+    const Reflection& r = *out.GetReflection();
+    if (precise.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+      r.SetDouble(&out, &precise, static_cast<double>(*number) / 1000);  // cores
+    } else {
+      r.SetInt64(&out, &precise, *number);
+    }
+    return absl::OkStatus();
+  }
+
+  // `memory: 2Gi` at the top of a job, where people look for it first.
+  absl::Status resource(const Node::Field& given, const Node& among, const std::string& path,
+                        const FieldDescriptor& resources, const FieldDescriptor& precise, Message& out) {
+    const Node* inner = among.find("resources");
+    for (const std::string& name : {given.key, precise.name()}) {
+      if (inner && inner->find(name)) return not_both(given, path, given.key, cat("resources.", name));
+    }
+    const Node nothing;
+    return amount(given, nothing, path, precise, *out.GetReflection()->MutableMessage(&out, &resources));
+  }
+
+  absl::Status not_both(const Node::Field& given, const std::string& path, std::string_view one,
+                        std::string_view other) const {
+    return at(given.line, cat(path, ": give either '", one, "' or '", other, "', not both"));
   }
 
   absl::Status map_field(const Node& node, const std::string& path, const FieldDescriptor& field, Message& out) {
@@ -140,12 +188,15 @@ class Reader {
     const Reflection& r = *out.GetReflection();
     if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
       const std::optional<double> n = number_in<double>(node.text);
-      if (!n || !std::isfinite(*n)) return wrong(node, path, expected_of(field));
+      if (!n || !std::isfinite(*n)) return not_a_number(node, path, field);
       r.SetDouble(&out, &field, *n);
       return absl::OkStatus();
     }
-    const std::optional<int64_t> n = number_in<int64_t>(node.text);
-    if (!n) return wrong(node, path, expected_of(field));
+    std::optional<int64_t> n = number_in<int64_t>(node.text);
+    if (!n && field.name().find("bytes") != std::string::npos) {
+      if (const absl::StatusOr<int64_t> size = parse_bytes(node.text); size.ok()) n = *size;
+    }
+    if (!n) return not_a_number(node, path, field);
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT64: r.SetInt64(&out, &field, *n); return absl::OkStatus();
       case FieldDescriptor::CPPTYPE_UINT64:
@@ -159,6 +210,14 @@ class Reader {
       default: return at(node.line, cat(path, ": cannot be given in a file"));
     }
     return at(node.line, cat(path, ": ", node.text, " is out of range"));
+  }
+
+  absl::Status not_a_number(const Node& node, const std::string& path, const FieldDescriptor& field) const {
+    const absl::Status plain = wrong(node, path, expected_of(field));
+    const std::string people_write = amount_name(field);
+    if (people_write.empty() || !parse_amount(field, node.text).ok()) return plain;
+    return absl::InvalidArgumentError(
+        cat(std::string(plain.message()), "; write `", people_write, ": ", node.text, "`"));
   }
 
   absl::Status enum_word(const Node& node, const std::string& path, const FieldDescriptor& field, Message& out) {

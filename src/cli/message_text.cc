@@ -93,7 +93,7 @@ Json message_json(const Message& message, bool sparse) {
 }
 
 // Bytes that are not UTF-8 (a job's output may be anything) become the replacement character.
-std::string json_text(const Json& value, int indent) {
+std::string dumped(const Json& value, int indent) {
   return printable_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -132,7 +132,7 @@ void add_yaml_string(std::string& out, const std::string& text, int indent) {
     return;
   }
   // JSON's quoted form is YAML's, too.
-  out += is_plain_yaml(text) ? text : json_text(Json(text), -1);
+  out += is_plain_yaml(text) ? text : dumped(Json(text), -1);
   out += '\n';
 }
 
@@ -140,7 +140,7 @@ void add_yaml_map(std::string& out, const Json& value, int indent, bool first_is
   for (const auto& [key, inner] : value.items()) {
     if (!first_is_placed) out.append(static_cast<size_t>(indent), ' ');
     first_is_placed = false;
-    out += is_plain_yaml(key) ? key : json_text(Json(key), -1);
+    out += is_plain_yaml(key) ? key : dumped(Json(key), -1);
     out += ':';
     add_yaml(out, inner, indent + 2);
   }
@@ -168,19 +168,23 @@ void add_yaml(std::string& out, const Json& value, int indent) {
     out += ' ';
     add_yaml_string(out, value.get_ref<const std::string&>(), indent);
   } else {
-    out += ' ' + json_text(value, -1) + '\n';
+    out += ' ' + dumped(value, -1) + '\n';
   }
 }
 
 std::string text_of(const Json& value, TextForm form) {
-  if (form == TextForm::JsonLine) return json_text(value, -1) + "\n";
-  if (form == TextForm::Json) return json_text(value, 2) + "\n";
+  if (form == TextForm::JsonLine) return dumped(value, -1) + "\n";
+  if (form == TextForm::Json) return dumped(value, 2) + "\n";
   std::string out;
   add_yaml(out, value, 0);
   return out.substr(1);  // the separator that add_yaml put in front
 }
 
 }  // namespace
+
+std::string json_text(std::string_view json, TextForm form) {
+  return text_of(Json::parse(json, nullptr, /*allow_exceptions=*/false), form);
+}
 
 std::string message_text(const Message& message, TextForm form) { return text_of(message_json(message, false), form); }
 

@@ -16,6 +16,8 @@ enum class TextForm { Json, JsonLine, Yaml };
 
 // Ends with a newline. Scalars are printed also when zero, except inside a JobSpec, which prints as a job file.
 std::string message_text(const google::protobuf::Message& message, TextForm form);
+// The same of a JSON text.
+std::string json_text(std::string_view json, TextForm form);
 std::string message_list_text(const std::vector<const google::protobuf::Message*>& messages, TextForm form);
 
 }  // namespace hodei::cli

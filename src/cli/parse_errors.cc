@@ -24,7 +24,7 @@ std::string path_of(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* child : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
     names.push_back(child->get_name());
   return names;
 }
@@ -91,6 +91,10 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
   }
   const CLI::App& app = chosen(root);
   std::string text = app.help(app.get_parent() ? path_of(*app.get_parent()) : std::string());
+  if (takes_a_program(app)) {
+    const bool from_template = app.get_parent() != &root && app.get_name() == "run";
+    text.insert(text.find('\n', text.find("Usage:")), from_template ? " [-- ARGS...]" : " -- COMMAND [ARGS...]");
+  }
   if (&app != &root && root.get_option_no_throw("--namespace") != nullptr) {
     text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
   }
@@ -98,11 +102,10 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
   return kOk;
 }
 
-int report_parse_error(const CLI::App& root, const std::vector<std::string>& args, const CLI::ParseError& error,
-                       const Surroundings& io) {
+int report_parse_error(const CLI::App& root, const CLI::ParseError& error, const Surroundings& io) {
   io.err(cat("hodei: error: ", printable_lines(describe(root, error)), "\n  `", path_of(chosen(root)),
              " --help` says more\n"));
-  return !args.empty() && args[0] == "run" ? kPlatform : kUsage;
+  return kUsage;
 }
 
 }  // namespace hodei::cli

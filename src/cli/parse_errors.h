@@ -1,9 +1,6 @@
 // A command line that makes no sense: what is wrong with it, and what was probably meant.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -15,7 +12,6 @@ class Success;
 namespace hodei::cli {
 
 int show_help(const CLI::App& root, const CLI::Success& asked, const Surroundings& io);
-int report_parse_error(const CLI::App& root, const std::vector<std::string>& args, const CLI::ParseError& error,
-                       const Surroundings& io);
+int report_parse_error(const CLI::App& root, const CLI::ParseError& error, const Surroundings& io);
 
 }  // namespace hodei::cli

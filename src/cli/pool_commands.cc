@@ -91,14 +91,13 @@ absl::StatusOr<std::string> pool_list_text(Session& session) {
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
   if (messages.empty()) session.note("no pools; `hodei pool set NAME --max N` makes one");
-  return pool_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
+  return pool_table(answer, {session.style(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
 absl::StatusOr<std::string> pool_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_pool(name));
-  return session.form() == OutputForm::Name
-             ? name + "\n"
-             : cat("pool ", name, " is removed; its workers finish what they run, then go\n");
+  return session.done_text("pool", name, "removed",
+                           cat("pool ", name, " is removed; its workers finish what they run, then go"));
 }
 
 void add_pool_set(CLI::App& group, Session& session) {
@@ -121,7 +120,7 @@ void add_pool_set(CLI::App& group, Session& session) {
       ->excludes(one_job);
   command->add_option("--slots", flags->slots, "executions at once on one worker (1)")->type_name("N");
   command->add_option("--cpu", flags->cpu, "cores of one worker; without it, what the job needs")->type_name("CORES");
-  command->add_option("--memory", flags->memory, "of one worker: 512, 2g")->type_name("SIZE");
+  command->add_option("--memory", flags->memory, "of one worker: 512Mi, 2Gi")->type_name("SIZE");
   command->add_option("--gpus", flags->gpus, "of one worker")->type_name("N");
   repeatable(*command, "--label", flags->labels, "a label of its workers")->type_name("KEY=VALUE");
   command->callback([&session, flags] {

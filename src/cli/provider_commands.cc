@@ -22,7 +22,7 @@ struct ProviderFlags {
 };
 
 ViewOptions view(const Session& session) {
-  return {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall};
+  return {session.style(), session.form() == OutputForm::Wide, session.io.clock->now().wall};
 }
 
 absl::StatusOr<int64_t> number(std::string_view flag, const std::string& text, int64_t low, int64_t high) {
@@ -138,7 +138,7 @@ int health(Session& session, const std::string& name) {
 
 absl::StatusOr<std::string> provider_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_provider(name));
-  return session.form() == OutputForm::Name ? name + "\n" : cat("provider ", name, " is removed\n");
+  return session.done_text("provider", name, "removed", cat("provider ", name, " is removed"));
 }
 
 void add_shared_flags(CLI::App& command, ProviderFlags& flags, bool is_change) {

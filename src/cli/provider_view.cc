@@ -120,7 +120,7 @@ std::string provider_table(const v1::ListProvidersResponse& providers, const Vie
     }
     table.add(std::move(row));
   }
-  return table.text(options.colours);
+  return table.text(options.style);
 }
 
 std::string provider_page(const v1::Provider& provider, const ViewOptions& options) {
@@ -142,7 +142,7 @@ std::string provider_page(const v1::Provider& provider, const ViewOptions& optio
     fields.add("In a row", cat(provider.failures_in_a_row(), " failures"), Colour::Yellow);
   fields.add("Last failure", printable(provider.last_failure()), Colour::Yellow);
   if (wall_time(provider.not_before()).is_set())
-    fields.add("Waits until", format_utc(wall_time(provider.not_before())), Colour::Yellow);
+    fields.add("Waits until", shown_time(wall_time(provider.not_before()), options.style), Colour::Yellow);
   fields.add("Start-up", startup(provider));
   fields.add("Isolation", isolation(provider));
   fields.add("Images", provider.supports_images() ? "any" : "none");
@@ -154,11 +154,12 @@ std::string provider_page(const v1::Provider& provider, const ViewOptions& optio
   fields.add("Options", pairs(config.options()));
   fields.add("Labels", pairs(config.labels()));
   fields.add("Server", config.server_address());
-  return cat(paint(cat("Provider ", config.name()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
+  return cat(paint(cat("Provider ", config.name()), Colour::Bold, options.style.colours), "\n",
+             fields.text(options.style));
 }
 
 std::string health_text(const std::string& provider, const v1::ProviderHealth& health, const ViewOptions& options) {
-  return cat(provider, " is ", paint(health_word(health), health_colour(health), options.colours),
+  return cat(provider, " is ", paint(health_word(health), health_colour(health), options.style.colours),
              health.reason().empty() ? "" : ": ", printable(health.reason()), "\n");
 }
 
@@ -185,7 +186,7 @@ std::string pool_table(const v1::ListPoolsResponse& pools, const ViewOptions& op
     }
     table.add(std::move(row));
   }
-  return table.text(options.colours);
+  return table.text(options.style);
 }
 
 }  // namespace hodei::cli

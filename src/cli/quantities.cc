@@ -16,8 +16,14 @@ struct Unit {
   std::string_view name;
   int64_t us;
 };
-constexpr Unit kUnits[] = {
-    {"d", 24 * 3600 * kSecond}, {"h", 3600 * kSecond}, {"m", 60 * kSecond}, {"s", kSecond}, {"ms", 1000}, {"us", 1}};
+constexpr Unit kUnits[] = {{"w", 7 * 24 * 3600 * kSecond},
+                           {"d", 24 * 3600 * kSecond},
+                           {"h", 3600 * kSecond},
+                           {"m", 60 * kSecond},
+                           {"s", kSecond},
+                           {"ms", 1000},
+                           {"us", 1}};
+constexpr int64_t kMebi = 1 << 20;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_number_char(char c) { return is_digit(c) || c == '.'; }
@@ -42,18 +48,22 @@ std::string_view take_letters(std::string_view& text) {
 }
 
 absl::Status bad_duration(std::string_view text, std::string_view why) {
-  return absl::InvalidArgumentError(cat("'", text, "' ", why, "; write 500ms, 30s, 5m, 1h30m or 2d"));
+  return absl::InvalidArgumentError(cat("'", text, "' ", why, "; write 500ms, 30s, 5m, 1h30m, 2d or 1w"));
 }
 
 }  // namespace
 
 absl::StatusOr<int64_t> parse_cores(std::string_view text) {
   std::string_view rest = text;
-  const std::optional<double> cores = take_number(rest);
-  if (!cores || !rest.empty() || !is_within(*cores, 0, kMostCores)) {
-    return absl::InvalidArgumentError(cat("'", text, "' is not a number of cores; write 0.5 or 2"));
-  }
-  return static_cast<int64_t>(*cores * 1000 + 0.5);
+  const auto bad = [&](std::string_view why) {
+    return absl::InvalidArgumentError(cat("'", text, "' ", why, "; write 0.5, 500m or 2"));
+  };
+  const std::optional<double> number = take_number(rest);
+  if (!number || !(rest.empty() || rest == "m")) return bad("is not a number of cores");
+  const double milli = *number * (rest == "m" ? 1 : 1000);
+  if (!is_within(milli, 0, static_cast<double>(kMostCores) * 1000)) return bad("is not a number of cores");
+  if (milli > 0 && milli < 1) return bad("is less than 1m, a thousandth of a core");
+  return static_cast<int64_t>(milli + 0.5);
 }
 
 absl::StatusOr<Duration> parse_duration(std::string_view text) {
@@ -78,17 +88,19 @@ absl::StatusOr<Duration> parse_duration(std::string_view text) {
 absl::StatusOr<int64_t> parse_bytes(std::string_view text) {
   std::string_view rest = text;
   const auto bad = [&] {
-    return absl::InvalidArgumentError(cat("'", text, "' is not a size; write 1048576, 512M, 10G or 10GiB"));
+    return absl::InvalidArgumentError(cat("'", text, "' is not a size; write 512Mi, 2Gi, 10G or, in bytes, 1048576"));
   };
   const std::optional<double> value = take_number(rest);
   std::string_view unit = take_letters(rest);
   if (!value || !rest.empty()) return bad();
   int shift = 0;
   if (!unit.empty() && unit != "B" && unit != "b") {
-    constexpr std::string_view kLetters = "kmgt";
+    constexpr std::string_view kLetters = "kmgtp";
     const size_t at = kLetters.find(static_cast<char>(unit[0] | 0x20));
     const std::string_view tail = unit.substr(1);
-    if (at == std::string_view::npos || !(tail.empty() || tail == "iB" || tail == "B" || tail == "b")) return bad();
+    if (at == std::string_view::npos || !(tail.empty() || tail == "i" || tail == "iB" || tail == "B" || tail == "b")) {
+      return bad();
+    }
     shift = 10 * (static_cast<int>(at) + 1);
   }
   const double bytes = *value * static_cast<double>(int64_t{1} << shift);
@@ -97,11 +109,12 @@ absl::StatusOr<int64_t> parse_bytes(std::string_view text) {
 }
 
 absl::StatusOr<int64_t> parse_megabytes(std::string_view text) {
-  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
-    return parse_count(text, 0, int64_t{1} << 40);
-  }
   ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(text));
-  constexpr int64_t kMebi = 1 << 20;
+  if (bytes > 0 && bytes < kMebi) {
+    return absl::InvalidArgumentError(
+        cat("'", text, "' is ", bytes, bytes == 1 ? " byte" : " bytes", ", less than 1Mi; write ",
+            is_digit(text.back()) ? cat(text, "Mi for ", text, " MiB") : std::string("512Mi or 2Gi")));
+  }
   return (bytes + kMebi - 1) / kMebi;
 }
 
@@ -162,12 +175,16 @@ std::string human_bytes(int64_t bytes) {
   return fmt::format("{:.1f} {}", value, kNames[unit]);
 }
 
+std::string exact_cores(int64_t milli) {
+  return milli % 1000 == 0 ? cat(milli / 1000) : fmt::format("{}", static_cast<double>(milli) / 1000);
+}
+
 std::string exact_duration(Duration d) {
   if (d.count() == 0) return "0";
   std::string out;
   int64_t left = d.count();
   for (const Unit& unit : kUnits) {
-    if (left < unit.us) continue;
+    if (left < unit.us || unit.name == "w") continue;  // 14d reads better than 2w
     out += cat(left / unit.us, unit.name);
     left %= unit.us;
   }

@@ -139,6 +139,7 @@ int follow_to_the_end(Session& session, const std::string& job_id, const JobFlag
 }
 
 int run(Session& session, const JobFlags& flags) {
+  if (flags.dry_run) return session.show(dry_run_text(session, flags));
   std::optional<CtrlC> ctrl_c;
   const bool follows = !flags.detach;
   if (follows && session.io.handle_signals) ctrl_c.emplace();
@@ -151,7 +152,7 @@ int run(Session& session, const JobFlags& flags) {
     session.note("note: standard input is not sent: the server is of an older version that does not take it");
   }
   const std::string id = queued->short_id();
-  if (!follows) return session.io.out(cat(id, "\n")) ? kOk : kPlatform;
+  if (!follows) return session.io.out(session.data_text(*queued).value_or(id + "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
     const auto cancel_it = [&session, id](int signal) {
       session.note(cat("cancelling job ", id, " (Ctrl-C again leaves it at once)"));
@@ -172,19 +173,6 @@ int run(Session& session, const JobFlags& flags) {
 }
 
 }  // namespace
-
-absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags, SendsStdin sends_stdin) {
-  ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
-  if (request.spec().takes_stdin() && sends_stdin == SendsStdin::No) {
-    session.note("note: takes_stdin is left out: nobody sends the job a standard input");
-  }
-  request.mutable_spec()->set_takes_stdin(sends_stdin == SendsStdin::Yes);
-  if (!session.name_space().empty()) request.set_namespace_(session.name_space());
-  if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
-  absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
-  if (queued.ok() && !queued->note().empty()) session.note(cat("note: ", queued->note()));
-  return queued;
-}
 
 void add_run_flags(CLI::App& command, JobFlags& flags) {
   command.add_flag("--detach", flags.detach, "submit, print the id, leave");

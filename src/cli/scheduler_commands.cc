@@ -36,11 +36,12 @@ std::string page(const v1::SchedulerConfig& config, const Session& session) {
   fields.add("Preemption", config.preemption() ? "on" : "off");
   fields.add("Reserve after",
              config.reserve_after_ms() == 0 ? std::string("never") : seconds(config.reserve_after_ms()));
-  return cat(paint("Scheduler", Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+  return cat(paint("Scheduler", Colour::Bold, session.colours()), "\n", fields.text(session.style()));
 }
 
 absl::StatusOr<std::string> text(Session& session, const v1::ConfigureSchedulerRequest& request) {
   ASSIGN_OR_RETURN(const v1::SchedulerConfig config, session.client().configure_scheduler(request));
+  if (session.form() == OutputForm::Name) return std::string("scheduler\n");
   return session.data_text(config).value_or(page(config, session));
 }
 

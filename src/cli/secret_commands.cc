@@ -3,6 +3,7 @@
 
 #include "src/base/status.h"
 #include "src/cli/job_view.h"
+#include "src/cli/moments.h"
 #include "src/cli/quantities.h"
 #include "src/cli/secret_flags.h"
 #include "src/cli/session.h"
@@ -60,7 +61,7 @@ absl::StatusOr<std::string> secret_list_text(Session& session) {
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
   if (table.empty()) session.note("no secrets; `hodei secret set NAME` stores one");
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 absl::StatusOr<std::string> secret_remove_text(Session& session, const std::string& name) {
@@ -68,7 +69,7 @@ absl::StatusOr<std::string> secret_remove_text(Session& session, const std::stri
   request.set_namespace_(session.name_space());
   request.set_name(name);
   RETURN_IF_ERROR(session.client().delete_secret(request));
-  return session.form() == OutputForm::Name ? name + "\n" : cat("secret ", name, " is removed\n");
+  return session.done_text("secret", name, "removed", cat("secret ", name, " is removed"));
 }
 
 struct AuditFlags {
@@ -81,9 +82,8 @@ absl::StatusOr<v1::ListAuditRequest> audit_request(const Session& session, const
   request.set_action(flags.action);
   request.set_subject(flags.subject);
   if (flags.since.empty()) return request;
-  const absl::StatusOr<Duration> ago = parse_duration(flags.since);
-  if (!ago.ok()) return bad_field("--since", std::string(ago.status().message()));
-  const WallTime since = session.io.clock->now().wall - *ago;
+  ASSIGN_OR_RETURN(const WallTime since,
+                   parse_moment("--since", flags.since, session.io.clock->now().wall, session.utc));
   request.mutable_since()->set_seconds(since.us / 1'000'000);
   return request;
 }
@@ -116,13 +116,13 @@ absl::StatusOr<std::string> audit_text(Session& session, const AuditFlags& flags
     messages.push_back(&entry);
     numbers += cat(entry.number(), "\n");
     const WallTime at{entry.at().seconds() * 1'000'000};
-    table.add({cat(entry.number()), format_utc(at), entry.action(), printable(entry.subject()),
+    table.add({cat(entry.number()), shown_time(at, session.style()), entry.action(), printable(entry.subject()),
                printable(entry.principal()), printable(entry.detail())});
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return numbers;
   if (table.empty()) session.note("no entries");
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 void add_secret_set(CLI::App& group, Session& session) {
@@ -145,7 +145,7 @@ void add_audit(CLI::App& root, Session& session) {
   CLI::App* command = group->add_subcommand("list", "the newest entries");
   command->alias("ls");
   auto flags = std::make_shared<AuditFlags>();
-  command->add_option("--since", flags->since, "not older than this: 1h, 7d")->type_name("TIME");
+  command->add_option("--since", flags->since, "not older than this: 1h, 7d, 2026-11-15T15:04:05Z")->type_name("TIME");
   command
       ->add_option("--action", flags->action,
                    "secret.set, secret.delivered, secret.deleted, secret.failed, worker.refused")

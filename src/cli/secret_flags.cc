@@ -56,4 +56,9 @@ absl::Status set_secrets(const SecretFlags& flags, const Surroundings& io, v1::J
   return absl::OkStatus();
 }
 
+void merge_secrets(const v1::JobSpec& given, v1::JobSpec& spec) {
+  for (const v1::Secret& secret : given.secrets()) named_secret(spec, secret.name()) = secret;
+  if (given.secret_files()) spec.set_secret_files(true);
+}
+
 }  // namespace hodei::cli

@@ -27,6 +27,9 @@ struct SecretFlags {
 void add_secret_flags(CLI::App& command, SecretFlags& flags);
 absl::Status set_secrets(const SecretFlags& flags, const Surroundings& io, v1::JobSpec& spec);
 
+// Puts the secrets of `given`, which set_secrets filled, into a spec; they win over its own.
+void merge_secrets(const v1::JobSpec& given, v1::JobSpec& spec);
+
 // A value from standard input, without the line break that most programs put behind it.
 absl::StatusOr<std::string> read_secret_from_stdin(const Surroundings& io);
 

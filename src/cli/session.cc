@@ -1,5 +1,7 @@
 #include "src/cli/session.h"
 
+#include <nlohmann/json.hpp>
+
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
@@ -46,6 +48,13 @@ bool Session::colours() const {
   return io.out_is_terminal && io.env_or("NO_COLOR", "").empty() && io.env_or("TERM", "") != "dumb";
 }
 
+Style Session::style() const {
+  Style style{.colours = colours(), .headers = !no_headers, .utc = utc};
+  // `wide` is for those who want all of it.
+  if (io.out_is_terminal && io.columns && form() != OutputForm::Wide) style.columns = io.columns();
+  return style;
+}
+
 void Session::print(std::string_view text) const { io.out(printable_painted(text)); }
 
 void Session::note(std::string_view text) const { io.err(cat("hodei: ", printable_lines(text), "\n")); }
@@ -56,6 +65,8 @@ int Session::fail(const absl::Status& status) const {
   for (size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.insert(at + 1, "  ");
   if (message.empty()) message = absl::StatusCodeToString(status.code());
   io.err(cat("hodei: error: ", printable_lines(message), "\n"));
+  // What makes no sense was found before anybody was asked.
+  if (absl::IsInvalidArgument(status) && !client_) return kUsage;
   return is_run ? kPlatform : kRefused;
 }
 
@@ -69,6 +80,29 @@ std::optional<std::string> Session::data_text(const std::vector<const google::pr
   if (form() == OutputForm::Json) return message_list_text(messages, TextForm::Json);
   if (form() == OutputForm::Yaml) return message_list_text(messages, TextForm::Yaml);
   return std::nullopt;
+}
+
+std::optional<std::string> Session::data_text_of(std::string_view json) const {
+  if (form() == OutputForm::Json) return json_text(json, TextForm::Json);
+  if (form() == OutputForm::Yaml) return json_text(json, TextForm::Yaml);
+  return std::nullopt;
+}
+
+std::string Session::done_text(std::string_view kind, const std::string& name, std::string_view what,
+                               std::string words) const {
+  const nlohmann::ordered_json json = {{"kind", kind}, {"name", name}, {"action", what}};
+  if (const auto data = data_text_of(json.dump())) return *data;
+  return form() == OutputForm::Name ? name + "\n" : std::move(words) + "\n";
+}
+
+absl::Status Session::confirm(const std::string& question, bool yes) const {
+  if (yes) return absl::OkStatus();
+  if (!io.ask) {
+    return absl::FailedPreconditionError(cat(question, " There is no terminal to ask on\nsay it with --yes"));
+  }
+  ASSIGN_OR_RETURN(const std::string answer, io.ask(cat("hodei: ", printable_lines(question), " [y/N] ")));
+  if (answer == "y" || answer == "Y" || answer == "yes") return absl::OkStatus();
+  return absl::CancelledError("nothing was changed");
 }
 
 int Session::show(const absl::StatusOr<std::string>& text) const {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "src/cli/client.h"
 #include "src/cli/settings.h"
+#include "src/cli/style.h"
 #include "src/cli/surroundings.h"
 
 namespace CLI {
@@ -42,6 +43,9 @@ struct Session {
   bool is_run = false;          // errors end with 125
   bool needs_settings = true;
   bool asks_once = false;  // the answer "nobody there" is an answer
+  bool utc = false;        // times of text for people
+  bool no_headers = false;
+  bool all_namespaces = false;
 
   // Filled before the action.
   Settings settings;
@@ -50,7 +54,9 @@ struct Session {
   Client& client();
   OutputForm form() const;
   bool colours() const;
-  std::string name_space() const { return settings.text("namespace"); }
+  Style style() const;
+  // Nothing but the jobs, templates, … of this one; empty: `default` for what is made, all for what is listed.
+  std::string name_space() const { return all_namespaces ? std::string() : settings.text("namespace"); }
 
   // What they write holds no control characters but line breaks, tabs and our colours, whoever wrote it. Only a job's
   // own output and the content of artifacts go to `io` directly.
@@ -61,6 +67,14 @@ struct Session {
   // The message in the form asked for when that is JSON or YAML; nothing: the caller makes its own text.
   std::optional<std::string> data_text(const google::protobuf::Message& message) const;
   std::optional<std::string> data_text(const std::vector<const google::protobuf::Message*>& messages) const;
+
+  // JSON in the form asked for when that is JSON or YAML.
+  std::optional<std::string> data_text_of(std::string_view json) const;
+  // What was done to something that is told by its name alone: as data, as the name, or in words.
+  std::string done_text(std::string_view kind, const std::string& name, std::string_view what, std::string words) const;
+
+  // Asks on the terminal. Without one, FAILED_PRECONDITION that names --yes.
+  absl::Status confirm(const std::string& question, bool yes) const;
 
   // Shows what `make_text` answers; with `watch` again and again, until it fails or the reader goes away.
   int show(bool watch, const std::function<absl::StatusOr<std::string>()>& make_text) const;

@@ -38,6 +38,9 @@ void add_client_flags(CLI::App& root, Session& session) {
     if ((setting.audience & kClient) != 0) add_flag(root, session, setting);
   }
   add_config_flag(root, session);
+  root.add_flag("-A,--all-namespaces", session.all_namespaces, "of all namespaces, whatever HODEI_NAMESPACE says");
+  root.add_flag("--utc", session.utc, "times in UTC instead of the zone of this machine");
+  root.add_flag("--no-headers", session.no_headers, "tables without their first line");
   root.add_option("--correlation-id", session.correlation_id, "kept with the job and sent with every call")
       ->type_name("ID");
 }

@@ -92,7 +92,7 @@ constexpr Setting kSettings[] = {
     {"token", "--token", "HODEI_TOKEN", "", "", kClient | kAgent, nullptr,
      "what to authenticate with: an API token, or for `agent` the one-time token of `otp create`", false, true},
     {"namespace", "-n,--namespace", "HODEI_NAMESPACE", "", "", kClient, check_id,
-     "where jobs and templates live (empty: `default` when writing, all when listing)"},
+     "only jobs, templates, secrets, … of this namespace (empty: new ones go to `default`, lists show all)"},
     {"output", "-o,--output", "HODEI_OUTPUT", "", "table", kClient, check_output, "table, wide, json, yaml or name"},
     {"color", "--color", "HODEI_COLOR", "", "auto", kClient, check_color,
      "auto (on a terminal, unless NO_COLOR is set), always or never"},
@@ -255,12 +255,14 @@ const Setting* find_setting(std::string_view name) {
   return nullptr;
 }
 
-absl::StatusOr<Settings> Settings::resolve(const std::map<std::string, std::vector<std::string>>& flags,
-                                           const Surroundings& surroundings, const ConfigFile& file) {
+Settings Settings::resolve(const std::map<std::string, std::vector<std::string>>& flags,
+                           const Surroundings& surroundings, const ConfigFile& file,
+                           std::vector<std::string>& problems) {
   Settings out;
   out.config_path_ = file.path;
   for (const Setting& setting : kSettings) {
     SettingValue value{{std::string(setting.default_value)}, "default"};
+    absl::Status status;
     if (setting.is_list) value.values.clear();
     if (const auto given = flags.find(std::string(setting.name)); given != flags.end() && !given->second.empty()) {
       value = {given->second, cat("flag ", setting.flag.substr(setting.flag.find("--")))};
@@ -269,11 +271,20 @@ absl::StatusOr<Settings> Settings::resolve(const std::map<std::string, std::vect
     } else {
       if (const auto kept = file.values.find(setting.name); kept != file.values.end()) value = kept->second;
       const bool has_port = setting.name == "server" || setting.name == "listen" || setting.name == "http_listen";
-      if (has_port) RETURN_IF_ERROR(apply_port(surroundings, setting, value));
+      if (has_port) status = apply_port(surroundings, setting, value);
     }
-    RETURN_IF_ERROR(check_values(setting, value));
+    if (status.ok()) status = check_values(setting, value);
+    if (!status.ok()) problems.emplace_back(status.message());
     out.values_.emplace(setting.name, std::move(value));
   }
+  return out;
+}
+
+absl::StatusOr<Settings> Settings::resolve(const std::map<std::string, std::vector<std::string>>& flags,
+                                           const Surroundings& surroundings, const ConfigFile& file) {
+  std::vector<std::string> problems;
+  Settings out = resolve(flags, surroundings, file, problems);
+  RETURN_IF_ERROR(joined_problems(problems));
   return out;
 }
 

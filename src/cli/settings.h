@@ -54,11 +54,23 @@ struct ConfigFile {
 absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag);
 absl::StatusOr<SettingValues> parse_config(std::string_view text, const std::string& path);
 
+// The same with every problem collected; what is good is given all the same.
+absl::StatusOr<ConfigFile> read_config_file(const Surroundings& surroundings, const std::optional<std::string>& flag,
+                                            std::vector<std::string>& problems);
+SettingValues parse_config(std::string_view text, const std::string& path, std::vector<std::string>& problems);
+absl::Status joined_problems(const std::vector<std::string>& problems);  // INVALID_ARGUMENT, a line each; none: OK
+
+// Variables of the environment that begin with HODEI_ and that nobody reads: typing errors, one sentence each.
+std::vector<std::string> unknown_variables(const Surroundings& surroundings);
+
 class Settings {
  public:
   // `flags` holds only what was given on the command line.
   static absl::StatusOr<Settings> resolve(const std::map<std::string, std::vector<std::string>>& flags,
                                           const Surroundings& surroundings, const ConfigFile& file);
+  // The same with every problem collected.
+  static Settings resolve(const std::map<std::string, std::vector<std::string>>& flags,
+                          const Surroundings& surroundings, const ConfigFile& file, std::vector<std::string>& problems);
 
   const SettingValue& get(std::string_view name) const;
   std::string text(std::string_view name) const;

@@ -29,7 +29,7 @@ std::string tenant_table(const Session& session, const std::vector<const v1::Ten
                of_quota(t->cpu_cores(), t->max_cpu_cores()), of_quota(t->memory_mb(), t->max_memory_mb()),
                of_quota(t->pending(), t->max_pending())});
   }
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 absl::StatusOr<std::string> tenants_text(Session& session) {
@@ -95,7 +95,7 @@ std::string limit_table(const Session& session, const std::vector<const v1::Limi
                cat(l->waiting()), l->rate() == 0 ? "none" : cat(l->rate(), "/s"), l->rate() == 0 ? "" : cat(l->burst()),
                l->is_set() ? "a person" : "jobs"});
   }
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 absl::StatusOr<std::string> limits_text(Session& session) {
@@ -154,8 +154,7 @@ absl::StatusOr<std::string> remove_limit_text(Session& session, const std::strin
   request.set_key(key);
   RETURN_IF_ERROR(check_utf8(request));
   RETURN_IF_ERROR(session.client().remove_limit(request));
-  return session.form() == OutputForm::Name ? key + "\n"
-                                            : cat("key ", printable(key), " has the limit that its jobs say\n");
+  return session.done_text("limit", key, "removed", cat("key ", printable(key), " has the limit that its jobs say"));
 }
 
 void add_share_list(CLI::App& group, Session& session, const char* what,
@@ -179,7 +178,7 @@ void add_tenant(CLI::App& root, Session& session) {
   set->add_option("--weight", flags->weight, "its share of what all want at once, 0.001 to 1000 (1)")->type_name("N");
   set->add_option("--max-running", flags->max_running, "executions at once; 0: no quota")->type_name("N");
   set->add_option("--max-cpu", flags->max_cpu, "cores of what runs; 0: no quota")->type_name("CORES");
-  set->add_option("--max-memory", flags->max_memory, "memory of what runs, in MB or with a unit; 0: no quota")
+  set->add_option("--max-memory", flags->max_memory, "memory of what runs: 512Mi, 64Gi; 0: no quota")
       ->type_name("SIZE");
   set->add_option("--max-pending", flags->max_pending, "waiting jobs, more are refused; 0: no quota")->type_name("N");
   set->callback([&session, flags] {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -17,7 +18,8 @@
 namespace hodei::cli {
 namespace {
 
-constexpr size_t kLargestInput = 1 << 20;
+constexpr size_t kLargestInput = 16 << 20;  // a file of jobs
+constexpr size_t kLongestLine = 1 << 20;
 
 bool write_all(int fd, std::string_view data) {
   while (!data.empty()) {
@@ -47,6 +49,29 @@ absl::StatusOr<std::string> read_all(int fd, std::string_view name, size_t limit
   }
 }
 
+absl::StatusOr<std::string> ask_line(std::string_view prompt) {
+  write_all(STDERR_FILENO, prompt);
+  std::string line(kLongestLine, '\0');
+  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());  // a terminal gives one line
+  line.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (line.ends_with("\n")) line.pop_back();
+  return line;
+}
+
+size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+std::vector<std::string> names_in_environment() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
 absl::StatusOr<std::string> ask_hidden(std::string_view prompt) {
   termios shown{};
   ::tcgetattr(STDIN_FILENO, &shown);
@@ -54,7 +79,7 @@ absl::StatusOr<std::string> ask_hidden(std::string_view prompt) {
   hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
   write_all(STDERR_FILENO, prompt);
-  std::string line(kLargestInput, '\0');
+  std::string line(kLongestLine, '\0');
   const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());  // a terminal gives one line
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
   write_all(STDERR_FILENO, "\n");
@@ -84,6 +109,9 @@ Surroundings real_surroundings() {
   s.open_input = open_standard_input;
   s.in_is_terminal = ::isatty(STDIN_FILENO) == 1;
   if (s.in_is_terminal) s.read_hidden = ask_hidden;
+  if (s.in_is_terminal && ::isatty(STDERR_FILENO) == 1) s.ask = ask_line;
+  s.columns = terminal_columns;
+  s.env_names = names_in_environment;
   s.pause = wait_for;
   s.clock = &clock;
   s.out_is_terminal = ::isatty(STDOUT_FILENO) == 1;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "src/base/time.h"
@@ -23,6 +24,10 @@ struct Surroundings {
   std::function<std::shared_ptr<InputSource>()> open_input;
   // Asks on the terminal without showing what is typed; empty where there is none.
   std::function<absl::StatusOr<std::string>(std::string_view prompt)> read_hidden;
+  // Asks on the terminal and gives one line; empty where there is none.
+  std::function<absl::StatusOr<std::string>(std::string_view prompt)> ask;
+  std::function<size_t()> columns;                      // of the terminal; 0: not known
+  std::function<std::vector<std::string>()> env_names;  // of everything in the environment
   // Waits that long; false: stop what you are repeating.
   std::function<bool(Duration)> pause;
   const Clock* clock = nullptr;

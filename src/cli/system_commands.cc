@@ -1,5 +1,6 @@
 // `hodei queue`, `status`, `version`
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
@@ -23,6 +24,7 @@ std::string counts(const Map& map) {
 absl::StatusOr<std::string> queue_text(Session& session) {
   ASSIGN_OR_RETURN(const v1::QueueStatus queue, session.client().queue_status());
   if (const auto data = session.data_text(queue)) return *data;
+  if (session.form() == OutputForm::Name) return std::string("queue\n");
   FieldList fields;
   fields.add("Pending", cat(queue.pending()));
   fields.add("  by priority", counts(queue.pending_by_priority()));
@@ -34,7 +36,7 @@ absl::StatusOr<std::string> queue_text(Session& session) {
   fields.add("Running", cat(queue.running()));
   fields.add("Workers", cat(queue.workers_available(), " of ", queue.workers(), " available"));
   fields.add("Slots", cat(queue.slots_free(), " of ", queue.slots(), " free"));
-  return cat(paint("Queue", Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+  return cat(paint("Queue", Colour::Bold, session.colours()), "\n", fields.text(session.style()));
 }
 
 std::string pid(int64_t number) { return number > 0 ? cat(number) : std::string(); }
@@ -59,7 +61,7 @@ absl::StatusOr<std::string> status_text(Session& session) {
   fields.add("Server pid", pid(status.server_pid()));
   fields.add("Supervisor pid", pid(status.supervisor_pid()));
   fields.add("Agent pid", pid(status.agent_pid()));
-  return cat(paint("Hodei", Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+  return cat(paint("Hodei", Colour::Bold, session.colours()), "\n", fields.text(session.style()));
 }
 
 void add_view(CLI::App& root, Session& session, const std::string& name, const std::string& description,
@@ -79,8 +81,12 @@ void add_system_commands(CLI::App& root, Session& session) {
   add_view(root, session, "status", "is the server there, and how is it; ends with 0 only if it answers", status_text);
   session.root->get_subcommand("status")->preparse_callback([&session](size_t) { session.asks_once = true; });
   root.add_subcommand("version", "of this program")->callback([&session] {
-    session.needs_settings = false;
-    session.action = [&session] { return session.show(cat("hodei ", session.local.version, "\n")); };
+    session.action = [&session] {
+      const nlohmann::ordered_json json = {{"name", "hodei"}, {"version", session.local.version}};
+      if (const auto data = session.data_text_of(json.dump())) return session.show(*data);
+      const bool bare = session.form() == OutputForm::Name;
+      return session.show(cat(bare ? "" : "hodei ", session.local.version, "\n"));
+    };
   });
 }
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/cli/columns.h"
 
 namespace hodei::cli {
 namespace {
 
 constexpr size_t kGap = 3;
+constexpr size_t kFieldIndent = 2;
 
-// Columns on the screen: code points, which is right for all but wide scripts.
-size_t width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
+constexpr size_t kNarrowest = 8;   // a column that was cut to less says nothing
+constexpr size_t kShortLine = 20;  // of wrapped text, however narrow the screen
 
 std::string_view escape_of(Colour colour) {
   switch (colour) {
@@ -42,29 +42,68 @@ std::string paint(std::string_view text, Colour colour, bool enabled) {
   return cat(escape_of(colour), text, "\x1b[0m");
 }
 
-std::string Table::text(bool colours, size_t indent) const {
+std::vector<size_t> Table::widths(const std::vector<std::vector<std::string>>& shown, const Style& style) const {
   std::vector<size_t> widths;
-  for (const std::string& header : headers_) widths.push_back(width(header));
+  for (const std::string& header : headers_) widths.push_back(style.headers ? columns_of(header) : 0);
+  for (const auto& row : shown) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+  }
+  return widths;
+}
+
+// Takes columns from the widest until the table fits; the first one, which holds ids and names, stays as it is.
+bool Table::narrow(std::vector<size_t>& widths, size_t room) const {
+  size_t total = kGap * (widths.size() - 1);
+  for (const size_t width : widths) total += width;
+  while (total > room) {
+    size_t widest = 0;
+    for (size_t i = 1; i < widths.size(); ++i) {
+      if (widths[i] > std::max(kNarrowest, columns_of(headers_[i])) && (widest == 0 || widths[i] > widths[widest])) {
+        widest = i;
+      }
+    }
+    if (widest == 0) return false;
+    --widths[widest];
+    --total;
+  }
+  return true;
+}
+
+// One below the other: for a screen that no table fits on.
+std::string Table::stacked(const std::vector<std::vector<std::string>>& shown, const Style& style) const {
+  std::string out;
+  for (size_t r = 0; r < shown.size(); ++r) {
+    out += cat(r == 0 ? "" : "\n", paint(shown[r][0], Colour::Bold, style.colours), "\n");
+    FieldList fields;
+    for (size_t i = 1; i < shown[r].size(); ++i) fields.add(headers_[i], shown[r][i], rows_[r][i].colour);
+    out += fields.text(style);
+  }
+  return out;
+}
+
+std::string Table::text(const Style& style, size_t indent) const {
   std::vector<std::vector<std::string>> shown;
   for (const auto& row : rows_) {
     shown.emplace_back();
-    for (size_t i = 0; i < row.size() && i < widths.size(); ++i) {
-      shown.back().push_back(printable(row[i].text));
-      widths[i] = std::max(widths[i], width(shown.back()[i]));
-    }
+    for (size_t i = 0; i < row.size() && i < headers_.size(); ++i) shown.back().push_back(printable(row[i].text));
   }
+  std::vector<size_t> room = widths(shown, style);
+  if (style.columns > 0 && !narrow(room, style.columns - std::min(style.columns, indent))) return stacked(shown, style);
   std::string out;
   const auto line = [&](size_t cells, auto&& text_at, auto&& colour_at) {
     out.append(indent, ' ');
     for (size_t i = 0; i < cells; ++i) {
-      out += paint(text_at(i), colour_at(i), colours);
-      if (i + 1 < cells) out.append(widths[i] - width(text_at(i)) + kGap, ' ');
+      const std::string cell = fitted(text_at(i), room[i]);
+      out += paint(cell, colour_at(i), style.colours);
+      if (i + 1 < cells) out.append(room[i] - columns_of(cell) + kGap, ' ');
     }
     while (!out.empty() && out.back() == ' ') out.pop_back();
     out += '\n';
   };
-  line(
-      headers_.size(), [&](size_t i) { return headers_[i]; }, [](size_t) { return Colour::Bold; });
+  if (style.headers) {
+    line(
+        headers_.size(), [&](size_t i) { return headers_[i]; }, [](size_t) { return Colour::Bold; });
+  }
   for (size_t r = 0; r < rows_.size(); ++r) {
     line(
         shown[r].size(), [&](size_t i) { return shown[r][i]; }, [&](size_t i) { return rows_[r][i].colour; });
@@ -76,13 +115,17 @@ void FieldList::add(std::string name, std::string value, Colour colour) {
   if (!value.empty()) rows_.push_back({std::move(name), {std::move(value), colour}});
 }
 
-std::string FieldList::text(bool colours) const {
+std::string FieldList::text(const Style& style) const {
   size_t widest = 0;
-  for (const Row& row : rows_) widest = std::max(widest, width(row.name));
+  for (const Row& row : rows_) widest = std::max(widest, columns_of(row.name));
+  const size_t indent = kFieldIndent + widest + kGap;
   std::string out;
   for (const Row& row : rows_) {
-    out += cat("  ", paint(row.name, Colour::Grey, colours), std::string(widest - width(row.name) + kGap, ' '),
-               paint(printable(row.value.text), row.value.colour, colours), "\n");
+    std::string value = printable(row.value.text);
+    if (style.columns > 0) value = wrapped(value, std::max(style.columns, indent + kShortLine) - indent, indent);
+    out += cat(std::string(kFieldIndent, ' '), paint(row.name, Colour::Grey, style.colours),
+               std::string(widest - columns_of(row.name) + kGap, ' '), paint(value, row.value.colour, style.colours),
+               "\n");
   }
   return out;
 }

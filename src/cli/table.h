@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/base/printable.h"
+#include "src/cli/style.h"
 
 namespace hodei::cli {
 
@@ -28,9 +29,14 @@ class Table {
   explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
-  std::string text(bool colours, size_t indent = 0) const;
+  // On a terminal that is too narrow, cells are cut, or the rows become lists of fields.
+  std::string text(const Style& style, size_t indent = 0) const;
 
  private:
+  std::vector<size_t> widths(const std::vector<std::vector<std::string>>& shown, const Style& style) const;
+  bool narrow(std::vector<size_t>& widths, size_t room) const;
+  std::string stacked(const std::vector<std::vector<std::string>>& shown, const Style& style) const;
+
   std::vector<std::string> headers_;
   std::vector<std::vector<Cell>> rows_;
 };
@@ -39,7 +45,7 @@ class Table {
 class FieldList {
  public:
   void add(std::string name, std::string value, Colour colour = Colour::None);
-  std::string text(bool colours) const;
+  std::string text(const Style& style) const;
 
  private:
   struct Row {

@@ -30,14 +30,14 @@ std::string template_page(const v1::Template& t, const Session& session) {
   fields.add("Revision", cat(t.revision()));
   fields.add("Updated", cat(age(t.updated_at(), now), " ago"));
   std::string out =
-      cat(paint(cat("Template ", t.name()), Colour::Bold, session.colours()), "\n", fields.text(session.colours()));
+      cat(paint(cat("Template ", t.name()), Colour::Bold, session.colours()), "\n", fields.text(session.style()));
   if (t.parameters_size() == 0) return out;
   Table table({"PARAMETER", "DEFAULT", "DESCRIPTION"});
   for (const v1::TemplateParameter& p : t.parameters()) {
     table.add({p.name(), p.has_default_value() ? cat("'", p.default_value(), "'") : std::string("must be given"),
                p.description()});
   }
-  return out + "\n" + table.text(session.colours(), 2);
+  return out + "\n" + table.text(session.style(), 2);
 }
 
 absl::StatusOr<std::string> template_put_text(Session& session, const std::string& file, const std::string& name) {
@@ -46,7 +46,8 @@ absl::StatusOr<std::string> template_put_text(Session& session, const std::strin
   v1::PutTemplateRequest request;
   RETURN_IF_ERROR(read_template(text, file == "-" ? "standard input" : file, *request.mutable_template_()));
   if (!name.empty()) request.mutable_template_()->set_name(name);
-  request.set_namespace_(session.name_space());
+  // A template as `template get` prints it goes back to where it came from.
+  request.set_namespace_(session.name_space().empty() ? request.template_().namespace_() : session.name_space());
   ASSIGN_OR_RETURN(const v1::Template stored, session.client().put_template(request));
   if (const auto data = session.data_text(stored)) return *data;
   if (session.form() == OutputForm::Name) return stored.name() + "\n";
@@ -67,18 +68,18 @@ absl::StatusOr<std::string> template_list_text(Session& session) {
   request.set_namespace_(session.name_space());
   ASSIGN_OR_RETURN(const v1::ListTemplatesResponse answer, session.client().list_templates(request));
   std::vector<const google::protobuf::Message*> messages;
-  Table table({"NAME", "REVISION", "UPDATED", "PARAMETERS", "DESCRIPTION"});
+  Table table({"NAME", "NAMESPACE", "REVISION", "UPDATED", "PARAMETERS", "DESCRIPTION"});
   std::string names;
   for (const v1::Template& t : answer.templates()) {
     messages.push_back(&t);
     names += t.name() + "\n";
-    table.add({t.name(), cat(t.revision()), age(t.updated_at(), session.io.clock->now().wall), parameters(t),
-               t.description()});
+    table.add({t.name(), t.namespace_(), cat(t.revision()), age(t.updated_at(), session.io.clock->now().wall),
+               parameters(t), t.description()});
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
   if (table.empty()) session.note("no templates; `hodei template put FILE` stores one");
-  return table.text(session.colours());
+  return table.text(session.style());
 }
 
 absl::StatusOr<std::string> template_remove_text(Session& session, const std::string& name) {
@@ -86,7 +87,7 @@ absl::StatusOr<std::string> template_remove_text(Session& session, const std::st
   request.set_name(name);
   request.set_namespace_(session.name_space());
   RETURN_IF_ERROR(session.client().delete_template(request));
-  return session.form() == OutputForm::Name ? name + "\n" : cat("template ", name, " is removed\n");
+  return session.done_text("template", name, "removed", cat("template ", name, " is removed"));
 }
 
 void add_template_put(CLI::App& group, Session& session) {

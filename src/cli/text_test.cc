@@ -1,10 +1,15 @@
+#include <cstdlib>
+#include <sstream>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hodei/v1/job.pb.h"
 #include "src/base/utf8.h"
 #include "src/cli/address.h"
+#include "src/cli/columns.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/local_commands.h"
+#include "src/cli/moments.h"
 #include "src/cli/quantities.h"
 #include "src/cli/suggestion.h"
 #include "src/cli/table.h"
@@ -15,6 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Durations, AreReadTheWayPeopleWriteThem) {
   EXPECT_EQ(parse_duration("30s").value(), Duration(30s));
@@ -22,6 +28,7 @@ TEST(Durations, AreReadTheWayPeopleWriteThem) {
   EXPECT_EQ(parse_duration("1h30m").value(), Duration(90min));
   EXPECT_EQ(parse_duration("1.5s").value(), Duration(1500ms));
   EXPECT_EQ(parse_duration("2d").value(), Duration(48h));
+  EXPECT_EQ(parse_duration("1w").value(), Duration(168h));
   EXPECT_EQ(parse_duration("0").value(), Duration(0));
 }
 
@@ -48,10 +55,33 @@ TEST(Sizes, CountInPowersOf1024) {
   EXPECT_EQ(parse_bytes("10GiB").value(), int64_t{10} << 30);
   EXPECT_EQ(parse_bytes("512m").value(), 512 << 20);
   EXPECT_EQ(parse_bytes("100").value(), 100);
+  EXPECT_EQ(parse_bytes("512Mi").value(), 512 << 20);
+  EXPECT_EQ(parse_bytes("2Gi").value(), int64_t{2} << 30);
+  EXPECT_EQ(parse_bytes("1Ki").value(), 1024);
   EXPECT_FALSE(parse_bytes("10X").ok());
-  EXPECT_EQ(parse_megabytes("512").value(), 512);
+  EXPECT_FALSE(parse_bytes("10Mix").ok());
   EXPECT_EQ(parse_megabytes("2g").value(), 2048);
+  EXPECT_EQ(parse_megabytes("512Mi").value(), 512);
+  EXPECT_EQ(parse_megabytes("1.5Gi").value(), 1536);
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+}
+
+TEST(Sizes, AreBytesWithoutAUnitWhereverTheyAreAskedFor) {
+  EXPECT_EQ(parse_bytes("1073741824").value(), 1 << 30);
+  EXPECT_EQ(parse_megabytes("1073741824").value(), 1024) << "not 1073741824 MiB";
+  EXPECT_EQ(parse_megabytes("0").value(), 0);
+  EXPECT_THAT(std::string(parse_megabytes("512").status().message()),
+              HasSubstr("'512' is 512 bytes, less than 1Mi; write 512Mi for 512 MiB"));
+}
+
+TEST(Cores, MayBeWrittenInThousandths) {
+  EXPECT_EQ(parse_cores("500m").value(), 500);
+  EXPECT_EQ(parse_cores("0.25").value(), 250);
+  EXPECT_EQ(parse_cores("2").value(), 2000);
+  EXPECT_EQ(parse_cores("1500m").value(), 1500);
+  EXPECT_EQ(parse_cores("0").value(), 0);
+  for (const char* bad : {"m", "500mm", "1k", "-1", "1 m"}) EXPECT_FALSE(parse_cores(bad).ok()) << bad;
+  EXPECT_THAT(std::string(parse_cores("0.0001").status().message()), HasSubstr("less than 1m"));
 }
 
 TEST(Suggestion, FindsWhatWasMeantAndNothingFarAway) {
@@ -98,6 +128,28 @@ TEST(LabelRules, RefuseWhatCannotHold) {
   EXPECT_THAT(rule_text("=a"), HasSubstr("no label name"));
 }
 
+std::string selector_text(const std::string& text) {
+  const auto rules = parse_selector("--label", text);
+  if (!rules.ok()) return std::string(rules.status().message());
+  std::string out;
+  for (const v1::LabelRule& rule : *rules) out += (out.empty() ? "" : " & ") + rule.ShortDebugString();
+  return out;
+}
+
+TEST(Selectors, AreThoseOfKubectl) {
+  EXPECT_EQ(selector_text("a=b"), R"(key: "a" operator: In values: "b")");
+  EXPECT_EQ(selector_text("a==b"), R"(key: "a" operator: In values: "b")");
+  EXPECT_EQ(selector_text("a=b,c!=d"), R"(key: "a" operator: In values: "b" & key: "c" operator: NotIn values: "d")");
+  EXPECT_EQ(selector_text("e in (x,y), !f"),
+            R"(key: "e" operator: In values: "x" values: "y" & key: "f" operator: DoesNotExist)");
+  EXPECT_EQ(selector_text("e notin (x)"), R"(key: "e" operator: NotIn values: "x")");
+  EXPECT_EQ(selector_text("a = b, g"), R"(key: "a" operator: In values: "b" & key: "g" operator: Exists)");
+  EXPECT_EQ(selector_text("title=hello world"), R"(key: "title" operator: In values: "hello world")");
+  for (const char* bad : {"", "=b", "a=b,", "e in", "e in (x", "a ! b"}) {
+    EXPECT_THAT(selector_text(bad), HasSubstr("is no label selector; write a=b, a!=b")) << bad;
+  }
+}
+
 TEST(Addresses, ComeWithOrWithoutAScheme) {
   EXPECT_EQ(parse_address("http://localhost:50051").value(), (Address{"localhost", 50051}));
   EXPECT_EQ(parse_address("10.0.0.1:7").value(), (Address{"10.0.0.1", 7}));
@@ -121,8 +173,66 @@ TEST(Table, AlignsColumnsAndPaintsOnlyWhenAsked) {
   Table table({"ID", "STATE"});
   table.add({"j1", {"Failed", Colour::Red}});
   table.add({"jlong", {"Ünïcode", Colour::None}});
-  EXPECT_EQ(table.text(false), "ID      STATE\nj1      Failed\njlong   Ünïcode\n");
-  EXPECT_THAT(table.text(true), HasSubstr("\x1b[31mFailed\x1b[0m"));
+  EXPECT_EQ(table.text({}), "ID      STATE\nj1      Failed\njlong   Ünïcode\n");
+  EXPECT_THAT(table.text({.colours = true}), HasSubstr("\x1b[31mFailed\x1b[0m"));
+}
+
+TEST(Table, CountsWideCharactersAsTwoColumns) {
+  EXPECT_EQ(columns_of("日本"), 4u);
+  EXPECT_EQ(columns_of("🚀"), 2u);
+  EXPECT_EQ(columns_of("e\u0301"), 1u);
+  Table table({"NAME", "STATE"});
+  table.add({"日本語", "Ready"});
+  table.add({"plain", "Busy"});
+  EXPECT_EQ(table.text({}), "NAME     STATE\n日本語   Ready\nplain    Busy\n");
+}
+
+TEST(Table, MayBeWithoutItsHeaders) {
+  Table table({"A LONG HEADER", "STATE"});
+  table.add({"j1", "Ready"});
+  EXPECT_EQ(table.text({.headers = false}), "j1   Ready\n");
+}
+
+TEST(Table, FitsANarrowTerminal) {
+  Table table({"ID", "NAME", "STATE", "REASON"});
+  table.add({"j1f3k", "日本語の長い名前のジョブ", "Pending", "no worker is connected; start one with hodei agent"});
+  table.add({"j2", "build", "Running", ""});
+  for (const size_t columns : {size_t{40}, size_t{60}, size_t{80}}) {
+    std::istringstream lines(table.text({.columns = columns}));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), columns) << line;
+  }
+  EXPECT_THAT(table.text({.columns = 60}), HasSubstr("…"));
+  EXPECT_THAT(table.text({.columns = 60}), HasSubstr("j1f3k")) << "what people type is never cut";
+  EXPECT_THAT(table.text({.columns = 30}), HasSubstr("j1f3k\n  NAME")) << "too narrow for a table: one below the other";
+  EXPECT_THAT(table.text({}), Not(HasSubstr("…"))) << "in a pipe nothing is cut";
+}
+
+TEST(Fields, AreWrappedAtTheEdgeOfATerminal) {
+  FieldList fields;
+  fields.add("Reason", "no worker is connected; start one with hodei agent");
+  std::istringstream lines(fields.text({.columns = 40}));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(columns_of(line), 40u) << line;
+  EXPECT_GT(count, 1);
+}
+
+// The zone is the process's: it is put back.
+class InZone {
+ public:
+  explicit InZone(const char* name) : before_(getenv("TZ") ? getenv("TZ") : "") { setenv("TZ", name, 1); }
+  ~InZone() { before_.empty() ? unsetenv("TZ") : setenv("TZ", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+TEST(Times, AreLocalUnlessUtcIsAskedFor) {
+  const WallTime time{1'700'000'000'000'000};
+  const InZone zone("Asia/Kolkata");
+  EXPECT_EQ(shown_time(time, {}), "2023-11-15T03:43:20.000+05:30");
+  EXPECT_EQ(shown_time(time, {.utc = true}), "2023-11-14T22:13:20.000Z");
+  EXPECT_EQ(parse_moment("--since", "2023-11-15 03:43:20", {}, false).value(), time);
+  EXPECT_EQ(parse_moment("--since", "2023-11-14 22:13:20", {}, true).value(), time);
 }
 
 TEST(Table, DoesNotLetTextFromOutsideMoveTheCursor) { EXPECT_EQ(printable("a\x1b[2Jb\nc"), "a\\x1b[2Jb\\nc"); }

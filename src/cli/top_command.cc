@@ -75,14 +75,17 @@ absl::StatusOr<TopData> fetch(Session& session) {
 }
 
 std::string page_of(const Session& session, const TopData& data) {
-  return top_page(data, {.colours = session.colours(), .now = session.io.clock->now().wall});
+  return top_page(data, {.style = session.style(), .now = session.io.clock->now().wall});
 }
 
 int show_once(Session& session) {
   const absl::StatusOr<TopData> data = fetch(session);
   if (!data.ok()) return session.fail(data.status());
   if (const auto text = session.data_text({&data->queue, &data->workers, &data->jobs})) return session.show(*text);
-  return session.show(page_of(session, *data));
+  if (session.form() != OutputForm::Name) return session.show(page_of(session, *data));
+  std::string names;
+  for (const v1::Job& job : data->jobs.jobs()) names += job.short_id() + "\n";
+  return session.show(names);
 }
 
 int show_live(Session& session) {
@@ -108,7 +111,7 @@ void add_top_command(CLI::App& root, Session& session) {
   command->add_flag("--once", *once, "print once and end, as is done anyway when the output is not a terminal");
   command->callback([&session, once] {
     session.action = [&session, once] {
-      const bool is_data = session.form() == OutputForm::Json || session.form() == OutputForm::Yaml;
+      const bool is_data = session.form() != OutputForm::Table && session.form() != OutputForm::Wide;
       return *once || is_data || !session.io.out_is_terminal ? show_once(session) : show_live(session);
     };
   });

@@ -7,6 +7,7 @@
 #include "src/cli/local_commands.h"
 #include "src/cli/quantities.h"
 #include "src/cli/session.h"
+#include "src/cli/worker_lookup.h"
 #include "src/cli/worker_view.h"
 
 namespace hodei::cli {
@@ -23,50 +24,41 @@ absl::StatusOr<std::string> worker_list_text(Session& session, bool all) {
   if (session.form() == OutputForm::Name) return names;
   if (messages.empty())
     session.note("no workers; `hodei dev` brings one, or start `hodei agent` with a token of `hodei otp create`");
-  return worker_table(answer, {session.colours(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
-}
-
-// People type the beginning of an id; it must be the beginning of one only.
-absl::StatusOr<std::string> full_worker_id(Session& session, const std::string& typed) {
-  v1::ListWorkersRequest request;
-  request.set_include_terminated(true);
-  ASSIGN_OR_RETURN(const v1::ListWorkersResponse answer, session.client().list_workers(request));
-  std::vector<std::string> found;
-  for (const v1::Worker& worker : answer.workers()) {
-    const std::string& id = worker.info().id();
-    if (id == typed || worker.info().name() == typed) return id;
-    if (!typed.empty() && id.substr(0, typed.size()) == typed) found.push_back(id);
-  }
-  if (found.size() == 1) return found[0];
-  if (found.empty())
-    return absl::NotFoundError(cat("worker '", typed, "' is not known\n`hodei worker list --all` shows them"));
-  std::string all;
-  for (const std::string& id : found) all += (all.empty() ? "" : ", ") + id;
-  return absl::InvalidArgumentError(cat("worker '", typed, "' could be any of ", all, "\ntype more of its id"));
+  return worker_table(answer, {session.style(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
 absl::StatusOr<std::string> worker_get_text(Session& session, const std::string& typed) {
-  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, typed));
+  ASSIGN_OR_RETURN(const std::string id, find_worker(session, typed));
   ASSIGN_OR_RETURN(const v1::Worker worker, session.client().get_worker(id));
   if (const auto data = session.data_text(worker)) return *data;
   if (session.form() == OutputForm::Name) return id + "\n";
-  return worker_page(worker, {session.colours(), true, session.io.clock->now().wall});
+  return worker_page(worker, {session.style(), true, session.io.clock->now().wall});
 }
 
 absl::StatusOr<std::string> drain_text(Session& session, v1::DrainWorkerRequest request) {
-  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  ASSIGN_OR_RETURN(const std::string id, find_worker(session, request.worker_id()));
   request.set_worker_id(id);
   ASSIGN_OR_RETURN(const v1::DrainWorkerResponse answer, session.client().drain_worker(request));
   if (const auto data = session.data_text(answer)) return *data;
   if (session.form() == OutputForm::Name) return id + "\n";
-  return cat(id, " takes no new work; ", answer.executions_left(), " executions left\n");
+  return cat(id, " takes no new work; ", answer.executions_left(),
+             answer.executions_left() == 1 ? " execution left\n" : " executions left\n");
+}
+
+absl::StatusOr<std::string> undrain_text(Session& session, const std::string& typed) {
+  v1::UndrainWorkerRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_worker_id(), find_worker(session, typed));
+  ASSIGN_OR_RETURN(const v1::Worker worker, session.client().undrain_worker(request));
+  if (const auto data = session.data_text(worker)) return *data;
+  if (session.form() == OutputForm::Name) return request.worker_id() + "\n";
+  return cat(request.worker_id(), " takes work again\n");
 }
 
 absl::StatusOr<std::string> unregister_text(Session& session, v1::RemoveWorkerRequest request) {
-  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  ASSIGN_OR_RETURN(const std::string id, find_worker(session, request.worker_id()));
   request.set_worker_id(id);
   RETURN_IF_ERROR(session.client().remove_worker(request));
-  return session.form() == OutputForm::Name ? id + "\n" : id + " is unregistered; what it still held is queued again\n";
+  return session.done_text("worker", id, "unregistered", id + " is unregistered; what it still held is queued again");
 }
 
 struct TaintFlags {
@@ -95,7 +87,7 @@ absl::StatusOr<v1::TaintWorkerRequest> taint_request(const TaintFlags& flags) {
 
 absl::StatusOr<std::string> taint_text(Session& session, const TaintFlags& flags) {
   ASSIGN_OR_RETURN(v1::TaintWorkerRequest request, taint_request(flags));
-  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, flags.id));
+  ASSIGN_OR_RETURN(const std::string id, find_worker(session, flags.id));
   request.set_worker_id(id);
   ASSIGN_OR_RETURN(const v1::Worker worker, session.client().taint_worker(request));
   if (const auto data = session.data_text(worker)) return *data;
@@ -113,7 +105,8 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
   ASSIGN_OR_RETURN(const v1::CreateOtpResponse otp, session.client().create_otp(request));
   if (const auto data = session.data_text(otp)) return *data;
   const bool any = otp.worker_id().empty();
-  session.note(cat("for ", any ? "one new worker" : cat("worker ", otp.worker_id()), ", once, until ", expiry(otp)));
+  session.note(cat("for ", any ? "one new worker" : cat("worker ", otp.worker_id()), ", once, until ",
+                   expiry(otp, session.style())));
   session.note(cat("HODEI_TOKEN=", otp.token(), " hodei agent", any ? "" : cat(" --worker-id ", otp.worker_id())));
   return otp.token() + "\n";
 }
@@ -164,11 +157,20 @@ void add_drain(CLI::App& group, Session& session) {
   });
 }
 
+void add_undrain(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("undrain", "let a worker that drains take work again");
+  auto id = std::make_shared<std::string>();
+  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->callback(
+      [&session, id] { session.action = [&session, id] { return session.show(undrain_text(session, *id)); }; });
+}
+
 absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest request) {
-  ASSIGN_OR_RETURN(const std::string id, full_worker_id(session, request.worker_id()));
+  ASSIGN_OR_RETURN(const std::string id, find_worker(session, request.worker_id()));
   request.set_worker_id(id);
   ASSIGN_OR_RETURN(const v1::GetWorkerLogsResponse answer, session.client().worker_logs(request));
   if (const auto data = session.data_text(answer)) return *data;
+  if (session.form() == OutputForm::Name) return id + "\n";
   const bool whole = answer.text().empty() || answer.text().back() == '\n';
   return printable_lines(answer.text()) + (whole ? "" : "\n");  // other programs wrote it
 }
@@ -228,6 +230,7 @@ void add_worker_commands(CLI::App& root, Session& session) {
   add_worker_get(*group, session);
   add_logs(*group, session);
   add_drain(*group, session);
+  add_undrain(*group, session);
   add_taint(*group, session);
   add_unregister(*group, session);
 

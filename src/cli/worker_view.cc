@@ -83,7 +83,7 @@ std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptio
     }
     table.add(std::move(row));
   }
-  return table.text(options.colours);
+  return table.text(options.style);
 }
 
 std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
@@ -128,9 +128,11 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
     fields.add("Seen",
                cat(age(worker.last_seen_at(), options.now), " ago", worker.connected() ? "" : ", not connected now"));
   }
-  return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.colours), "\n", fields.text(options.colours));
+  return cat(paint(cat("Worker ", info.id()), Colour::Bold, options.style.colours), "\n", fields.text(options.style));
 }
 
-std::string expiry(const v1::CreateOtpResponse& otp) { return format_utc(wall_time(otp.expires_at())); }
+std::string expiry(const v1::CreateOtpResponse& otp, const Style& style) {
+  return shown_time(wall_time(otp.expires_at()), style);
+}
 
 }  // namespace hodei::cli

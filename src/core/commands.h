@@ -198,6 +198,11 @@ struct DrainWorker {
   std::string principal = {};
   bool now = false;  // what it has goes back into the queue, and that is no attempt
 };
+// Take work again.
+struct UndrainWorker {
+  WorkerId worker;
+  std::string principal = {};
+};
 struct TaintWorker {
   WorkerId worker;
   std::vector<Taint> taints;
@@ -345,8 +350,8 @@ using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWor
 using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,
                  RecordAudit, Report, MakeOtp, RegisterWorker, OpenStream, CloseStream, WorkerStops, Heartbeat,
-                 DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool, DropPool, ProviderSeen,
-                 WorkerMade, WorkerRuns, WorkerHeldUp, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit,
-                 DropLimit, ConfigureScheduler, Tick, Stall, Question>;
+                 DrainWorker, UndrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool,
+                 DropPool, ProviderSeen, WorkerMade, WorkerRuns, WorkerHeldUp, WorkerFailed, WorkerDestroyed, Inventory,
+                 SetTenant, SetLimit, DropLimit, ConfigureScheduler, Tick, Stall, Question>;
 
 }  // namespace hodei::core

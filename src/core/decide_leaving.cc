@@ -42,6 +42,26 @@ Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   return Drained{remaining};
 }
 
+Engine::Answer Engine::on(const UndrainWorker& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
+  if (!takes_work(worker->state)) {
+    if (!next(worker->state, WorkerEvent::Undrain)) {
+      return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
+                                               " and cannot be called back; start it again with a new token"));
+    }
+    auto record = std::make_shared<WorkerRecord>(*worker->record);
+    record->info.end_reason.clear();
+    write(PutWorker{record}, turn);
+    set_worker_state(*worker, WorkerEvent::Undrain, turn);
+    record_act(c.principal, {"worker.undrained", c.worker.str(), ""}, now, turn);
+    if (worker->connected) turn.effects.push_back(TellDrain{worker->id(), worker->stream, "undrained", true});
+    check_reservations(now, true);
+    fill(*worker, now, turn);
+  }
+  return answer(DescribeWorkers{c.worker.str(), true}, now);
+}
+
 void Engine::start_otps(const WorkerId& worker, Now now, Turn& turn) {
   std::vector<OtpRow> tokens;
   for (const auto& [token, otp] : state_.otps()) {

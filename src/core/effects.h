@@ -39,6 +39,7 @@ struct TellDrain {
   WorkerId worker;
   uint64_t stream = 0;
   std::string reason;
+  bool is_over = false;  // it shall stay after all
 };
 // Its word that it stops is durable: nothing more is sent to it on this stream but answers.
 struct NoteStop {

@@ -153,6 +153,7 @@ class Engine {
 
   // decide_leaving.cc
   Answer on(const DrainWorker& c, Now now, Turn& turn);
+  Answer on(const UndrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void start_otps(const WorkerId& worker, Now now, Turn& turn);  // it runs: the life of its token begins

@@ -246,6 +246,33 @@ TEST(Drain, IsToldAgainAfterAReconnectAndARestart) {
   EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Draining);
 }
 
+TEST(Undrain, LetsAWorkerThatStillRunsSomethingTakeWorkAgain) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  bench.worker("w1").joins(2).takes(job);
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  const JobId waiting = bench.submit(a_job());
+  EXPECT_EQ(bench.state(waiting), JobState::Pending);
+  bench.ask<WorkerViews>(UndrainWorker{WorkerId("w1")});
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Busy);
+  EXPECT_TRUE(bench.told<TellDrain>().back().is_over);
+  EXPECT_EQ(bench.state(waiting), JobState::Scheduled) << "it gets what waited at once";
+  bench.worker("w1").finishes(job);
+  EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Busy) << "it does not leave";
+  bench.effects.clear();
+  bench.ask<WorkerViews>(UndrainWorker{WorkerId("w1")});
+  EXPECT_TRUE(bench.told<TellDrain>().empty()) << "a worker that takes work is left as it is";
+}
+
+TEST(Undrain, IsRefusedOfAWorkerThatHasLeftOrThatNobodyKnows) {
+  Bench bench;
+  bench.worker("w1").joins();
+  bench.ask<Drained>(DrainWorker{WorkerId("w1"), ""});
+  const absl::Status gone = bench.refused(UndrainWorker{WorkerId("w1")});
+  EXPECT_NE(gone.message().find("is Terminating and cannot be called back"), std::string::npos) << gone;
+  EXPECT_TRUE(absl::IsNotFound(bench.refused(UndrainWorker{WorkerId("nobody")})));
+}
+
 TEST(Drain, EndsWhenTheLastExecutionIsLost) {
   Bench bench;
   const JobId job = bench.submit(a_job());

@@ -17,6 +17,7 @@
 #include "src/base/version.h"
 #include "src/main/built_in_providers.h"
 #include "src/main/dev_worker.h"
+#include "src/main/first_command.h"
 #include "src/main/process_signals.h"
 #include "src/server/provisioning/worker_terms.h"
 #include "src/server/server.h"
@@ -270,7 +271,7 @@ int run_dev(const cli::DevOptions& options) {
   };
   keep_worker();
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
-  say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
+  say(cat("try in another terminal: ", first_command(options.server.listen), "        (Ctrl-C here ends everything)"));
   run_until_stopped(*running, signals, keep_worker);
   stop_workers(*running, *worker, options.agent.stop_grace, signals);
   say("shutting down");

@@ -53,6 +53,7 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           messages[e.stream].welcome = std::move(welcome);
         } else if constexpr (std::is_same_v<E, core::TellDrain>) {
           messages[e.stream].drain = e.reason;
+          messages[e.stream].drain_is_over = e.is_over;
         } else if constexpr (std::is_same_v<E, core::NoteStop>) {
           messages[e.stream].stop_noted = true;
         } else if constexpr (std::is_same_v<E, core::TellWorker>) {

@@ -42,6 +42,7 @@ struct ToWorker {
   std::vector<Run> run;
   std::vector<Cancel> cancel;
   std::optional<std::string> drain;
+  bool drain_is_over = false;  // of `drain`: stay after all
   bool stop_noted = false;
   std::vector<ExecutionId> results;  // durable
   std::vector<LogPosition> logs;     // durable up to there

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/core/placement/rules/labels.h"
+
 namespace hodei::store {
 namespace {
 
@@ -34,14 +36,20 @@ WallTime ended_of(const JobHead& job) {
 }
 
 bool head_matches(const JobQuery& query, const JobHead& job) {
-  if (number(query.before) != 0 && job.id >= query.before) return false;
+  if (number(query.before) != 0 && (query.oldest_first ? job.id <= query.before : job.id >= query.before)) return false;
+  if (query.since.is_set() && job.created < query.since) return false;
+  if (query.until.is_set() && job.created >= query.until) return false;
   if (!query.ns.empty() && query.ns != job.ns.str()) return false;
   if (!query.states.empty() && std::ranges::find(query.states, job.state) == query.states.end()) return false;
   return query.worker.empty() || query.worker == last_worker(job);
 }
 
 bool texts_match(const JobQuery& query, const std::string& name, const core::Labels& labels) {
+  if (!query.name.empty() && name != query.name) return false;
   if (name.find(query.name_contains) == std::string::npos) return false;
+  if (!std::ranges::all_of(query.rules, [&](const core::LabelRule& rule) { return core::holds(rule, labels); })) {
+    return false;
+  }
   return std::ranges::all_of(query.labels, [&](const auto& wanted) {
     const auto found = labels.find(wanted.first);
     return found != labels.end() && found->second == wanted.second;

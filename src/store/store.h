@@ -55,10 +55,15 @@ struct JobView {
 struct JobQuery {
   std::string ns;                      // empty: all
   std::vector<core::JobState> states;  // empty: all
+  std::string name;                    // exactly this one; empty: any
   std::string name_contains;
-  core::Labels labels;  // all must match
-  std::string worker;   // ran or runs there (newest execution)
-  JobId before{};       // 0: from the newest; else numbers below this one
+  core::Labels labels;                 // all must match
+  std::vector<core::LabelRule> rules;  // all must hold for the job's labels
+  std::string worker;                  // ran or runs there (newest execution)
+  WallTime since;                      // submitted then or later; not set: any time
+  WallTime until;                      // submitted before; not set: any time
+  bool oldest_first = false;
+  JobId before{};  // 0: from the newest; else numbers below this one. Oldest first: from the oldest; else those above.
   size_t limit = 50;
 };
 

@@ -119,7 +119,7 @@ def test_binary_output_arrives_byte_by_byte():
 def test_bytes_that_are_not_text_are_refused_as_arguments():
     with Dev().start() as dev:
         done = subprocess.run([HODEI, "run", "--", "echo", b"\xff\xfe"], capture_output=True, env=dev.environment(), check=False)
-        same(done.returncode, 125, "exit code")
+        same(done.returncode, 2, "exit code")
         contains(done.stderr.decode(), "command.shell.args", "message")
         contains(done.stderr.decode(), "UTF-8", "message")
 

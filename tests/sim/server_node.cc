@@ -263,7 +263,7 @@ void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {
           } else if constexpr (std::is_same_v<E, core::WelcomeWorker>) {
             network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).welcomed(e.stream, e.unknown); });
           } else if constexpr (std::is_same_v<E, core::TellDrain>) {
-            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).drain(e.stream); });
+            network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).drain(e.stream, !e.is_over); });
           } else if constexpr (std::is_same_v<E, core::NoteStop>) {
             network_.to_worker(e.stream, [e](StreamEnd& end) { worker_at(end).stop_noted(e.stream); });
           } else if constexpr (std::is_same_v<E, core::DropStream>) {

@@ -139,8 +139,14 @@ Outcome simulate(const Options& options) {
   trouble.plan();
   for (uint64_t drains = world.chance(0.4) ? 1 + world.below(3) : 0; drains > 0; --drains) {
     const WorkerId leaving(cat("w", world.below(count)));
-    world.after(world.between(5s, kTrouble), [&server, leaving] {
+    // Some people change their mind: whether it is in time depends on what the worker still runs.
+    const bool regretted = drains % 2 == 0;
+    world.after(world.between(5s, kTrouble), [&world, &server, leaving, regretted] {
       server.call("a person", core::DrainWorker{leaving, "sim"}, [](absl::StatusOr<core::Reply>) {});
+      if (!regretted) return;
+      world.after(2s, [&server, leaving] {
+        server.call("a person", core::UndrainWorker{leaving}, [](absl::StatusOr<core::Reply>) {});
+      });
     });
   }
   while (world.ok() && world.step(kTrouble)) {

@@ -244,10 +244,10 @@ void WorkerNode::heartbeat_acked(uint64_t stream, MonoTime sent) {
   });
 }
 
-void WorkerNode::drain(uint64_t stream) {
-  when_awake([this, stream] {
+void WorkerNode::drain(uint64_t stream, bool stop) {
+  when_awake([this, stream, stop] {
     if (stream != stream_ || session_ == nullptr) return;
-    session_->drain(true);
+    session_->drain(stop);
     act();
   });
 }

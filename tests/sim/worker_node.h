@@ -53,7 +53,7 @@ class WorkerNode final : public StreamEnd {
   void cancel(uint64_t stream, ExecutionId execution, bool timed_out, Duration grace);
   void result_acked(uint64_t stream, ExecutionId execution);
   void heartbeat_acked(uint64_t stream, MonoTime sent);
-  void drain(uint64_t stream);
+  void drain(uint64_t stream, bool stop);
   void stop_noted(uint64_t stream);
   void stream_broken(uint64_t stream) override;
 

@@ -23,8 +23,6 @@ absl::StatusOr<uint64_t> page_start(const std::string& token) {
   return number;
 }
 
-WallTime from_proto(const google::protobuf::Timestamp& t) { return {t.seconds() * 1'000'000 + t.nanos() / 1'000}; }
-
 void audit_entry(const core::AuditRow& row, v1::AuditEntry* out) {
   out->set_number(static_cast<int64_t>(row.number));
   set_time(row.at, out->mutable_at());

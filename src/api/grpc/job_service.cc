@@ -26,13 +26,17 @@ void fill(const core::Submitted::One& one, v1::QueueJobResponse* out) {
 }
 
 // Of notes the first is told, and how many there are.
-void fill(const core::Submitted& done, v1::QueueJobBatchResponse* out) {
-  size_t notes = 0;
-  for (const core::Submitted::One& one : done.jobs) {
+void fill(const core::Submitted& done, const std::vector<std::string>& notes, v1::QueueJobBatchResponse* out) {
+  size_t told = 0;
+  for (size_t i = 0; i < done.jobs.size(); ++i) {
+    const core::Submitted::One& one = done.jobs[i];
     out->add_job_ids(short_id(one.job));
-    if (!one.note.empty() && ++notes == 1) out->set_note(cat("job ", short_id(one.job), ": ", one.note));
+    v1::QueueJobResponse& job = *out->add_jobs();
+    job.set_note(notes[i]);
+    fill(one, &job);
+    if (!one.note.empty() && ++told == 1) out->set_note(cat("job ", short_id(one.job), ": ", one.note));
   }
-  if (notes > 1) out->set_note(cat(out->note(), " (and so for ", notes - 1, notes == 2 ? " other)" : " others)"));
+  if (told > 1) out->set_note(cat(out->note(), " (and so for ", told - 1, told == 2 ? " other)" : " others)"));
 }
 
 // From the request, else from the call's metadata; empty: one is made.
@@ -47,6 +51,23 @@ absl::StatusOr<JobId> job_page_start(const std::string& token) {
   const absl::StatusOr<JobId> id = parse_job_id(token);
   if (!id.ok()) return bad_field("page_token", "give back the next_page_token of the page before, unchanged");
   return *id;
+}
+
+constexpr int kMaxLabelRules = 20;
+
+absl::StatusOr<std::vector<core::LabelRule>> label_rules(const v1::ListJobsRequest& in) {
+  if (in.label_rules_size() > kMaxLabelRules) {
+    return bad_field("label_rules", "at most ", kMaxLabelRules, " rules, not ", in.label_rules_size());
+  }
+  std::vector<core::LabelRule> out;
+  for (int i = 0; i < in.label_rules_size(); ++i) {
+    const v1::LabelRule& rule = in.label_rules(i);
+    out.push_back({rule.key(),
+                   checked_enum<core::LabelOperator>(rule.operator_()),
+                   {rule.values().begin(), rule.values().end()}});
+    RETURN_IF_ERROR(core::check_rule(out.back(), cat("label_rules[", i, "]")));
+  }
+  return out;
 }
 
 }  // namespace
@@ -103,6 +124,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   if (correlation.empty()) correlation = random_uuid();  // one request, one id
   core::Submit submit;
   submit.jobs.reserve(static_cast<size_t>(in->specs_size()));
+  std::vector<std::string> notes;
   for (int i = 0; i < in->specs_size(); ++i) {
     StorableSpec storable;
     const absl::Status sealed = make_storable(in->specs(i), *ns, desk(), storable);
@@ -113,20 +135,22 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
     adopt_trace(*c, *job);
     job->allow_other_spec = in->allow_other_spec();
     submit.jobs.push_back(std::move(*job));
+    notes.push_back(std::move(storable.note));
   }
   const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
   WantedSpecs wanted;
   for (const core::NewJob& job : submit.jobs) wanted.push_back(job.spec);
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(std::move(submit),
-                              [this, reactor, out, wanted = std::move(wanted)](absl::StatusOr<core::Reply> reply) {
-                                if (reply.ok()) fill(std::get<core::Submitted>(*reply), out);
-                                if (!concerns_keys(reply)) return reactor->Finish(to_grpc(reply.status()));
-                                read_then_finish(server_, reactor, [this, out, wanted, reply] {
-                                  return explain_keys(server_.reader(), wanted, reply, out->mutable_note());
-                                });
-                              });
+  const auto answer = [this, reactor, out, wanted = std::move(wanted),
+                       notes = std::move(notes)](absl::StatusOr<core::Reply> reply) {
+    if (reply.ok()) fill(std::get<core::Submitted>(*reply), notes, out);
+    if (!concerns_keys(reply)) return reactor->Finish(to_grpc(reply.status()));
+    read_then_finish(server_, reactor, [this, out, wanted, reply] {
+      return explain_keys(server_.reader(), wanted, reply, out->mutable_note());
+    });
+  };
+  server_.loop().post_bounded(std::move(submit), answer);
   return reactor;
 }
 
@@ -162,6 +186,11 @@ absl::Status JobService::list_jobs(const v1::ListJobsRequest& in, const store::R
   for (const int state : in.states()) query.states.push_back(static_cast<core::JobState>(state));
   query.name_contains = in.name_contains();
   query.labels = {in.labels().begin(), in.labels().end()};
+  ASSIGN_OR_RETURN(query.rules, label_rules(in));
+  query.name = in.name();
+  if (in.has_since()) query.since = from_proto(in.since());
+  if (in.has_until()) query.until = from_proto(in.until());
+  query.oldest_first = in.oldest_first();
   query.worker = in.worker_id();
   query.limit = static_cast<size_t>(in.page_size() == 0 ? kDefaultPage : in.page_size());
   ASSIGN_OR_RETURN(const store::JobPage page, server_.reader().jobs(query, limit));
@@ -199,6 +228,8 @@ JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest*
   if (!id.ok()) return finish(c, id.status());
   if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
   const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
+  out->set_job_id(public_id(*id));
+  out->set_short_id(short_id(*id));
   if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
   Unary* reactor = c->DefaultReactor();
   server_.loop().post_bounded(core::Cancel{*id, in->reason()}, [this, reactor, out, absent, id = *id](auto reply) {
@@ -290,10 +321,11 @@ JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequ
 
 JobService::Unary* JobService::ListTemplates(Context* c, const v1::ListTemplatesRequest* in,
                                              v1::ListTemplatesResponse* out) {
-  const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
-  if (!ns.ok()) return finish(c, ns.status());
-  return read(server_, *c, kLong, [this, out, ns = *ns](const store::ReadLimit&) -> absl::Status {
-    ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(ns));
+  if (!in->namespace_().empty()) {
+    if (const absl::Status bad = check_name("namespace", in->namespace_()); !bad.ok()) return finish(c, bad);
+  }
+  return read(server_, *c, kLong, [this, in, out](const store::ReadLimit&) -> absl::Status {
+    ASSIGN_OR_RETURN(const auto rows, server_.reader().job_templates(in->namespace_()));
     for (const core::TemplateRow& row : rows) *out->add_templates() = to_proto(row);
     return absl::OkStatus();
   });

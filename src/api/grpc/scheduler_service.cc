@@ -21,14 +21,20 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
                                                        v1::ScheduleJobResponse* out) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
+  v1::QueueJobRequest request;
+  if (in->has_spec()) *request.mutable_spec() = in->spec();
+  request.set_template_(in->template_());
+  *request.mutable_parameters() = in->parameters();
+  const absl::StatusOr<v1::JobSpec> spec = rendered_spec(request, *ns, server_.lookups());
+  if (!spec.ok()) return finish(c, spec.status());
   StorableSpec storable;
-  if (const absl::Status bad = make_storable(in->spec(), *ns, {server_.vault(), server_.lookups()}, storable);
-      !bad.ok()) {
+  if (const absl::Status bad = make_storable(*spec, *ns, {server_.vault(), server_.lookups()}, storable); !bad.ok()) {
     return finish(c, bad);
   }
-  absl::StatusOr<core::NewJob> job = new_job(*storable.spec, *ns, "", "");
+  absl::StatusOr<core::NewJob> job = new_job(*storable.spec, *ns, "", in->template_());
   if (!job.ok()) return finish(c, job.status());
   adopt_trace(*c, *job);
+  out->set_note(storable.note);
   if (in->dry_run()) {
     return decide<core::Explanation>(server_, c, core::Question(core::PreviewJob{job->head.shape, job->head.ns}),
                                      [out](const core::Explanation& e) { to_proto(e, out->mutable_decision()); });

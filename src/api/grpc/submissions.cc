@@ -127,6 +127,7 @@ absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const
   v1::Template stored = wanted;
   stored.clear_revision();
   stored.clear_updated_at();
+  stored.clear_namespace_();
   row.bytes = stored.SerializeAsString();
   if (row.bytes.size() > core::kMaxSpecBytes)
     return bad_field("template", "is larger than ", core::kMaxSpecBytes, " bytes");
@@ -137,6 +138,7 @@ v1::Template to_proto(const core::TemplateRow& row) {
   v1::Template out;
   out.ParseFromString(row.bytes);
   out.set_name(row.name);
+  out.set_namespace_(row.ns);
   out.set_revision(row.revision);
   set_time(row.updated, out.mutable_updated_at());
   return out;

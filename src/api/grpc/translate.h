@@ -33,6 +33,7 @@ std::vector<core::Taint> from_proto(const google::protobuf::RepeatedPtrField<v1:
 core::ResultReport from_proto(const v1::JobResult& result, ExecutionId execution);
 
 void set_time(WallTime t, google::protobuf::Timestamp* out);
+WallTime from_proto(const google::protobuf::Timestamp& t);
 // With `detail`: the spec too. History and executions: job_detail.h.
 void to_proto(const store::JobView& view, bool detail, v1::Job* out);
 void to_proto(const core::Execution& execution, JobId job, v1::Execution* out);

@@ -138,6 +138,8 @@ void set_time(WallTime t, google::protobuf::Timestamp* out) {
   out->set_nanos(static_cast<int>(t.us % 1'000'000) * 1'000);
 }
 
+WallTime from_proto(const google::protobuf::Timestamp& t) { return {t.seconds() * 1'000'000 + t.nanos() / 1'000}; }
+
 void submission_to_proto(const core::JobHead& job, v1::Transition* out) {
   out->set_to(v1::Job::Pending);
   set_time(job.created, out->mutable_at());

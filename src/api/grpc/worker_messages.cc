@@ -224,7 +224,7 @@ void fill(std::deque<server::ToWorker>& waiting, const OpenSecrets& open_secrets
     }
     if (m.drain) {
       out->mutable_drain()->set_reason(*m.drain);
-      out->mutable_drain()->set_stop(true);
+      out->mutable_drain()->set_stop(!m.drain_is_over);
     }
     if (m.stop_noted) out->mutable_ack()->set_stop_noted(true);
     for (const ExecutionId& e : m.results) out->mutable_ack()->add_results(to_string(e));

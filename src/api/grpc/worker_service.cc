@@ -161,6 +161,11 @@ WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWork
       [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
 }
 
+WorkerService::Unary* WorkerService::UndrainWorker(Context* c, const v1::UndrainWorkerRequest* in, v1::Worker* out) {
+  return decide<core::WorkerViews>(server_, c, core::UndrainWorker{WorkerId(in->worker_id()), principal_of(*c)},
+                                   [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
+}
+
 WorkerService::Unary* WorkerService::TaintWorker(Context* c, const v1::TaintWorkerRequest* in, v1::Worker* out) {
   return decide<core::WorkerViews>(
       server_, c, core::TaintWorker{WorkerId(in->worker_id()), from_proto(in->taints()), principal_of(*c)},

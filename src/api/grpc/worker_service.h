@@ -32,6 +32,7 @@ class WorkerService final : public v1::WorkerAgentService::CallbackService {
   Unary* ListWorkers(Context* c, const v1::ListWorkersRequest* in, v1::ListWorkersResponse* out) override;
   Unary* GetWorker(Context* c, const v1::GetWorkerRequest* in, v1::Worker* out) override;
   Unary* DrainWorker(Context* c, const v1::DrainWorkerRequest* in, v1::DrainWorkerResponse* out) override;
+  Unary* UndrainWorker(Context* c, const v1::UndrainWorkerRequest* in, v1::Worker* out) override;
   Unary* TaintWorker(Context* c, const v1::TaintWorkerRequest* in, v1::Worker* out) override;
   Unary* CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) override;
 

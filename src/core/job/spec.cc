@@ -73,33 +73,6 @@ absl::Status check_length(std::string_view field, std::string_view text, size_t 
   return bad_field(field, "has at most ", most, " characters, not ", text.size());
 }
 
-absl::Status check_rule(const LabelRule& rule, const std::string& field) {
-  if (rule.key.empty()) return bad_field(cat(field, ".key"), "must not be empty");
-  RETURN_IF_ERROR(check_length(cat(field, ".key"), rule.key, kMaxLabelKey));
-  if (rule.values.size() > kMaxRuleValues) {
-    return bad_field(cat(field, ".values"), "at most ", kMaxRuleValues, " values, not ", rule.values.size());
-  }
-  for (const std::string& value : rule.values)
-    RETURN_IF_ERROR(check_length(cat(field, ".values"), value, kMaxLabelValue));
-  switch (rule.op) {
-    case LabelOperator::In:
-    case LabelOperator::NotIn:
-      if (rule.values.empty()) return bad_field(cat(field, ".values"), "In and NotIn need at least one value");
-      return absl::OkStatus();
-    case LabelOperator::Exists:
-    case LabelOperator::DoesNotExist:
-      if (!rule.values.empty()) return bad_field(cat(field, ".values"), "Exists and DoesNotExist take no value");
-      return absl::OkStatus();
-    case LabelOperator::Gt:
-    case LabelOperator::Lt:
-      if (rule.values.size() != 1 || !whole_number(rule.values[0])) {
-        return bad_field(cat(field, ".values"), "Gt and Lt take one whole number");
-      }
-      return absl::OkStatus();
-  }
-  return bad_field(cat(field, ".operator"), "must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
-}
-
 absl::Status check_tolerations(const Shape& shape) {
   if (shape.tolerations.size() > kMaxTolerations) {
     return bad_field("constraints.tolerations", "at most ", kMaxTolerations, ", not ", shape.tolerations.size());
@@ -265,6 +238,33 @@ absl::Status check_artifacts(const std::string& field, const std::vector<Artifac
 }
 
 }  // namespace
+
+absl::Status check_rule(const LabelRule& rule, const std::string& field) {
+  if (rule.key.empty()) return bad_field(cat(field, ".key"), "must not be empty");
+  RETURN_IF_ERROR(check_length(cat(field, ".key"), rule.key, kMaxLabelKey));
+  if (rule.values.size() > kMaxRuleValues) {
+    return bad_field(cat(field, ".values"), "at most ", kMaxRuleValues, " values, not ", rule.values.size());
+  }
+  for (const std::string& value : rule.values)
+    RETURN_IF_ERROR(check_length(cat(field, ".values"), value, kMaxLabelValue));
+  switch (rule.op) {
+    case LabelOperator::In:
+    case LabelOperator::NotIn:
+      if (rule.values.empty()) return bad_field(cat(field, ".values"), "In and NotIn need at least one value");
+      return absl::OkStatus();
+    case LabelOperator::Exists:
+    case LabelOperator::DoesNotExist:
+      if (!rule.values.empty()) return bad_field(cat(field, ".values"), "Exists and DoesNotExist take no value");
+      return absl::OkStatus();
+    case LabelOperator::Gt:
+    case LabelOperator::Lt:
+      if (rule.values.size() != 1 || !whole_number(rule.values[0])) {
+        return bad_field(cat(field, ".values"), "Gt and Lt take one whole number");
+      }
+      return absl::OkStatus();
+  }
+  return bad_field(cat(field, ".operator"), "must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt");
+}
 
 absl::Status check_secret_name(std::string_view field, std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };

@@ -97,6 +97,7 @@ inline constexpr size_t kMaxUrlLength = 4096;
 
 // Every problem names its field and the fix.
 absl::Status validate(const JobSpec& spec);
+absl::Status check_rule(const LabelRule& rule, const std::string& field);
 
 // The head of a valid spec, ready to be submitted (no id, no times).
 JobHead head_of(const JobSpec& spec);

@@ -10,7 +10,7 @@ namespace hodei::core {
 enum class WorkerState : uint8_t { Creating = 1, Connecting, Ready, Busy, Draining, Terminating, Terminated };
 inline constexpr size_t kWorkerStates = 7;
 
-enum class WorkerEvent : uint8_t { Appear = 1, Open, Occupy, Empty, Drain, Leave, Expire, Gone };
+enum class WorkerEvent : uint8_t { Appear = 1, Open, Occupy, Empty, Drain, Undrain, Leave, Expire, Gone };
 
 struct WorkerEdge {
   WorkerState from;
@@ -26,6 +26,7 @@ inline constexpr WorkerEdge kWorkerEdges[] = {
     {WorkerState::Ready, WorkerEvent::Drain, WorkerState::Draining},
     {WorkerState::Busy, WorkerEvent::Drain, WorkerState::Draining},
     {WorkerState::Connecting, WorkerEvent::Drain, WorkerState::Draining},
+    {WorkerState::Draining, WorkerEvent::Undrain, WorkerState::Ready},
     {WorkerState::Draining, WorkerEvent::Leave, WorkerState::Terminating},
     {WorkerState::Ready, WorkerEvent::Leave, WorkerState::Terminating},
     {WorkerState::Busy, WorkerEvent::Leave, WorkerState::Terminating},

@@ -11,8 +11,9 @@ namespace {
 constexpr WorkerState kStates[] = {WorkerState::Creating,  WorkerState::Connecting, WorkerState::Ready,
                                    WorkerState::Busy,      WorkerState::Draining,   WorkerState::Terminating,
                                    WorkerState::Terminated};
-constexpr WorkerEvent kEvents[] = {WorkerEvent::Appear, WorkerEvent::Open,  WorkerEvent::Occupy, WorkerEvent::Empty,
-                                   WorkerEvent::Drain,  WorkerEvent::Leave, WorkerEvent::Expire, WorkerEvent::Gone};
+constexpr WorkerEvent kEvents[] = {WorkerEvent::Appear, WorkerEvent::Open,   WorkerEvent::Occupy,
+                                   WorkerEvent::Empty,  WorkerEvent::Drain,  WorkerEvent::Undrain,
+                                   WorkerEvent::Leave,  WorkerEvent::Expire, WorkerEvent::Gone};
 
 using Table = std::map<std::pair<WorkerState, WorkerEvent>, WorkerState>;
 
@@ -30,6 +31,7 @@ const Table& allowed() {
       {{WorkerState::Busy, WorkerEvent::Empty}, WorkerState::Ready},
       {{WorkerState::Busy, WorkerEvent::Drain}, WorkerState::Draining},
       {{WorkerState::Busy, WorkerEvent::Leave}, WorkerState::Terminating},
+      {{WorkerState::Draining, WorkerEvent::Undrain}, WorkerState::Ready},
       {{WorkerState::Draining, WorkerEvent::Leave}, WorkerState::Terminating},
   };
   return table;

@@ -108,6 +108,64 @@ TEST_P(StoreSuite, FiltersByLabelsThatMustAllMatch) {
   EXPECT_THAT(listed({.labels = {{"x", "team"}}}), IsEmpty());
 }
 
+TEST_P(StoreSuite, FiltersByRulesAboutLabels) {
+  ASSERT_EQ(commit(labelled(a_job(1), "a", {{"team", "x"}, {"zone", "1"}})), absl::OkStatus());
+  ASSERT_EQ(commit(labelled(a_job(2), "a", {{"team", "y"}, {"zone", "2"}})), absl::OkStatus());
+  ASSERT_EQ(commit(labelled(a_job(3), "a", {{"zone", "1"}})), absl::OkStatus());
+  const auto by = [&](std::vector<core::LabelRule> rules) { return listed({.rules = std::move(rules)}); };
+  using Operator = core::LabelOperator;
+  EXPECT_THAT(by({{"team", Operator::In, {"x", "y"}}}), ElementsAre(2, 1));
+  EXPECT_THAT(by({{"team", Operator::In, {"x", "x"}}}), ElementsAre(1)) << "once, however often it is named";
+  EXPECT_THAT(by({{"team", Operator::NotIn, {"x"}}}), ElementsAre(3, 2)) << "also where there is no such label";
+  EXPECT_THAT(by({{"team", Operator::Exists, {}}}), ElementsAre(2, 1));
+  EXPECT_THAT(by({{"team", Operator::DoesNotExist, {}}}), ElementsAre(3));
+  EXPECT_THAT(by({{"zone", Operator::In, {"1"}}, {"team", Operator::NotIn, {"x"}}}), ElementsAre(3));
+  EXPECT_THAT(listed({.labels = {{"zone", "1"}}, .rules = {{"team", Operator::Exists, {}}}}), ElementsAre(1));
+  EXPECT_THAT(listed({.rules = {{"team", Operator::Exists, {}}}, .limit = 1}), ElementsAre(2))
+      << "a page is filled from what matches";
+}
+
+TEST_P(StoreSuite, FindsJobsByTheirExactName) {
+  ASSERT_EQ(commit(labelled(a_job(1), "build", {})), absl::OkStatus());
+  ASSERT_EQ(commit(labelled(a_job(2), "build-2", {})), absl::OkStatus());
+  ASSERT_EQ(commit(labelled(a_job(3), "build", {{"a", "b"}})), absl::OkStatus());
+  EXPECT_THAT(listed({.name = "build"}), ElementsAre(3, 1));
+  EXPECT_THAT(listed({.name = "build", .labels = {{"a", "b"}}}), ElementsAre(3));
+  EXPECT_THAT(listed({.name = "buil"}), IsEmpty());
+}
+
+TEST_P(StoreSuite, ListsTheOldestFirstPageByPage) {
+  ASSERT_EQ(commit(ten_jobs()), absl::OkStatus());
+  const std::vector<uint64_t> newest = listed({});
+  std::vector<uint64_t> oldest(newest.rbegin(), newest.rend());
+  EXPECT_EQ(listed({.oldest_first = true}), oldest);
+  JobQuery query{.oldest_first = true, .limit = 3};
+  std::vector<uint64_t> paged;
+  while (true) {
+    const JobPage page = reader().jobs(query).value();
+    for (const JobView& view : page.jobs) paged.push_back(number(view.head.id));
+    if (page.next == JobId{}) break;
+    query.before = page.next;
+  }
+  EXPECT_EQ(paged, oldest);
+}
+
+TEST_P(StoreSuite, FiltersByTheTimeOfSubmission) {
+  for (uint64_t n = 1; n <= 9; n += 2) {  // with gaps between the numbers
+    JobHead job = a_job(n);
+    job.created = WallTime{static_cast<int64_t>(n) * 1'000'000};
+    ASSERT_EQ(commit(entering(job)), absl::OkStatus());
+  }
+  const auto at = [](int64_t seconds) { return WallTime{seconds * 1'000'000}; };
+  EXPECT_THAT(listed({.since = at(5)}), ElementsAre(9, 7, 5));
+  EXPECT_THAT(listed({.since = at(6)}), ElementsAre(9, 7));
+  EXPECT_THAT(listed({.until = at(5)}), ElementsAre(3, 1));
+  EXPECT_THAT(listed({.since = at(2), .until = at(8)}), ElementsAre(7, 5, 3));
+  EXPECT_THAT(listed({.since = at(2), .until = at(8), .oldest_first = true}), ElementsAre(3, 5, 7));
+  EXPECT_THAT(listed({.since = at(10)}), IsEmpty());
+  EXPECT_THAT(listed({.until = at(1)}), IsEmpty());
+}
+
 TEST_P(StoreSuite, FiltersByTheWorkerOfTheNewestExecution) {
   for (uint64_t n = 1; n <= 4; ++n) ASSERT_EQ(commit(entering(a_job(n))), absl::OkStatus());
   const JobHead on_w1 = dispatched(a_job(1), "w1");

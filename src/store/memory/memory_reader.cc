@@ -1,5 +1,6 @@
 // The reading half of MemoryStore.
 #include <algorithm>
+#include <functional>
 
 #include "src/base/status.h"
 #include "src/store/job_facts.h"
@@ -16,16 +17,24 @@ JobView view_of(const MemoryTables& tables, const core::JobHead& job, WallTime e
   return view;
 }
 
-// Live and finished jobs merged, newest first.
-template <class Visit>
-void newest_first(const MemoryTables& tables, const Visit& visit) {
-  auto hot = tables.hot.rbegin();
-  auto done = tables.done.rbegin();
-  while (hot != tables.hot.rend() || done != tables.done.rend()) {
-    const bool take_hot = done == tables.done.rend() || (hot != tables.hot.rend() && hot->first > done->first);
+// Live and finished jobs merged, by number in the order of `comes_first`.
+template <class Hot, class Done, class Order, class Visit>
+void visit_merged(Hot hot, Hot hot_end, Done done, Done done_end, const Order& comes_first, const Visit& visit) {
+  while (hot != hot_end || done != done_end) {
+    const bool take_hot = done == done_end || (hot != hot_end && comes_first(hot->first, done->first));
     const bool go_on = take_hot ? visit(*hot->second, WallTime{}) : visit(*done->second.job, done->second.ended);
     if (!go_on) return;
     take_hot ? static_cast<void>(++hot) : static_cast<void>(++done);
+  }
+}
+
+template <class Visit>
+void by_number(const MemoryTables& tables, bool oldest_first, const Visit& visit) {
+  if (oldest_first) {
+    visit_merged(tables.hot.begin(), tables.hot.end(), tables.done.begin(), tables.done.end(), std::less(), visit);
+  } else {
+    visit_merged(tables.hot.rbegin(), tables.hot.rend(), tables.done.rbegin(), tables.done.rend(), std::greater(),
+                 visit);
   }
 }
 
@@ -46,10 +55,11 @@ absl::StatusOr<JobPage> MemoryStore::jobs(const JobQuery& query, const ReadLimit
   const std::lock_guard lock(mutex_);
   JobPage out;
   bool cancelled = false;
-  newest_first(tables_, [&](const core::JobHead& job, WallTime ended) {
+  by_number(tables_, query.oldest_first, [&](const core::JobHead& job, WallTime ended) {
     cancelled = limit.is_cancelled && limit.is_cancelled();
     if (cancelled || out.jobs.size() == query.limit) return false;
-    if (number(query.before) != 0 && job.id >= query.before) return true;
+    const bool seen = query.oldest_first ? job.id <= query.before : job.id >= query.before;
+    if (number(query.before) != 0 && seen) return true;
     const bool out_of_time = limit.is_out_of_time && limit.is_out_of_time();
     if (head_matches(query, job)) {
       JobView view = view_of(tables_, job, ended, false);

@@ -28,14 +28,16 @@ class Candidates {
  public:
   absl::Status prepare(Connection& db, const JobQuery& query) {
     query_ = &query;
-    if (!query.labels.empty()) {
-      return add(db, "SELECT job FROM job_label WHERE block = ?1 AND hash = ?2 AND job < ?3", Kind::Label);
+    label_hashes_ = hashes_of(query);
+    const std::string by_name =
+        "SELECT job FROM spec INDEXED BY spec_name WHERE (job >> 13) = ?1 AND job >= ?3 AND job < ?4 AND ";
+    if (!query.name.empty()) return add(db, cat(by_name, "name = ?2"), Kind::ExactName);
+    if (!label_hashes_.empty()) {
+      return add(db, "SELECT job FROM job_label WHERE block = ?1 AND hash = ?2 AND job >= ?3 AND job < ?4",
+                 Kind::Label);
     }
     if (!query.name_contains.empty()) {
-      return add(db,
-                 "SELECT job FROM spec INDEXED BY spec_name WHERE (job >> 13) = ?1 AND job < ?3 "
-                 "AND instr(CAST(name AS BLOB), ?2) > 0",
-                 Kind::Name);
+      return add(db, cat(by_name, "instr(CAST(name AS BLOB), ?2) > 0"), Kind::Name);
     }
     for (const bool finished : {false, true}) {
       const std::string states = state_list(query, finished);
@@ -46,31 +48,56 @@ class Candidates {
           add(db,
               cat("SELECT job FROM ", finished ? "job_done" : "job_hot", by_index ? index : "",
                   " WHERE job >= ?1 AND job < ?2 AND state IN (", states, ")", query.ns.empty() ? "" : " AND ns = ?3",
-                  query.worker.empty() ? "" : " AND last_worker = ?4", " ORDER BY job DESC LIMIT ?5"),
+                  query.worker.empty() ? "" : " AND last_worker = ?4", " ORDER BY job ",
+                  query.oldest_first ? "" : "DESC ", "LIMIT ?5"),
               Kind::Row));
     }
     return absl::OkStatus();
   }
 
-  // Of the numbers in [from, below), which are all of one block: by falling number. `wanted`: more are of no use,
-  // unless some turn out not to be meant.
+  // Of the numbers in [from, below), which are all of one block, in the order of the list. `wanted`: more are of no use
+  // where every row that is found is meant.
   absl::StatusOr<std::vector<JobId>> find(uint64_t from, uint64_t below, size_t wanted) {
+    if (!query_->rules.empty() || query_->since.is_set() || query_->until.is_set()) wanted = SIZE_MAX;
     std::vector<JobId> out;
     for (auto& [rows, kind] : statements_) {
-      const InUse use(rows);
-      bind(rows, kind, from, below, wanted);
-      while (true) {
-        ASSIGN_OR_RETURN(const bool found, rows.step());
-        if (!found) break;
-        out.push_back(JobId{static_cast<uint64_t>(rows.integer())});
+      if (kind != Kind::Label) {
+        bind(rows, kind, from, below, wanted);
+        RETURN_IF_ERROR(collect(rows, out));
+        continue;
+      }
+      for (const int64_t hash : label_hashes_) {
+        bind_block(rows, from, below, [&] { rows.integer(hash); });
+        RETURN_IF_ERROR(collect(rows, out));
       }
     }
-    std::ranges::sort(out, std::greater());
+    query_->oldest_first ? std::ranges::sort(out) : std::ranges::sort(out, std::greater());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }
 
  private:
-  enum class Kind : uint8_t { Label, Name, Row };
+  enum class Kind : uint8_t { Label, Name, ExactName, Row };
+
+  // Of the labels one of which every job that is meant has; empty: the query names none.
+  static std::vector<int64_t> hashes_of(const JobQuery& query) {
+    if (!query.labels.empty()) return {label_hash(query.labels.begin()->first, query.labels.begin()->second)};
+    std::vector<int64_t> out;
+    const auto rule =
+        std::ranges::find_if(query.rules, [](const core::LabelRule& r) { return r.op == core::LabelOperator::In; });
+    if (rule == query.rules.end()) return out;
+    for (const std::string& value : rule->values) out.push_back(label_hash(rule->key, value));
+    return out;
+  }
+
+  static absl::Status collect(Statement& rows, std::vector<JobId>& out) {
+    const InUse use(rows);
+    while (true) {
+      ASSIGN_OR_RETURN(const bool found, rows.step());
+      if (!found) return absl::OkStatus();
+      out.push_back(JobId{static_cast<uint64_t>(rows.integer())});
+    }
+  }
 
   absl::Status add(Connection& db, const std::string& sql, Kind kind) {
     ASSIGN_OR_RETURN(Statement rows, db.prepare(sql));
@@ -78,27 +105,29 @@ class Candidates {
     return absl::OkStatus();
   }
 
+  template <class Middle>
+  static void bind_block(Statement& rows, uint64_t from, uint64_t below, const Middle& middle) {
+    rows.integer(block_of(JobId{from}));
+    middle();
+    rows.integer(static_cast<int64_t>(from));
+    rows.integer(static_cast<int64_t>(below));
+  }
+
   void bind(Statement& rows, Kind kind, uint64_t from, uint64_t below, size_t wanted) const {
-    const auto last = static_cast<int64_t>(below);
     if (kind == Kind::Row) {
       rows.integer(static_cast<int64_t>(from));
-      rows.integer(last);
+      rows.integer(static_cast<int64_t>(below));
       query_->ns.empty() ? rows.null() : rows.text(query_->ns);
       query_->worker.empty() ? rows.null() : rows.text(query_->worker);
       rows.integer(static_cast<int64_t>(std::min<size_t>(wanted, INT64_MAX)));
       return;
     }
-    rows.integer(block_of(JobId{from}));
-    if (kind == Kind::Label) {
-      const auto& [name, value] = *query_->labels.begin();
-      rows.integer(label_hash(name, value));
-    } else {
-      rows.bytes(query_->name_contains);
-    }
-    rows.integer(last);
+    bind_block(rows, from, below,
+               [&] { kind == Kind::ExactName ? rows.text(query_->name) : rows.bytes(query_->name_contains); });
   }
 
   const JobQuery* query_ = nullptr;
+  std::vector<int64_t> label_hashes_;
   std::vector<std::pair<Statement, Kind>> statements_;
 };
 
@@ -114,6 +143,13 @@ class Lookup {
                                       " j CROSS JOIN spec s ON s.job = j.job WHERE j.job = ?1")));
     }
     return absl::OkStatus();
+  }
+
+  // When a job was submitted; not set: there is none of this number.
+  absl::StatusOr<WallTime> created(JobId job) {
+    JobView view;
+    ASSIGN_OR_RETURN(const bool found, find(job, JobQuery{}, view));
+    return found ? view.head.created : WallTime{};
   }
 
   // True and the job in `view` if the query means it.
@@ -164,6 +200,65 @@ absl::Status list_block(Connection& db, Candidates& candidates, Lookup& lookup, 
   return absl::OkStatus();
 }
 
+// The numbers that a list goes through.
+struct Numbers {
+  uint64_t from = 0;
+  uint64_t below = 0;
+};
+
+// The first of the numbers whose job was submitted at `time` or later. Numbers are given in the order of submission, so
+// the times grow with them. (A clock that was set back in between may hide what was submitted then.)
+absl::StatusOr<uint64_t> first_since(Connection& db, Lookup& lookup, WallTime time, Numbers numbers) {
+  ASSIGN_OR_RETURN(Statement next, db.prepare("SELECT min(job) FROM spec WHERE job >= ?1"));
+  while (numbers.from < numbers.below) {
+    const uint64_t middle = numbers.from + (numbers.below - numbers.from) / 2;
+    uint64_t there = numbers.below;
+    {
+      const InUse use(next);
+      next.integer(static_cast<int64_t>(middle));
+      ASSIGN_OR_RETURN(const bool found, next.step());
+      if (found) there = static_cast<uint64_t>(next.integer());
+    }
+    if (there < middle || there >= numbers.below) {  // nobody from the middle on
+      numbers.below = middle;
+      continue;
+    }
+    ASSIGN_OR_RETURN(const WallTime created, lookup.created(JobId{there}));
+    created < time ? numbers.from = there + 1 : numbers.below = middle;
+  }
+  return numbers.from;
+}
+
+absl::StatusOr<Numbers> numbers_of(Connection& db, Lookup& lookup, const JobQuery& query) {
+  ASSIGN_OR_RETURN(const int64_t oldest, db.ask_integer("SELECT min(job) FROM spec"));
+  ASSIGN_OR_RETURN(const int64_t newest, db.ask_integer("SELECT max(job) FROM spec"));
+  const Numbers all{static_cast<uint64_t>(oldest), static_cast<uint64_t>(newest) + 1};
+  Numbers out = all;
+  if (query.since.is_set()) {
+    ASSIGN_OR_RETURN(out.from, first_since(db, lookup, query.since, all));
+  }
+  if (query.until.is_set()) {
+    ASSIGN_OR_RETURN(out.below, first_since(db, lookup, query.until, all));
+  }
+  const uint64_t before = number(query.before);
+  if (before != 0 && query.oldest_first) out.from = std::max(out.from, before + 1);
+  if (before != 0 && !query.oldest_first) out.below = std::min(out.below, before);
+  return out;
+}
+
+// Takes the next block of numbers from those that are left.
+Numbers take_block(Numbers& left, bool oldest_first) {
+  Numbers block = left;
+  if (oldest_first) {
+    block.below = std::min(left.below, ((left.from >> kBlockBits) + 1) << kBlockBits);
+    left.from = block.below;
+  } else {
+    block.from = std::max(left.from, (left.below - 1) >> kBlockBits << kBlockBits);
+    left.below = block.from;
+  }
+  return block;
+}
+
 }  // namespace
 
 absl::StatusOr<JobPage> list_jobs(Connection& db, const JobQuery& query, const ReadLimit& limit) {
@@ -171,18 +266,13 @@ absl::StatusOr<JobPage> list_jobs(Connection& db, const JobQuery& query, const R
   Lookup lookup;
   RETURN_IF_ERROR(candidates.prepare(db, query));
   RETURN_IF_ERROR(lookup.prepare(db));
-  ASSIGN_OR_RETURN(const int64_t oldest, db.ask_integer("SELECT min(job) FROM spec"));
-  ASSIGN_OR_RETURN(const int64_t newest, db.ask_integer("SELECT max(job) FROM spec"));
-  uint64_t below = static_cast<uint64_t>(newest) + 1;
-  if (number(query.before) != 0) below = std::min(below, number(query.before));
-  const auto end = static_cast<uint64_t>(oldest);
+  ASSIGN_OR_RETURN(Numbers left, numbers_of(db, lookup, query));
   JobPage out;
-  while (out.jobs.size() < query.limit && below > end) {
-    const uint64_t from = (below - 1) >> kBlockBits << kBlockBits;
-    RETURN_IF_ERROR(list_block(db, candidates, lookup, query, from, below, out.jobs));
-    below = from;
-    if (below > end && limit.is_out_of_time && limit.is_out_of_time()) {
-      out.next = JobId{below};
+  while (out.jobs.size() < query.limit && left.from < left.below) {
+    const Numbers block = take_block(left, query.oldest_first);
+    RETURN_IF_ERROR(list_block(db, candidates, lookup, query, block.from, block.below, out.jobs));
+    if (left.from < left.below && limit.is_out_of_time && limit.is_out_of_time()) {
+      out.next = JobId{query.oldest_first ? left.from - 1 : left.below};
       break;
     }
   }

@@ -99,6 +99,7 @@ void Session::welcomed(const std::vector<ExecutionId>& unknown, Now now) {
   if (phase_ != Phase::Greeting) return;
   phase_ = Phase::Online;
   failures_ = 0;
+  leave_when_empty_ = false;  // a server that still wants it says so right after this
   if (said_stopping_) stop_noted_ = true;
   if (stopping_ && !said_stopping_) say_stopping();
   beat_at_ = now.mono + config_.heartbeat;
@@ -165,7 +166,7 @@ void Session::results_acked(const std::vector<ExecutionId>& executions) {
 }
 
 void Session::drain(bool stop) {
-  leave_when_empty_ = leave_when_empty_ || stop;
+  leave_when_empty_ = stop;
   leave_if_empty();
 }
 

@@ -227,6 +227,35 @@ TEST_F(SessionTest, DrainedItLeavesWhenNothingIsHeld) {
   EXPECT_TRUE(session.take_actions().empty());
 }
 
+TEST_F(SessionTest, UndrainedItStays) {
+  go_online();
+  run(kA);
+  session.drain(true);
+  session.drain(false);
+  session.exited(success(kA));
+  session.log_flushed(kA);
+  session.log_durable(kA);
+  session.results_acked({kA});
+  EXPECT_TRUE(take<Leave>().empty());
+}
+
+TEST_F(SessionTest, UndrainedWhileItWasAwayItStaysUnlessItIsToldAgain) {
+  go_online();
+  run(kA);
+  session.drain(true);
+  session.stream_closed(at(2s));
+  session.tick(at(60s));
+  session.stream_opened(at(60s));
+  session.welcomed({}, at(60s));
+  session.exited(success(kA));
+  session.log_flushed(kA);
+  session.log_durable(kA);
+  session.results_acked({kA});
+  EXPECT_TRUE(take<Leave>().empty());
+  session.drain(true);
+  EXPECT_EQ(take<Leave>().size(), 1u);
+}
+
 TEST_F(SessionTest, StoppedItSaysSoBeforeAnythingElseAndLeavesWhenTheServerKnows) {
   go_online();
   session.take_actions();

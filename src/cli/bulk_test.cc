@@ -1,0 +1,195 @@
+// Commands about many jobs: selections, bulk changes, files of jobs, waiting, dry runs.
+#include "src/cli/cli_fixture.h"
+
+namespace hodei::cli::bulk_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+v1::Job job(const std::string& id, v1::Job::State state, const std::string& name = "") {
+  v1::Job out;
+  out.set_short_id(id);
+  out.set_state(state);
+  out.set_name(name);
+  return out;
+}
+
+TEST_F(CliTest, JobListAsksForASelectorAndABoundInTime) {
+  EXPECT_EQ(run({"job", "list", "-l", "a=b,c!=d,e in (x,y)", "--since", "1h", "--until", "2023-11-14T22:00:00Z",
+                 "--sort", "created"}),
+            0)
+      << err_;
+  const v1::ListJobsRequest& request = server_.jobs.listed.at(0);
+  EXPECT_EQ(request.labels().at("a"), "b");
+  ASSERT_EQ(request.label_rules_size(), 2);
+  EXPECT_EQ(request.label_rules(0).operator_(), v1::LabelRule::NotIn);
+  EXPECT_THAT(request.label_rules(1).values(), ElementsAre("x", "y"));
+  EXPECT_EQ(request.since().seconds(), 1'700'000'000 - 3600);
+  EXPECT_EQ(request.until().seconds(), 1'699'999'200);
+  EXPECT_TRUE(request.oldest_first());
+  EXPECT_EQ(run({"job", "list", "-l", "a=="}), 0) << err_;
+  EXPECT_EQ(run({"job", "list", "-l", "e in (x"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--label: 'e in (x' is no label selector"));
+}
+
+TEST_F(CliTest, JobListSortsByWhatTheServerHasNoOrderFor) {
+  server_.jobs.jobs = {job("j3", v1::Job::Running, "b"), job("j2", v1::Job::Failed, "c"),
+                       job("j1", v1::Job::Pending, "a")};
+  EXPECT_EQ(run({"job", "list", "--sort", "name", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j1\nj3\nj2\n");
+  EXPECT_EQ(run({"job", "list", "--sort", "-name", "-o", "name", "--limit", "2"}), 0) << err_;
+  EXPECT_EQ(out_, "j2\nj3\n");
+  EXPECT_THAT(err_, HasSubstr("these are 2 of 3 jobs"));
+  EXPECT_EQ(run({"job", "list", "--sort", "nmae"}), 2);
+  EXPECT_THAT(err_, HasSubstr("did you mean 'name'?"));
+  EXPECT_EQ(run({"job", "list", "--no-headers"}), 0) << err_;
+  EXPECT_THAT(out_, testing::StartsWith("j3"));
+}
+
+TEST_F(CliTest, AJobIsFoundByItsNameOrByTheIdOfAnExecution) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running, "nightly")};
+  EXPECT_EQ(run({"job", "get", "nightly", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j2\n");
+  EXPECT_EQ(server_.jobs.listed.at(0).name(), "nightly");
+  EXPECT_EQ(run({"job", "get", "j2.1", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(server_.jobs.asked.back().job_id(), "j2");
+  EXPECT_EQ(run({"job", "get", "weekly"}), 1);
+  EXPECT_THAT(err_, HasSubstr("no job has the id or the name 'weekly'"));
+}
+
+TEST_F(CliTest, OfSeveralJobsWithOneNameTheNewestIsShownAndNoneIsChanged) {
+  server_.jobs.jobs = {job("j9", v1::Job::Running, "nightly"), job("j2", v1::Job::Failed, "nightly")};
+  EXPECT_EQ(run({"job", "explain", "nightly", "-o", "name"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("j9 is the newest of 2 jobs called nightly"));
+  EXPECT_EQ(run({"job", "cancel", "nightly"}), 1);
+  EXPECT_THAT(err_, HasSubstr("2 jobs are called nightly: j9 (Running"));
+  EXPECT_THAT(err_, HasSubstr("give the id of one"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+}
+
+TEST_F(CliTest, ANamespaceMeansThatNamespaceAlsoForOneJob) {
+  v1::Job here = job("j2", v1::Job::Running);
+  here.set_namespace_("team");
+  server_.jobs.jobs = {here};
+  EXPECT_EQ(run({"job", "get", "j2", "-n", "team"}), 0) << err_;
+  EXPECT_EQ(run({"job", "logs", "j2", "-n", "5"}), 1);
+  EXPECT_THAT(err_, HasSubstr("job j2 is in namespace team, not in 5"));
+  env_["HODEI_NAMESPACE"] = "other";
+  EXPECT_EQ(run({"job", "cancel", "j2"}), 1);
+  EXPECT_EQ(run({"job", "cancel", "j2", "-A"}), 0) << err_;
+}
+
+TEST_F(CliTest, JobsAreCancelledByLabelAfterAQuestion) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running), job("j1", v1::Job::Pending)};
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7"}), 1);
+  EXPECT_THAT(err_, HasSubstr("Cancel 2 jobs (j2, j1)? There is no terminal to ask on"));
+  EXPECT_THAT(err_, HasSubstr("--yes"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+  EXPECT_THAT(server_.jobs.listed.at(0).states(), ElementsAre(v1::Job::Pending, v1::Job::Scheduled, v1::Job::Running));
+
+  std::string question;
+  io_.ask = [&](std::string_view text) { return question = text, absl::StatusOr<std::string>("n"); };
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7"}), 1);
+  EXPECT_THAT(question, HasSubstr("Cancel 2 jobs (j2, j1)? [y/N]"));
+  EXPECT_THAT(err_, HasSubstr("nothing was changed"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+
+  io_.ask = [](std::string_view) { return absl::StatusOr<std::string>("y"); };
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j2\nj1\n");
+  EXPECT_THAT(err_, HasSubstr("2 jobs cancelled"));
+  EXPECT_EQ(server_.jobs.cancelled.size(), 2u);
+}
+
+TEST_F(CliTest, JobsAreRetriedByStateAndPrintTheirNewIds) {
+  server_.jobs.jobs = {job("j2", v1::Job::Failed), job("j1", v1::Job::Failed)};
+  EXPECT_EQ(run({"job", "retry", "--state", "Failed", "--yes"}), 0) << err_;
+  EXPECT_THAT(server_.jobs.retried, ElementsAre("j2", "j1"));
+  EXPECT_EQ(out_, "j20\nj10\n");
+  EXPECT_EQ(run({"job", "retry", "--state", "Running", "--yes"}), 2);
+  EXPECT_THAT(err_, HasSubstr("--state: Running: only a finished job is retried"));
+  EXPECT_EQ(run({"job", "retry"}), 2);
+  EXPECT_THAT(err_, HasSubstr("which jobs?"));
+  EXPECT_EQ(run({"job", "retry", "j1", "--state", "Failed"}), 2);
+  EXPECT_EQ(run({"job", "delete", "--state", "Failed", "-y"}), 0) << err_;
+  EXPECT_THAT(server_.jobs.deleted.at(0).job_ids(), ElementsAre("j2", "j1"));
+}
+
+TEST_F(CliTest, SeveralCancelledJobsAreOneListOfData) {
+  EXPECT_EQ(run({"job", "cancel", "j1", "j2", "-o", "json"}), 0) << err_;
+  EXPECT_EQ(out_[0], '[');
+  EXPECT_THAT(out_, HasSubstr("\"short_id\": \"j2\""));
+  EXPECT_EQ(run({"job", "cancel", "j1", "-o", "json"}), 0) << err_;
+  EXPECT_EQ(out_[0], '{');
+}
+
+TEST_F(CliTest, AFileOfJobsIsQueuedAsOneBatch) {
+  const std::string file = temp_file(
+      "jobs.jsonl", "{\"command\": {\"shell\": {\"cmd\": \"a\"}}}\n{\"command\": {\"shell\": {\"cmd\": \"b\"}}}\n");
+  EXPECT_EQ(run({"job", "submit", "--file", file, "--label", "batch=7", "-n", "team"}), 0) << err_;
+  EXPECT_EQ(out_, "j1\nj2\n");
+  const v1::QueueJobBatchRequest& batch = server_.jobs.batches.at(0);
+  EXPECT_EQ(batch.namespace_(), "team");
+  ASSERT_EQ(batch.specs_size(), 2);
+  EXPECT_EQ(batch.specs(1).command().shell().cmd(), "b");
+  EXPECT_EQ(batch.specs(1).labels().at("batch"), "7");
+  EXPECT_NE(batch.specs(0).idempotency_key(), batch.specs(1).idempotency_key());
+  EXPECT_EQ(run({"run", "--file", file}), 2);
+  EXPECT_THAT(err_, HasSubstr("holds 2 jobs, and this command takes one; queue them with `hodei job submit"));
+}
+
+TEST_F(CliTest, JobsFromTemplatesInAFileAreQueuedOneByOne) {
+  stdin_ = "template: greet\nparameters: {who: a}\n---\ntemplate: greet\nparameters: {who: b}\n";
+  EXPECT_EQ(run({"job", "submit", "--file", "-", "-o", "json"}), 0) << err_;
+  ASSERT_EQ(server_.jobs.queued.size(), 2u);
+  EXPECT_EQ(server_.jobs.queued[1].parameters().at("who"), "b");
+}
+
+TEST_F(CliTest, AFileThatFailsHalfWaySaysWhatWasQueued) {
+  stdin_ = "template: a\n---\ntemplate: b\n";
+  server_.jobs.queue_errors = {grpc::Status::OK, {grpc::NOT_FOUND, "there is no template 'b'"}};
+  EXPECT_EQ(run({"job", "submit", "--file", "-"}), 1);
+  EXPECT_THAT(err_, HasSubstr("job 2 of the file: there is no template 'b'"));
+  EXPECT_THAT(err_, HasSubstr("1 of 2 jobs were queued before this one"));
+}
+
+TEST_F(CliTest, ADryRunQueuesNothingAndShowsTheDecision) {
+  server_.scheduler.decision.set_placed(true);
+  server_.scheduler.decision.set_worker_id("w1");
+  server_.scheduler.decision.set_considered(2);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run", "--dry-run", "--cpu", "500m", "--", "true"},
+        std::vector<std::string>{"job", "submit", "--dry-run", "--cpu", "500m", "--", "true"}}) {
+    EXPECT_EQ(run(command), 0) << err_;
+    EXPECT_THAT(out_, HasSubstr("The job would be placed on worker w1: the best of 2 workers."));
+  }
+  EXPECT_TRUE(server_.scheduler.previewed.at(0).dry_run());
+  EXPECT_EQ(server_.scheduler.previewed.at(0).spec().resources().cpu_cores(), 0.5);
+  EXPECT_THAT(server_.jobs.queued, IsEmpty());
+  server_.scheduler.decision.set_placed(false);
+  server_.scheduler.decision.set_waiting_for("no worker has provider docker");
+  EXPECT_EQ(run({"job", "submit", "--dry-run", "--", "true"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("The job would wait: no worker has provider docker."));
+}
+
+TEST_F(CliTest, WaitEndsWithTheJobsAndTellsHow) {
+  server_.jobs.jobs = {job("j1", v1::Job::Running), job("j1", v1::Job::Succeeded)};
+  EXPECT_EQ(run({"job", "wait", "j1"}), 0) << err_;
+  EXPECT_THAT(out_, HasSubstr("j1  Succeeded"));
+  v1::Job failed = job_in(v1::Job::Failed, 7);
+  server_.jobs.jobs = {failed};
+  EXPECT_EQ(run({"job", "wait", "j1"}), 1);
+  EXPECT_EQ(run({"job", "wait", "j1", "--exit-code"}), 7);
+  EXPECT_EQ(run({"job", "wait"}), 2);
+}
+
+TEST_F(CliTest, WaitGivesUpWhenItsTimeIsOver) {
+  server_.jobs.jobs = {job("j1", v1::Job::Running)};
+  EXPECT_EQ(run({"job", "wait", "j1", "--timeout", "0"}), 124);
+  EXPECT_THAT(err_, HasSubstr("job j1 has not ended within 0"));
+}
+
+}  // namespace
+}  // namespace hodei::cli::bulk_test

@@ -1,0 +1,95 @@
+#include "src/cli/job_lookup.h"
+
+#include "src/base/ids.h"
+#include "src/base/printable.h"
+#include "src/base/status.h"
+#include "src/cli/job_view.h"
+#include "src/cli/session.h"
+
+namespace hodei::cli {
+namespace {
+
+constexpr int kShownCandidates = 5;
+
+bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
+
+std::string candidates(const std::vector<v1::Job>& jobs, WallTime now) {
+  std::string out;
+  for (const v1::Job& job : jobs) {
+    out += cat(out.empty() ? "" : ", ", job.short_id(), " (", v1::Job::State_Name(job.state()), ", ",
+               age(job.created_at(), now), " old)");
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> find_by_name(Session& session, const std::string& name, SameName same_name) {
+  v1::ListJobsRequest request;
+  request.set_namespace_(session.name_space());
+  request.set_name(name);
+  request.set_page_size(kShownCandidates + 1);
+  std::vector<v1::Job> found;
+  do {
+    ASSIGN_OR_RETURN(v1::ListJobsResponse page, session.client().list_jobs(request));
+    for (v1::Job& job : *page.mutable_jobs()) {
+      if (job.name() == name) found.push_back(std::move(job));
+    }
+    request.set_page_token(page.next_page_token());
+  } while (found.size() <= kShownCandidates && !request.page_token().empty());
+  if (found.empty()) {
+    return absl::NotFoundError(cat("no job has the id or the name '", printable(name.substr(0, 60)),
+                                   "'\n`hodei job list` shows ids (j1f3k) and names"));
+  }
+  if (found.size() == 1) return found[0].short_id();
+  const bool more = found.size() > kShownCandidates;
+  const std::string count = more ? cat("more than ", kShownCandidates) : cat(found.size());
+  if (same_name == SameName::TakesNewest) {
+    session.note(cat(found[0].short_id(), " is the newest of ", count, " jobs called ", printable(name)));
+    return found[0].short_id();
+  }
+  if (more) found.resize(kShownCandidates);
+  return absl::InvalidArgumentError(cat(count, " jobs are called ", printable(name), ": ",
+                                        candidates(found, session.io.clock->now().wall), more ? ", …" : "",
+                                        "\ngive the id of one"));
+}
+
+absl::Status check_namespace(Session& session, const std::string& id) {
+  const std::string wanted = session.name_space();
+  if (wanted.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const v1::Job job, session.client().get_job(id));
+  if (job.namespace_() == wanted || job.namespace_().empty()) return absl::OkStatus();
+  return absl::NotFoundError(cat("job ", id, " is in namespace ", job.namespace_(), ", not in ", wanted,
+                                 "\n-n and --namespace choose the namespace"));
+}
+
+// A word without digits (`jack`) has the form of an id and is far more often a name.
+absl::StatusOr<bool> is_id(Session& session, const std::string& typed) {
+  if (!parse_job_id(typed).ok()) return false;
+  if (has_digit(typed)) return true;
+  const absl::Status known = session.client().get_job(typed).status();
+  if (known.ok() || absl::IsNotFound(known)) return known.ok();
+  return known;
+}
+
+}  // namespace
+
+absl::StatusOr<FoundJob> find_job(Session& session, const std::string& typed, SameName same_name) {
+  FoundJob out{typed, 0};
+  if (const absl::StatusOr<ExecutionId> execution = parse_execution_id(typed); execution.ok()) {
+    out = {short_id(execution->job), static_cast<int32_t>(execution->number)};
+  } else {
+    ASSIGN_OR_RETURN(const bool by_id, is_id(session, typed));
+    if (!by_id) {
+      ASSIGN_OR_RETURN(out.id, find_by_name(session, typed, same_name));
+      return out;  // looked for in the namespace
+    }
+  }
+  RETURN_IF_ERROR(check_namespace(session, out.id));
+  return out;
+}
+
+absl::StatusOr<std::string> find_job_id(Session& session, const std::string& typed, SameName same_name) {
+  ASSIGN_OR_RETURN(FoundJob job, find_job(session, typed, same_name));
+  return std::move(job.id);
+}
+
+}  // namespace hodei::cli

@@ -1,0 +1,146 @@
+// `hodei job submit`: one job, or all jobs of a file; and what a submission would do.
+#include <CLI/CLI.hpp>
+
+#include "src/base/status.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/job_commands.h"
+#include "src/cli/job_flags.h"
+#include "src/cli/job_view.h"
+#include "src/cli/session.h"
+#include "src/cli/submit.h"
+
+namespace hodei::cli {
+namespace {
+
+// Of one call, below what a server takes in one message; a batch is stored as a whole or not at all.
+constexpr size_t kLargestBatch = 3 << 20;
+
+void complete(const Session& session, v1::QueueJobRequest& request) {
+  if (!session.name_space().empty()) request.set_namespace_(session.name_space());
+  if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
+}
+
+void tell(const Session& session, const v1::QueueJobResponse& queued) {
+  if (!queued.note().empty()) session.note(cat("note: ", queued.note()));
+  if (queued.existing())
+    session.note(cat("this idempotency key is known: job ", queued.short_id(), " was made before"));
+}
+
+bool fit_one_batch(const std::vector<v1::QueueJobRequest>& requests) {
+  return std::all_of(requests.begin(), requests.end(), [&](const v1::QueueJobRequest& request) {
+    return request.template_().empty() && request.namespace_() == requests[0].namespace_();
+  });
+}
+
+using Queued = std::vector<v1::QueueJobResponse>;
+
+// What went before stays, and whoever asked must hear of it.
+absl::Status after_some(const absl::Status& why, const Queued& queued, size_t all) {
+  if (queued.empty()) return why;
+  std::string ids;
+  for (const v1::QueueJobResponse& one : queued) ids += cat(ids.empty() ? "" : " ", one.short_id());
+  return absl::Status(why.code(), cat(std::string(why.message()), "\n", queued.size(), " of ", all,
+                                      " jobs were queued before this one: ", ids));
+}
+
+absl::Status queue_in_batches(Session& session, const std::vector<v1::QueueJobRequest>& requests, Queued& queued) {
+  for (size_t at = 0; at < requests.size();) {
+    v1::QueueJobBatchRequest batch;
+    batch.set_namespace_(requests[0].namespace_());
+    batch.set_correlation_id(requests[0].correlation_id());
+    for (size_t bytes = 0; at < requests.size(); ++at) {
+      bytes += requests[at].spec().ByteSizeLong();
+      if (bytes > kLargestBatch && batch.specs_size() > 0) break;
+      *batch.add_specs() = requests[at].spec();
+    }
+    ASSIGN_OR_RETURN(const v1::QueueJobBatchResponse answer, session.client().queue_batch(batch));
+    queued.insert(queued.end(), answer.jobs().begin(), answer.jobs().end());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status queue_one_by_one(Session& session, const std::vector<v1::QueueJobRequest>& requests, Queued& queued) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const absl::StatusOr<v1::QueueJobResponse> one = session.client().queue_job(requests[i]);
+    if (!one.ok()) {
+      const std::string which = requests.size() > 1 ? cat("job ", i + 1, " of the file: ") : std::string();
+      return absl::Status(one.status().code(), which + std::string(one.status().message()));
+    }
+    queued.push_back(*one);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> submit_text(Session& session, const JobFlags& flags) {
+  ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> requests, make_requests(flags, session.program, session.io));
+  for (v1::QueueJobRequest& request : requests) complete(session, request);
+  Queued queued;
+  const absl::Status status = requests.size() > 1 && fit_one_batch(requests)
+                                  ? queue_in_batches(session, requests, queued)
+                                  : queue_one_by_one(session, requests, queued);
+  if (!status.ok()) return after_some(status, queued, requests.size());
+  std::vector<const google::protobuf::Message*> messages;
+  std::string ids;
+  for (const v1::QueueJobResponse& one : queued) {
+    tell(session, one);
+    messages.push_back(&one);
+    ids += one.short_id() + "\n";
+  }
+  if (queued.size() == 1) return session.data_text(queued[0]).value_or(ids);
+  return session.data_text(messages).value_or(ids);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::QueueJobResponse> submit(Session& session, const JobFlags& flags, SendsStdin sends_stdin) {
+  ASSIGN_OR_RETURN(v1::QueueJobRequest request, make_request(flags, session.program, session.io));
+  complete(session, request);
+  request.mutable_spec()->set_takes_stdin(sends_stdin == SendsStdin::Yes);
+  absl::StatusOr<v1::QueueJobResponse> queued = session.client().queue_job(request);
+  if (queued.ok() && !queued->note().empty()) session.note(cat("note: ", queued->note()));
+  return queued;
+}
+
+absl::StatusOr<std::string> dry_run_text(Session& session, const JobFlags& flags) {
+  ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> requests, make_requests(flags, session.program, session.io));
+  std::vector<v1::ScheduleJobResponse> answers;
+  for (v1::QueueJobRequest& request : requests) {
+    complete(session, request);
+    v1::ScheduleJobRequest preview;
+    *preview.mutable_spec() = request.spec();
+    preview.set_namespace_(request.namespace_());
+    preview.set_template_(request.template_());
+    *preview.mutable_parameters() = request.parameters();
+    preview.set_dry_run(true);
+    ASSIGN_OR_RETURN(v1::ScheduleJobResponse answer, session.client().schedule_job(preview));
+    if (!answer.note().empty()) session.note(cat("note: ", answer.note()));
+    answers.push_back(std::move(answer));
+  }
+  std::vector<const google::protobuf::Message*> messages;
+  std::string text;
+  for (const v1::ScheduleJobResponse& answer : answers) {
+    messages.push_back(&answer);
+    text += session.form() == OutputForm::Name ? answer.decision().worker_id() + "\n"
+                                               : preview_text(answer.decision(), view_options(session));
+  }
+  if (answers.size() == 1) return session.data_text(answers[0]).value_or(text);
+  return session.data_text(messages).value_or(text);
+}
+
+void add_job_submit(CLI::App& group, Session& session) {
+  CLI::App* command = group.add_subcommand("submit", "queue a job, or the jobs of a file, and print their ids");
+  auto flags = std::make_shared<JobFlags>();
+  add_job_flags(*command, *flags);
+  command->add_flag("--detach", flags->detach, "what submit always does; accepted for symmetry with run");
+  command->footer(
+      "A command stands behind `--`:  hodei job submit --attempts 3 -- make test\n"
+      "A file may hold several jobs: YAML documents with `---` between them, a list, or one JSON object per line.");
+  command->callback([&session, flags] {
+    session.takes_program = true;
+    session.action = [&session, flags] {
+      return session.show(flags->dry_run ? dry_run_text(session, *flags) : submit_text(session, *flags));
+    };
+  });
+}
+
+}  // namespace hodei::cli
