@@ -18,6 +18,9 @@ constexpr size_t kLargestBatch = 3 << 20;
 void complete(const Session& session, v1::QueueJobRequest& request) {
   if (!session.name_space().empty()) request.set_namespace_(session.name_space());
   if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
+  if (!request.spec().takes_stdin()) return;
+  session.note("note: takes_stdin is left out: nobody sends the job a standard input");
+  request.mutable_spec()->clear_takes_stdin();
 }
 
 void tell(const Session& session, const v1::QueueJobResponse& queued) {
@@ -48,6 +51,7 @@ absl::Status queue_in_batches(Session& session, const std::vector<v1::QueueJobRe
     v1::QueueJobBatchRequest batch;
     batch.set_namespace_(requests[0].namespace_());
     batch.set_correlation_id(requests[0].correlation_id());
+    batch.set_allow_other_spec(requests[0].allow_other_spec());
     for (size_t bytes = 0; at < requests.size(); ++at) {
       bytes += requests[at].spec().ByteSizeLong();
       if (bytes > kLargestBatch && batch.specs_size() > 0) break;
