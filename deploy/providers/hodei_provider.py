@@ -39,7 +39,7 @@ class Request:
     def config(self, name, default=None):
         value = self.words.get("config", {}).get(name, default)
         if value is None:
-            raise Refusal("failed_precondition", f"option config.{name} of provider {self.provider} is missing")
+            raise Refusal("failed_precondition", f"option config.{name} of provider {self.provider} is required")
         return value
 
     def has(self, name):
@@ -71,7 +71,7 @@ class Request:
             done = subprocess.run(command, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
                                   capture_output=True, text=True, errors="replace", check=False)
         except FileNotFoundError:
-            raise Refusal("failed_precondition", f"there is no {command[0]} in PATH; install it on the server") from None
+            raise Refusal("failed_precondition", f"{command[0]} is not in PATH; install it on the server") from None
         if done.returncode != 0:
             if any(word in done.stderr for word in missing):
                 return None
@@ -81,7 +81,7 @@ class Request:
         try:
             return json.loads(done.stdout) if done.stdout.strip() else {}
         except ValueError:
-            raise Refusal("unavailable", f"{shlex.join(command[:3])} printed no JSON: {done.stdout[:200]}") from None
+            raise Refusal("unavailable", f"{shlex.join(command[:3])} did not print JSON: {done.stdout[:200]}") from None
 
 
 # What vendors say, and what it means here.

@@ -26,7 +26,7 @@ bool on_its_way(const LiveWorker& worker) {
 
 Engine::Answer Engine::on(const WorkerMade& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->record->info.made->handle == c.handle) return Done{};
   auto record = std::make_shared<WorkerRecord>(*worker->record);
   record->info.made->handle = c.handle;
@@ -36,7 +36,7 @@ Engine::Answer Engine::on(const WorkerMade& c, Now, Turn& turn) {
 
 Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->state != WorkerState::Creating) return Done{};
   set_worker_state(*worker, WorkerEvent::Appear, turn);
   making_.attempts[c.worker].deadline = now.mono + config_.registration_limit;
@@ -45,7 +45,7 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->state == WorkerState::Terminating || worker->state == WorkerState::Terminated) return Done{};
   give_up(*worker, c.kind, c.reason, now, turn);
   return Done{};
@@ -55,7 +55,7 @@ Engine::Answer Engine::on(const WorkerDestroyed& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker)) return Done{};
   if (worker->connected) {
-    turn.effects.push_back(DropStream{worker->id(), worker->stream, "its provider has destroyed it"});
+    turn.effects.push_back(DropStream{worker->id(), worker->stream, "destroyed by its provider"});
     worker->connected = false;
     state_.roster().refresh(worker);
   }

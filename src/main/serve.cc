@@ -9,6 +9,7 @@
 #include "src/api/http/http_host.h"
 #include "src/api/http/observability.h"
 #include "src/base/core_dumps.h"
+#include "src/base/counted.h"
 #include "src/base/journal.h"
 #include "src/base/printable.h"
 #include "src/base/random.h"
@@ -88,7 +89,7 @@ absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOption
   if (host.ok())
     say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
   if (host.ok() || options.http_was_chosen) return host;
-  say(cat("warning: ", std::string(host.status().message()), "; going on without HTTP"));
+  say(cat("warning: ", std::string(host.status().message()), "; continuing without HTTP"));
   return nullptr;
 }
 
@@ -115,8 +116,8 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
   if (!cli::is_loopback(options.listen)) {
     say(cat(
         "warning: listening on ", to_string(options.listen),
-        ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
-        "are not part of this version"));
+        ", which is not a loopback address: anyone who can reach it can run commands here; this version has no client "
+        "authentication or TLS"));
   }
   return out;
 }
@@ -154,8 +155,6 @@ int64_t executions_of(server::Server& server, const std::string& worker) {
   return count.get_future().get();
 }
 
-std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job" : " jobs"); }
-
 // The worker drains while the server still stands beside it: what never started waits for the next start, what runs may
 // end within the grace time and is put back into the queue when it does not.
 void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
@@ -164,15 +163,15 @@ void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignal
   const int64_t count = executions_of(*running.server, kDevWorkerId);
   if (count == 0) say("stopping");
   if (count > 0) {
-    say(cat("stopping: ", jobs_in_words(count), " may end within ", grace.count() / 1'000'000,
-            " s; what does not will run again at the next start (Ctrl-C again: do not wait)"));
+    say(cat("stopping: ", counted(count, "job"), " may finish within ", grace.count() / 1'000'000,
+            " s; unfinished jobs run again at the next start (Ctrl-C again to stop now)"));
   }
   worker.tell_to_stop();
   MonoTime next_tick = clock.now().mono + 1s;
   while (!worker.is_gone() && clock.now().mono < limit) {
     if (signals.wait(20ms)) {
       if (const int64_t left = executions_of(*running.server, kDevWorkerId); left > 0)
-        say(cat("ending ", jobs_in_words(left), " now"));
+        say(cat("stopping ", counted(left, "job"), " now"));
       worker.tell_to_stop();
     }
     if (clock.now().mono < next_tick) continue;
@@ -189,7 +188,7 @@ int run_server(const cli::ServerOptions& options) {
   StopSignals signals;
   absl::StatusOr<Running> running = open(options, false, [] { return api::LocalWorker{}; });
   if (!running.ok()) return refuse(running.status());
-  say(cat("server ", kVersion, " listens on ", to_string(options.listen), ", data in ", options.data_dir));
+  say(cat("server ", kVersion, " listening on ", to_string(options.listen), ", data in ", options.data_dir));
   run_until_stopped(*running, signals, [] {});
   say("shutting down");
   close(*running);
@@ -212,10 +211,11 @@ int run_dev(const cli::DevOptions& options) {
   };
   keep_worker();
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
-  say("try in another terminal: hodei run -- echo hello        (Ctrl-C here ends everything)");
+  say("try this in another terminal: hodei run -- echo hello        (Ctrl-C here stops everything)");
   run_until_stopped(*running, signals, keep_worker);
   // First: nobody is to make workers for what the one that stops gives back.
-  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
+  if (!server.provisioner().end_all(kEndWorkers))
+    say("warning: some workers created by providers could not be stopped in time");
   stop_worker(*running, *worker, options.agent.stop_grace, signals);
   say("shutting down");
   close(*running);

@@ -28,7 +28,7 @@ absl::Status ReadPool::post(std::function<void()> work) {
     if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
     if (waiting_.size() >= limits_.waiting) {
       return absl::ResourceExhaustedError(
-          cat(limits_.waiting, " ", what_, " already wait; ask again in a moment, for fewer things at once"));
+          cat(limits_.waiting, " ", what_, " are already waiting; try again in a moment, and request less at a time"));
     }
     waiting_.push_back(std::move(work));
   }

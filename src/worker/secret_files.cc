@@ -47,8 +47,8 @@ absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
   const int why = errno;
   unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR);
   return absl::PermissionDeniedError(
-      cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
-          "), and secrets are never written to a disk; run the worker as root, or let the job "
+      cat("secret_files: this worker is not allowed to mount a tmpfs (", strerror(why),
+          "), and secrets are never written to disk; run the worker as root, or let the job "
           "read its secrets from standard input"));
 }
 

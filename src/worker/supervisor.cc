@@ -12,6 +12,7 @@
 
 #include <cerrno>
 
+#include "src/base/counted.h"
 #include "src/base/folder_tree.h"
 #include "src/base/pause.h"
 #include "src/base/random.h"
@@ -71,17 +72,17 @@ absl::Status Supervisor::start() {
   enclosures_ = choose_enclosures(how);
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   killed += kill_marked(state_.mark());
-  if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  if (killed > 0) say("killed ", hodei::counted(killed, "process"), " left by an earlier supervisor");
   groups_ = choose_resource_groups(how, *enclosures_);
   ASSIGN_OR_RETURN(WorkFolders folders, WorkFolders::make(state_.work()));
   folders_.emplace(std::move(folders));
   drop_all_secret_files(stage_folder(options_.state_dir));
   if (absl::Status removed = remove_tree(stage_folder(options_.state_dir)); !removed.ok()) {
-    say("not all artifacts of earlier jobs could be removed: ", std::string(removed.message()));
+    say("some artifacts of earlier jobs could not be removed: ", std::string(removed.message()));
   }
 
   socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
-  if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");
+  if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress or outputs");
   socket_secret_ = cat(random_uuid(), random_uuid());
 
   raise_descriptor_limit();
@@ -116,11 +117,12 @@ absl::Status Supervisor::start() {
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
   listen(watch_.ready_fd(), kWatch);
-  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe(), ", ",
+  say("supervisor of ", options_.worker_id, " started; jobs are contained by ", enclosures_->describe(), ", ",
       enclosures_->limits_processes() && options_.job_processes > 0
           ? cat("each with at most ", options_.job_processes, " processes")
-          : std::string("and their processes are not limited"),
-      "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
+          : std::string("with no limit on their processes"),
+      "; ",
+      groups_ ? cat("limits are enforced by ", groups_->describe()) : std::string("no cgroup enforces other limits"));
   if (const std::string missing = not_enforced(kEveryLimit, *enclosures_, groups_.get()); !missing.empty())
     say(missing);
   server_heard_ = clock_.now().mono;
@@ -226,7 +228,7 @@ void Supervisor::reap(Now now) {
     // The system call itself: the C library's waitid() has no rusage.
     if (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0 || info.si_pid == 0) return;
     if (info.si_pid == agent_pid_) {
-      say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was ended by signal ",
+      say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was killed by signal ",
           info.si_status);
       orphans_->dismiss(agent_pid_);
       agent_pid_ = 0;
@@ -282,18 +284,18 @@ void Supervisor::set_timer() {
 // The first lets what runs end within the grace time, the second ends it in good order, the third kills it.
 void Supervisor::on_stop_signal(Now now) {
   const size_t running = keeper_.alive_count();
-  const std::string what = cat(running, running == 1 ? " execution" : " executions");
+  const std::string what = hodei::counted(running, "execution");
   switch (++stop_signals_) {
     case 1:
       if (running == 0) {
-        say("stopping; nothing runs");
+        say("stopping; nothing is running");
       } else {
-        say("stopping: ", what, " may end within ", options_.stop_grace.count() / 1'000'000,
-            " s, then they are ended and will run again; a second signal ends them now");
+        say("stopping: ", what, " may finish within ", options_.stop_grace.count() / 1'000'000,
+            " s; whatever is unfinished then is stopped and runs again; a second signal stops it now");
       }
       return begin_stop(0, options_.stop_grace, now);
     case 2:
-      if (running > 0) say("stopping now: ending ", what, "; they will run again; a third signal kills them");
+      if (running > 0) say("stopping ", what, " now, to run again later; a third signal kills");
       return begin_stop(0, Duration(0), now);
     default:
       if (running > 0) say("killing ", what);
@@ -319,11 +321,11 @@ void Supervisor::leave_if_alone(Now now) {
   if (options_.leave_after <= Duration::zero() || stopping_ || now.mono < look_around_at_) return;
   look_around_at_ = now.mono + std::min(kLookAround, options_.leave_after);
   if (!state_.is_there()) {
-    say("the state folder ", options_.state_dir, " is gone: leaving");
+    say("the state folder ", options_.state_dir, " is gone: exiting");
     return begin_stop(0, Duration(0), now);
   }
   if (!host_->empty() || now.mono - server_heard_ < options_.leave_after) return;
-  say("no server has answered for ", options_.leave_after / 1s, " s and nothing runs: leaving");
+  say("no server has answered for ", options_.leave_after / 1s, " s and nothing is running: exiting");
   begin_stop(0, Duration(0), now);
 }
 

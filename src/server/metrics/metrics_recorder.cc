@@ -1,5 +1,6 @@
 #include "src/server/metrics/metrics_recorder.h"
 
+#include "src/base/counted.h"
 #include "src/base/journal.h"
 
 namespace hodei::server {
@@ -92,7 +93,7 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   if (disk_low_) dropped_ += samples.size();
   if (!written.ok()) {
     dropped_ += samples.size();
-    journal(Level::Warn, "server", samples.size(), " samples of metrics are lost: ", std::string(written.message()));
+    journal(Level::Warn, "server", counted(samples.size(), "metric sample"), " lost: ", std::string(written.message()));
   }
   samples.clear();
   if (now.mono < forget_at_) return;
@@ -100,7 +101,7 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   maker_.forget_silent(now.mono);
   const absl::Status forgotten = store_.forget_before(now.wall - keep_);
   if (!forgotten.ok())
-    journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
+    journal(Level::Warn, "server", "cannot remove old metric samples: ", std::string(forgotten.message()));
 }
 
 }  // namespace hodei::server

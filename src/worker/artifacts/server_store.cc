@@ -74,7 +74,7 @@ class StoreDownload {
       }
       if (other) {
         received_ = 0;
-        return absl::UnavailableError("it was replaced meanwhile");
+        return absl::UnavailableError("it was replaced during the transfer");
       }
     }
     const ssize_t wrote = pwrite(file_, part.chunk().data(), part.chunk().size(), received_);
@@ -132,7 +132,7 @@ absl::Status ServerStore::fetch(const std::string& name, ExecutionId execution, 
   if (ftruncate(file, download.received()) != 0) return absl::ErrnoToStatus(errno, "truncating");
   ASSIGN_OR_RETURN(const std::string found, sha256_of(file));
   if (found == download.sha256()) return absl::OkStatus();
-  return absl::DataLossError("it was damaged on its way: its sha256 is not what the server says");
+  return absl::DataLossError("it was damaged in transit: its sha256 does not match the server's");
 }
 
 absl::Status ServerStore::send(int file, const std::string& name, ExecutionId execution,
