@@ -2,6 +2,7 @@
 // hands.
 #pragma once
 
+#include <atomic>
 #include <fstream>
 
 #include "gmock/gmock.h"

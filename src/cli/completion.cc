@@ -1,5 +1,7 @@
 #include "src/cli/completion.h"
 
+#include <set>
+
 #include <CLI/CLI.hpp>
 
 #include "src/base/text.h"

@@ -1,4 +1,6 @@
 // `hodei job explain`: a placement decision in words.
+#include <map>
+
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_view.h"

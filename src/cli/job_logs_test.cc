@@ -1,4 +1,6 @@
 // `hodei job logs` against a server that sends what the test says.
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "src/cli/cli_fixture.h"

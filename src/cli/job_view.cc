@@ -1,5 +1,7 @@
 #include "src/cli/job_view.h"
 
+#include <map>
+
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/phases.h"

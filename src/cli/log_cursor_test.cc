@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "src/cli/log_cursor.h"
 
 #include "gtest/gtest.h"

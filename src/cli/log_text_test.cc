@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "src/cli/log_text.h"
 
 #include "gtest/gtest.h"

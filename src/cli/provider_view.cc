@@ -1,5 +1,7 @@
 #include "src/cli/provider_view.h"
 
+#include <map>
+
 #include "src/base/text.h"
 #include "src/cli/quantities.h"
 #include "src/cli/table.h"

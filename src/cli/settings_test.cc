@@ -1,3 +1,5 @@
+#include <set>
+
 #include "src/cli/settings.h"
 
 #include "gmock/gmock.h"

@@ -1,5 +1,7 @@
 #include "src/cli/worker_view.h"
 
+#include <map>
+
 #include "src/base/text.h"
 #include "src/cli/quantities.h"
 #include "src/cli/table.h"

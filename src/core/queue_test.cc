@@ -1,4 +1,6 @@
 // The order of the queue: strict between classes, fair between tenants, by age inside a tenant; and who gets a job.
+#include <limits>
+
 #include "src/core/engine_harness.h"
 
 namespace hodei::core::queue_test {

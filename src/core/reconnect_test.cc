@@ -1,5 +1,7 @@
 // The reconnect hello is a barrier: what it does not list was never started and never will be. And the fence: a report
 // about any execution but the current one changes nothing.
+#include <limits>
+
 #include "src/core/engine_harness.h"
 
 namespace hodei::core::reconnect_test {

@@ -1,5 +1,7 @@
 #include "src/server/carrier.h"
 
+#include <algorithm>
+
 #include "src/base/journal.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"

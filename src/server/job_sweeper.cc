@@ -24,7 +24,7 @@ void JobSweeper::start() {
     const std::lock_guard lock(mutex_);
     stopping_ = false;
   }
-  started_ = clock_.now();
+  started_ = clock_.now().mono;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -71,12 +71,11 @@ absl::StatusOr<int64_t> JobSweeper::sweep() {
   return gone;
 }
 
-// Ages are counted on the clock that nobody can set, from the wall time at the start: a jump of the wall clock makes
-// nothing older. Old jobs are the first by number, but for those that took long: every other sweep walks through all.
+// Old jobs are the first by number, but for those that took long: every other sweep walks through all.
 absl::StatusOr<int64_t> JobSweeper::sweep_by_age(int64_t finished) {
-  const Duration up = clock_.now().mono - started_.mono;
-  if (retention_.max_age <= Duration(0) || up < kGrace) return 0;
-  const WallTime before = started_.wall + up - retention_.max_age;
+  const Now now = clock_.now();
+  if (retention_.max_age <= Duration(0) || now.mono - started_ < kGrace) return 0;
+  const WallTime before = now.wall - retention_.max_age;
   const bool walks = ++sweeps_ % 2 == 0;
   ASSIGN_OR_RETURN(std::vector<store::FinishedJob> jobs, reader_.finished(walks ? walked_ : JobId{}, kLooks));
   if (walks) walked_ = jobs.size() < kLooks ? JobId{} : jobs.back().job;

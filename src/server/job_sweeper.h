@@ -25,15 +25,16 @@ class JobSweeper {
   // After a start, when the wall clock may not have been set yet.
   static constexpr Duration kGrace = std::chrono::minutes(10);
   // Of all finished jobs, what one sweep lets go for their age: one in this many, and a few always. A clock that was
-  // wrong at the start does harm slowly.
-  static constexpr int64_t kShareByAge = 200;
-  static constexpr int64_t kAlwaysByAge = 500;
+  // wrong when the data folder was made does harm slowly.
+  static constexpr int64_t kShareByAge = 100;
+  static constexpr int64_t kAlwaysByAge = 10;
   static constexpr int64_t kMostByCount = 100'000;
   // Rows that one sweep looks at for their age.
   static constexpr size_t kLooks = 50'000;
 
   using Forget = std::function<void(core::ForgetJobs, ReplyTo)>;
 
+  // `clock` is the one of retention: its wall time is what jobs grow old by.
   JobSweeper(store::Reader& reader, Forget forget, const Clock& clock, JobRetention retention)
       : reader_(reader), forget_(std::move(forget)), clock_(clock), retention_(retention) {}
   ~JobSweeper() { stop(); }
@@ -55,7 +56,7 @@ class JobSweeper {
   const Forget forget_;
   const Clock& clock_;
   const JobRetention retention_;
-  Now started_{};
+  MonoTime started_{};
   uint64_t sweeps_ = 0;
   JobId walked_{};  // how far the walk through all finished jobs has come
   std::mutex mutex_;

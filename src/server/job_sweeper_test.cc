@@ -1,6 +1,13 @@
 #include "src/server/job_sweeper.h"
 
+#include <stdlib.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
 #include "gtest/gtest.h"
+#include "src/server/retention_clock.h"
 #include "src/store/conformance/samples.h"
 #include "src/store/memory/memory_store.h"
 
@@ -25,9 +32,14 @@ class JumpingClock final : public Clock {
 
 class JobSweeperTest : public testing::Test {
  protected:
-  JobSweeperTest() { epoch_ = store_.new_epoch().value(); }
+  JobSweeperTest() {
+    epoch_ = store_.new_epoch().value();
+    char name[] = "/tmp/hodei-sweeper-XXXXXX";
+    folder_ = ::mkdtemp(name);
+  }
   ~JobSweeperTest() override {
     if (sweeper_ != nullptr) sweeper_->stop();
+    std::filesystem::remove_all(folder_);
   }
 
   void add_finished(uint64_t number, WallTime ended, const std::string& ns = "default") {
@@ -51,7 +63,8 @@ class JobSweeperTest : public testing::Test {
       commit(writes);
       reply(core::Reply(core::Forgotten{}));
     };
-    sweeper_ = std::make_unique<JobSweeper>(store_, forget, clock_, retention);
+    aging_ = std::make_unique<RetentionClock>(folder_, clock_, "this-boot");
+    sweeper_ = std::make_unique<JobSweeper>(store_, forget, *aging_, retention);
     sweeper_->start();
   }
 
@@ -61,6 +74,8 @@ class JobSweeperTest : public testing::Test {
   store::MemoryStore store_;
   store::Epoch epoch_{};
   JumpingClock clock_;
+  std::string folder_;
+  std::unique_ptr<RetentionClock> aging_;
   std::unique_ptr<JobSweeper> sweeper_;
 };
 
@@ -84,13 +99,31 @@ TEST_F(JobSweeperTest, AWallClockThatJumpsMakesNothingOlder) {
   EXPECT_EQ(left(), 10u);
 }
 
+TEST_F(JobSweeperTest, AServerThatStartsWithAClockYearsAheadKeepsItsHistory) {
+  for (uint64_t n = 1; n <= 10; ++n) add_finished(n, now());
+  RetentionClock(folder_, clock_, "this-boot").save();
+  clock_.jump(kDay * 730);
+  keep({.max_age = kDay, .max_jobs = 0});
+  clock_.advance(JobSweeper::kGrace + 1s);
+  EXPECT_EQ(sweeper_->sweep().value(), 0);
+  EXPECT_EQ(left(), 10u);
+}
+
 TEST_F(JobSweeperTest, OneSweepLetsGoOfALimitedShare) {
   for (uint64_t n = 1; n <= 1200; ++n) add_finished(n, now() - kDay * 2);
   keep({.max_age = kDay, .max_jobs = 0});
   clock_.advance(JobSweeper::kGrace + 1s);
+  EXPECT_EQ(sweeper_->sweep().value(), 1200 / JobSweeper::kShareByAge);
+  EXPECT_EQ(sweeper_->sweep().value(), 1188 / JobSweeper::kShareByAge);
+}
+
+TEST_F(JobSweeperTest, OfASmallHistoryOneSweepTakesAFew) {
+  for (uint64_t n = 1; n <= 25; ++n) add_finished(n, now() - kDay * 2);
+  keep({.max_age = kDay, .max_jobs = 0});
+  clock_.advance(JobSweeper::kGrace + 1s);
   EXPECT_EQ(sweeper_->sweep().value(), JobSweeper::kAlwaysByAge);
   EXPECT_EQ(sweeper_->sweep().value(), JobSweeper::kAlwaysByAge);
-  EXPECT_EQ(sweeper_->sweep().value(), 200);
+  EXPECT_EQ(sweeper_->sweep().value(), 5);
 }
 
 TEST_F(JobSweeperTest, KeepsTheNewestOfEachNamespace) {

@@ -93,7 +93,7 @@ absl::Status Server::build() {
   const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
     loop_->post_bounded(std::move(command), std::move(reply));
   };
-  sweeper_ = std::make_unique<JobSweeper>(*background_, forget, clock_, options_.job_retention);
+  sweeper_ = std::make_unique<JobSweeper>(*background_, forget, *retention_clock_, options_.job_retention);
   return build_provisioner();
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 

@@ -69,6 +69,8 @@ ServerNode::~ServerNode() = default;
 
 void ServerNode::start() {
   core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, core::EngineConfig{});
+  beats_ = std::make_unique<server::Heartbeats>();
+  core_->set_heartbeats(beats_.get());
   if (!core_->take_over().ok()) world_.broken("the server could not load");
   world_.trace("server up, epoch ", static_cast<uint64_t>(core_->epoch()));
   plan_turn(Duration(0));
@@ -150,6 +152,28 @@ void ServerNode::call(const std::string& caller, core::Command command, server::
 
 void ServerNode::deliver(core::Command command) { post(std::move(command), nullptr); }
 
+void ServerNode::stream_opened(uint64_t stream) {
+  if (up()) beats_->open(stream);
+}
+
+void ServerNode::stream_ended(const core::CloseStream& close) {
+  if (up()) beats_->close(close.stream);
+  deliver(close);
+}
+
+void ServerNode::beat(const core::Heartbeat& beat) {
+  if (!up()) return;
+  if (world_.elapsed() < paused_until_) {
+    // The whole process stands still, its other threads too.
+    return world_.after(paused_until_ - world_.elapsed(), [this, beat, life = life_] {
+      if (life == life_) this->beat(beat);
+    });
+  }
+  if (!beats_->take(beat)) return network_.break_stream(beat.stream);
+  network_.to_worker(beat.stream,
+                     [beat](StreamEnd& end) { worker_at(end).heartbeat_acked(beat.stream, MonoTime{beat.sent_us}); });
+}
+
 void ServerNode::post(core::Command command, server::ReplyTo reply) {
   if (!up()) {
     if (reply) reply(absl::UnavailableError("server down"));
@@ -186,8 +210,9 @@ void ServerNode::run_turn() {
   }
   const uint64_t before = commits_;
   turn_planned_ = true;  // nothing else takes a turn meanwhile
-  core_->turn(std::move(commands));
+  std::vector<server::Waiting> left = core_->turn(std::move(commands));
   turn_planned_ = false;
+  inbox_.insert(inbox_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
   if (crash_now_) {
     crash(world_.between(10ms, 5s));
     return;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/server/heartbeats.h"
 #include "src/server/loop_core.h"
 #include "src/store/memory/memory_store.h"
 #include "tests/sim/checker.h"
@@ -50,6 +51,10 @@ class ServerNode final : public server::Outlet {
   // From a worker's stream: already travelled; the hello has an answer, the rest none.
   void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
   void deliver(core::Command command);
+  // Heartbeats have a path of their own beside the loop, from when the stream's hello is durable until it ends.
+  void stream_opened(uint64_t stream);
+  void stream_ended(const core::CloseStream& close);
+  void beat(const core::Heartbeat& beat);
 
   std::map<JobId, core::JobState> outcomes() const;
   // What it says of a job that waits, for the words of a failure.
@@ -78,6 +83,7 @@ class ServerNode final : public server::Outlet {
   ServerFaults faults_;
   store::MemoryStore store_;
   std::unique_ptr<FaultyStore> faulty_;
+  std::unique_ptr<server::Heartbeats> beats_;
   std::unique_ptr<server::LoopCore> core_;
   std::vector<server::Waiting> inbox_;
   uint64_t life_ = 0;  // events of an earlier life are ignored

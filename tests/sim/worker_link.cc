@@ -82,7 +82,9 @@ void WorkerNode::token_worked(core::RegisterWorker reg) {
 
 void WorkerNode::open_stream() {
   if (stream_ != 0) network_.abandon(stream_);
-  stream_ = network_.open(machine_, this, [this](uint64_t stream) { server_.deliver(core::CloseStream{id_, stream}); });
+  stream_ = network_.open(machine_, this, [this](uint64_t stream) {
+    server_.stream_ended(core::CloseStream{id_, stream});
+  });
   session_->stream_opened(world_.now());
   act();
 }
@@ -108,7 +110,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
           network_.to_server(stream, [this, stream, open] {
             server_.call_on_stream(open, [this, stream](absl::StatusOr<core::Reply> r) {
-              if (r.ok()) return;
+              if (r.ok()) return server_.stream_opened(stream);
               if (absl::IsUnauthenticated(r.status())) registered_.reset();
               has_otp_ = has_otp_ && registered_.has_value();
               network_.break_stream(stream);
@@ -117,7 +119,8 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
           send(core::WorkerStops{id_, stream});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
-          send(core::Heartbeat{id_, stream, a.sent.us, 0, 0, 0});
+          network_.to_server(stream,
+                             [this, beat = core::Heartbeat{id_, stream, a.sent.us, 0, 0, 0}] { server_.beat(beat); });
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
           core::Report report{id_, stream, {}, {}, {}};
           report.started.push_back({a.execution, a.at});

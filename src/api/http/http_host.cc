@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 

@@ -9,6 +9,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <exception>
+#include <vector>
 
 #include "src/base/http/tls.h"
 #include "src/base/http/waiter.h"

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/base/http/client.h"

@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/providers/docker/container_body.h"

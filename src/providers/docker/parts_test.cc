@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <tuple>
 
 #include "absl/strings/escaping.h"
 #include "gmock/gmock.h"

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "gmock/gmock.h"

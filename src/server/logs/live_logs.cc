@@ -1,5 +1,7 @@
 #include "src/server/logs/live_logs.h"
 
+#include <algorithm>
+
 namespace hodei::server {
 
 void wake_all(const Waiters& waiters) {

@@ -10,6 +10,7 @@
 // the question is in its answer, and one that is committed later finds the job remembered.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <thread>
 

@@ -1,4 +1,6 @@
 // LogHub::get_logs: a page of entries, counted over one execution or all of them.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/server/logs/log_hub.h"
 

@@ -1,6 +1,7 @@
 #include "src/server/metrics/aggregate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 

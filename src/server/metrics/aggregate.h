@@ -1,6 +1,7 @@
 // Samples summed up: by percentiles, and step by step.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 

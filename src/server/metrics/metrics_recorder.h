@@ -2,6 +2,7 @@
 // finds no room is counted and left out.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>

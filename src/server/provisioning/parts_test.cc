@@ -1,4 +1,5 @@
 // The small parts of the provisioner: crews, the table of types, and the words between engine and providers.
+#include <atomic>
 #include <future>
 
 #include "gmock/gmock.h"

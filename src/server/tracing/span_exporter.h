@@ -2,6 +2,7 @@
 // is not taken after a few tries, is counted and dropped.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>

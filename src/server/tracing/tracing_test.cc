@@ -1,4 +1,5 @@
 #include <condition_variable>
+#include <set>
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,6 @@
 // What a restart finds.
+#include <set>
+
 #include "src/store/conformance/store_suite.h"
 
 namespace hodei::store::load_suite_test {

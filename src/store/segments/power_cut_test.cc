@@ -1,4 +1,6 @@
 // What append() answered OK for is there after any power cut; and the test that says so notices a missing sync.
+#include <array>
+
 #include "gtest/gtest.h"
 #include "src/base/text.h"
 #include "src/store/conformance/log_store_suite.h"

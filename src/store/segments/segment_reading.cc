@@ -1,4 +1,6 @@
 // The reading half of SegmentLogStore: take a view under the mutex, let go, then look into files.
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/store/segments/segment_log_store.h"
 
