@@ -24,7 +24,7 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
     const bool ran = worker->state == WorkerState::Connecting;
     const Duration limit = ran ? config_.registration_limit : config_.making_limit;
     give_up(*worker, MakingFailure::Trouble,
-            cat("worker ", id.str(), ran ? " is running but did not register within " : " did not start within ",
+            cat("worker ", id.str(), ran ? " runs but did not register within " : " did not run within ",
                 limit.count() / 1'000'000, " s"),
             now, turn);
   }

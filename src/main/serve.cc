@@ -9,7 +9,6 @@
 #include "src/api/http/http_host.h"
 #include "src/api/http/observability.h"
 #include "src/base/core_dumps.h"
-#include "src/base/counted.h"
 #include "src/base/journal.h"
 #include "src/base/printable.h"
 #include "src/base/random.h"
@@ -155,6 +154,8 @@ int64_t executions_of(server::Server& server, const std::string& worker) {
   return count.get_future().get();
 }
 
+std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job" : " jobs"); }
+
 // The worker drains while the server still stands beside it: what never started waits for the next start, what runs may
 // end within the grace time and is put back into the queue when it does not.
 void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
@@ -163,7 +164,7 @@ void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignal
   const int64_t count = executions_of(*running.server, kDevWorkerId);
   if (count == 0) say("stopping");
   if (count > 0) {
-    say(cat("stopping: ", counted(count, "job"), " may finish within ", grace.count() / 1'000'000,
+    say(cat("stopping: ", jobs_in_words(count), " may finish within ", grace.count() / 1'000'000,
             " s; unfinished jobs run again at the next start (Ctrl-C again to stop now)"));
   }
   worker.tell_to_stop();
@@ -171,7 +172,7 @@ void stop_worker(Running& running, DevWorker& worker, Duration grace, StopSignal
   while (!worker.is_gone() && clock.now().mono < limit) {
     if (signals.wait(20ms)) {
       if (const int64_t left = executions_of(*running.server, kDevWorkerId); left > 0)
-        say(cat("stopping ", counted(left, "job"), " now"));
+        say(cat("stopping ", jobs_in_words(left), " now"));
       worker.tell_to_stop();
     }
     if (clock.now().mono < next_tick) continue;

@@ -111,7 +111,7 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
   switch (provider.state()) {
     case ProviderState::Active: break;
     case ProviderState::Unhealthy: return cat("is unhealthy: ", provider.health_reason);
-    case ProviderState::Overloaded: return cat("is at its limit of ", counted(provider.workers, "worker"));
+    case ProviderState::Overloaded: return cat("has as many workers as it may, ", provider.workers);
     default: return cat("is ", name(provider.state()));
   }
   if (now < provider.not_before) {

@@ -22,7 +22,7 @@ constexpr Duration kProbePatience = 25s;
 // A guest that did not boot in time may have had a busy host around it: that is not held against KVM until the next
 // boot.
 constexpr auto kSlownessForgotten = std::chrono::minutes(10);
-constexpr const char* kSlow = " did not boot a guest within 25 seconds";
+constexpr const char* kSlow = " has booted no guest in 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
 constexpr const char* kProbePrefix = ".probe-";
@@ -35,8 +35,7 @@ std::string text_of_file(const std::string& path) {
 }
 
 absl::Status not_there(const std::string& program) {
-  return absl::FailedPreconditionError(
-      cat("engine: cannot find the program ", program, "; install it or set its path"));
+  return absl::FailedPreconditionError(cat("engine: there is no program ", program, "; install it or give its path"));
 }
 
 }  // namespace
@@ -91,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_qemu() {
   std::unique_ptr<Engine> with_kvm = make_qemu_engine(options);
   const absl::Status up = boots(*with_kvm);
   if (up.ok()) return with_kvm;
-  journal(Level::Info, "firecracker", "qemu runs without KVM: ", std::string(up.message()));
+  journal(Level::Info, "firecracker", "qemu goes without KVM: ", std::string(up.message()));
   options.kvm = false;
   return make_qemu_engine(options);
 }

@@ -73,7 +73,7 @@ absl::Status MachineFiles::make(const std::string& worker) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (!error && ::mkdir(folder_of(worker).c_str(), 0700) != 0) error.assign(errno, std::generic_category());
-  if (error) return absl::UnavailableError(cat("cannot create ", folder_of(worker), ": ", error.message()));
+  if (error) return absl::UnavailableError(cat("cannot make ", folder_of(worker), ": ", error.message()));
   return absl::OkStatus();
 }
 
@@ -88,15 +88,15 @@ WorkerStatus MachineFiles::status(const std::string& worker) const {
   const std::string folder = folder_of(worker), console = console_of(folder);
   switch (process_state(record_of(folder))) {
     case ProcessState::NeverStarted:
-      return {.phase = WorkerPhase::Ended, .reason = "the server stopped while it was being created"};
+      return {.phase = WorkerPhase::Ended, .reason = "the server ended while it was made"};
     case ProcessState::Running:
       if (part_of(console, 0, kBootLog).find(kStarts) != std::string::npos) return {.phase = WorkerPhase::Running};
-      return {.phase = WorkerPhase::Starting, .reason = "its kernel is booting"};
+      return {.phase = WorkerPhase::Starting, .reason = "its kernel boots"};
     case ProcessState::Ended: break;
   }
   const std::string last = last_lines(part_of(console, -kBootLog, kBootLog), 1);
   return {.phase = WorkerPhase::Ended,
-          .reason = cat("the machine has ended; its last output: ", last.empty() ? "none" : last)};
+          .reason = cat("the machine has ended; its last words: ", last.empty() ? "none" : last)};
 }
 
 std::string MachineFiles::log(const std::string& worker, size_t tail) const {
