@@ -143,7 +143,7 @@ absl::Status check_name(std::string_view field, std::string_view text) {
   bool good = alnum(text[0]);
   for (char c : text) good = good && (alnum(c) || c == '.' || c == '_' || c == '-');
   if (!good) {
-    return bad_field(field, "may hold letters, digits, '.', '_' and '-' and starts with a letter or digit");
+    return bad_field(field, "may contain letters, digits, '.', '_' and '-', and must start with a letter or digit");
   }
   return absl::OkStatus();
 }

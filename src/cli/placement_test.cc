@@ -136,12 +136,14 @@ TEST_F(CliTest, SchedulerSetRefusesWhatItDoesNotKnow) {
 
 TEST_F(CliTest, ExplainSaysWhatWouldHelp) {
   server_.jobs.jobs = {job_in(v1::Job::Pending)};
-  server_.scheduler.decision.set_waiting_for("worker w1 is kept free for it since 5 s; 2 executions still run there");
+  server_.scheduler.decision.set_waiting_for(
+      "worker w1 has been reserved for it for 5 s and is still running 2 executions");
   server_.scheduler.decision.set_unblock("the end of what runs there, or room elsewhere");
   server_.scheduler.decision.set_considered(1);
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
-  EXPECT_THAT(out_, HasSubstr("It waits: worker w1 is kept free for it since 5 s; 2 executions still run there.\n"
-                              "  It would be placed by: the end of what runs there, or room elsewhere.\n"));
+  EXPECT_THAT(out_,
+              HasSubstr("It waits: worker w1 has been reserved for it for 5 s and is still running 2 executions.\n"
+                        "  It would be placed by: the end of what runs there, or room elsewhere.\n"));
 }
 
 }  // namespace

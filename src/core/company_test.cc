@@ -22,7 +22,7 @@ TEST(Company, LetsAJobWaitUntilTheOtherRuns) {
   EXPECT_EQ(bench.state(web), JobState::Pending);
   const Explanation why = bench.explain(web);
   EXPECT_EQ(why.candidates.at(0).rule, "company");
-  EXPECT_EQ(why.candidates.at(0).reason, "runs no job with app In (db), which the job must run beside");
+  EXPECT_EQ(why.candidates.at(0).reason, "runs no job with app In (db), which the job must run next to");
   bench.submit(a_job().label("app", "db"));
   EXPECT_EQ(bench.where(web), "a") << "the arrival of its company wakes it";
 }

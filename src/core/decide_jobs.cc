@@ -12,14 +12,14 @@ namespace hodei::core {
 
 absl::Status Engine::check_room(const Submit& c) const {
   if (state_.jobs().size() + c.jobs.size() > config_.max_live_jobs) {
-    return absl::ResourceExhaustedError(cat("the queue is full: ", config_.max_live_jobs,
-                                            " unfinished jobs is the limit; try again when some have ended"));
+    return absl::ResourceExhaustedError(cat("the queue is full: the limit is ", config_.max_live_jobs,
+                                            " unfinished jobs; try again when some have finished"));
   }
   if (state_.job_bytes() >= config_.max_job_bytes) {
-    return absl::ResourceExhaustedError(cat("the queue is full: unfinished jobs take ", state_.job_bytes() >> 20,
-                                            " MiB of memory, and ", config_.max_job_bytes >> 20,
-                                            " MiB is the limit (queue_memory); try again when some have ended, or give "
-                                            "jobs fewer labels, rules and tolerations"));
+    return absl::ResourceExhaustedError(cat("the queue is full: unfinished jobs use ", state_.job_bytes() >> 20,
+                                            " MiB of memory and the limit is ", config_.max_job_bytes >> 20,
+                                            " MiB (queue_memory); try again when some have finished, or give jobs "
+                                            "fewer labels, rules and tolerations"));
   }
   RETURN_IF_ERROR(check_keys(c));
   RETURN_IF_ERROR(check_fingerprints(c));
@@ -34,9 +34,10 @@ absl::Status Engine::check_shapes(const Submit& c) const {
   const auto is_new = [&](const NewJob& job) { return !roster.knows(*job.head.shape); };
   if (std::none_of(c.jobs.begin(), c.jobs.end(), is_new)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      cat("constraints: ", roster.shapes(), " different sets of resources and rules wait for ", roster.kinds(),
-          " kinds of workers, which is the limit; use sets that other jobs "
-          "have, for example with rounded resources, or try again when some have ended"));
+      cat("constraints: ", roster.shapes(), " different combinations of resources and rules are waiting for ",
+          roster.kinds(),
+          " kinds of workers, which is the limit; reuse the resources and rules of other jobs "
+          "(rounded sizes help), or try again when some have finished"));
 }
 
 // A job that names who makes its worker, and asks for what none of those workers can do, would wait for ever.
@@ -65,8 +66,7 @@ absl::Status Engine::check_keys(const Submit& c) const {
   for (const NewJob& job : c.jobs) {
     if (!job.idempotency || job.key_owner || job.key_asked_before > forgotten || state_.idempotent(*job.idempotency))
       continue;
-    return absl::UnavailableError(
-        "idempotency_key: too many keys came in at once to be sure that this one is new; try again");
+    return absl::UnavailableError("idempotency_key: too many new keys arrived at once to check this one; try again");
   }
   return absl::OkStatus();
 }
@@ -168,7 +168,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
 
 Engine::Answer Engine::on(const Cancel& c, Now now, Turn& turn) {
   const LiveJob* live = state_.job(c.job);
-  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is not waiting or running"));
+  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is neither waiting nor running"));
   const std::string reason = c.reason.empty() ? "cancelled on request" : cat("cancelled on request: ", c.reason);
   Draft draft(*live->head);
   if (draft.head.state == JobState::Pending) {
@@ -181,7 +181,7 @@ Engine::Answer Engine::on(const Cancel& c, Now now, Turn& turn) {
   if (draft.head.cancel_requested) return CancelTaken{draft.head.state};
   draft.head.cancel_requested = true;
   draft.past.cancel_reason = c.reason;
-  draft.past.reason = "cancel requested, waiting for the worker to end it";
+  draft.past.reason = "cancel requested; waiting for the worker to stop it";
   const JobState state = draft.head.state;
   const JobHead head = draft.head;
   write(PutJob{draft.finish()}, turn);
@@ -193,24 +193,24 @@ Engine::Answer Engine::on(const Cancel& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   const LiveJob* live = state_.job(c.job);
-  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is not waiting or running"));
+  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(c.job), " is neither waiting nor running"));
   const JobHead& head = *live->head;
   if (head.state != JobState::Pending) {
-    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " is ", name(head.state),
-                                             " and cannot become Scheduled; only a Pending job is assigned"));
+    return absl::FailedPreconditionError(
+        cat("job ", short_id(c.job), " is ", name(head.state), ", and only a Pending job can be assigned"));
   }
   if (live->where == LiveJob::Where::Delayed) {
     return absl::FailedPreconditionError(
-        cat("job ", short_id(c.job), " waits out its back-off until ", format_utc(head.not_before)));
+        cat("job ", short_id(c.job), " is in backoff until ", format_utc(head.not_before)));
   }
   LiveWorker* worker = state_.worker(c.worker);
   if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
   if (!worker->available() || !worker->has_slot()) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->shown_state()),
-                                             worker->connected ? "" : ", not connected",
-                                             worker->unhealthy ? ", unhealthy" : "",
-                                             worker->paused ? ", paused because it did not start what it was sent" : "",
-                                             worker->has_slot() ? "" : ", without a free slot"));
+    return absl::FailedPreconditionError(
+        cat("worker ", c.worker.str(), " is ", name(worker->shown_state()), worker->connected ? "" : ", not connected",
+            worker->unhealthy ? ", unhealthy" : "",
+            worker->paused ? ", paused because it did not start the last job it was given" : "",
+            worker->has_slot() ? "" : ", with no free slot"));
   }
   if (const std::optional<std::string> no = rejects_namespace(head.ns.str(), worker->record->info)) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kNamespaceRule, ")"));
@@ -223,13 +223,13 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
     return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " ", *no, " (rule ", kCompanyRule, ")"));
   }
   if (!worker->free().covers(head.shape->needs)) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " has not enough free capacity"));
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " does not have enough free capacity"));
   }
   if (key_is_full(head, now)) {
-    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " has to wait: ", held_by_key(head, now)));
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " must wait: ", held_by_key(head, now)));
   }
   if (!state_.roster().admits(*live->lane)) {
-    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " has to wait: ", held_by_quota(*live->lane)));
+    return absl::FailedPreconditionError(cat("job ", short_id(c.job), " must wait: ", held_by_quota(*live->lane)));
   }
   Decision decision;
   decision.score = score_of(*worker, fit_of(*head.shape, worker->record->info), state_.scheduler());
@@ -244,7 +244,7 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
   if (c.jobs.size() > kMaxForgottenAtOnce) {
-    return bad_field("jobs", "at most ", kMaxForgottenAtOnce, " at once, not ", c.jobs.size());
+    return bad_field("jobs", "must list at most ", kMaxForgottenAtOnce, ", not ", c.jobs.size());
   }
   Forgotten out;
   for (const auto& [job, ns] : c.jobs) {
@@ -264,7 +264,7 @@ Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
   const State::StoredFacts* before = state_.job_template(c.row.ns, c.row.name);
   if (before == nullptr && state_.template_count() >= config_.max_templates) {
     return absl::ResourceExhaustedError(cat("there are ", config_.max_templates,
-                                            " templates, which is the limit; remove one with `hodei template rm`"));
+                                            " templates, which is the limit; delete one with `hodei template rm`"));
   }
   TemplateRow row = c.row;
   row.revision = before == nullptr ? 1 : before->revision + 1;

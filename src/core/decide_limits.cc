@@ -1,6 +1,7 @@
 // Concurrency keys: what people set for them, who has to wait for them, and when the waiting ends.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -36,10 +37,10 @@ Engine::Answer Engine::on(const SetLimit& c, Now now, Turn& turn) {
   rule.rate = c.rate.value_or(rule.rate);
   rule.burst = c.burst.value_or(rule.rate == 0 ? 0 : std::max<int64_t>(rule.burst, 1));
   RETURN_IF_ERROR(validate(rule));
-  if (fresh && !c.limit && rule.rate == 0) return bad_field("limit", "give a limit, a rate or both");
+  if (fresh && !c.limit && rule.rate == 0) return bad_field("limit", "set a limit, a rate, or both");
   if (fresh && state_.keys().set_by_people().size() >= kMaxKeyRules) {
     return absl::ResourceExhaustedError(
-        cat("limits are set for ", kMaxKeyRules, " keys, which is the limit; remove one with `hodei limit rm`"));
+        cat(kMaxKeyRules, " keys already have a limit, which is the most allowed; remove one with `hodei limit rm`"));
   }
   if (fresh || encode(rule) != before) {
     write(PutSetting{{SettingKind::KeyRate, setting_name(c.ns, c.key), encode(rule)}}, turn);
@@ -58,7 +59,7 @@ Engine::Answer Engine::on(const DropLimit& c, Now now, Turn& turn) {
   const KeyState* known = state_.keys().find(c.ns, c.key);
   if (known == nullptr || known->setting == nullptr) {
     return absl::NotFoundError(
-        cat("nobody set a limit for key '", c.key, "' in namespace '", c.ns, "'; see `hodei limit list`"));
+        cat("no limit is set for key '", c.key, "' in namespace '", c.ns, "'; see `hodei limit list`"));
   }
   if (known->setting->wakes.is_set()) key_timers_.erase({known->setting->wakes, {c.ns, c.key}});
   write(DeleteSetting{SettingKind::KeyRate, setting_name(c.ns, c.key)}, turn);
@@ -95,13 +96,15 @@ std::string Engine::held_by_key(const JobHead& head, Now now) {
   if (!key_is_full(head, now)) return "";
   const KeyState& key = state_.keys().at(head.ns.str(), head.concurrency_key);
   if (key.full()) {
-    return cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.cap(), "; ", key.jobs - key.held,
-               " jobs wait for it; unblocked by the end of one of its jobs, or by `hodei limit set ",
+    return cat("concurrency key '", head.concurrency_key, "' is at its limit of ", key.cap(), " (",
+               counted(key.jobs - key.held, "job"),
+               " waiting); it frees up when one of its jobs finishes, or raise it: `hodei limit set ",
                head.concurrency_key, " --limit N`");
   }
   const Duration wait = key.setting->bucket.next(now.mono) - now.mono;
   return cat("concurrency key '", head.concurrency_key, "' is over its rate of ", key.setting->rule.rate,
-             " starts a second until ", format_utc(now.wall + wait), "; ", key.jobs - key.held, " jobs wait for it");
+             " starts per second until ", format_utc(now.wall + wait), " (", counted(key.jobs - key.held, "job"),
+             " waiting)");
 }
 
 void Engine::park(JobId id, Now now) {

@@ -30,7 +30,7 @@ bool on_its_way(const LiveWorker& worker) {
 
 Engine::Answer Engine::on(const WorkerMade& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->record->info.made->handle == c.handle) return Done{};
   auto record = std::make_shared<WorkerRecord>(*worker->record);
   record->info.made->handle = c.handle;
@@ -40,7 +40,7 @@ Engine::Answer Engine::on(const WorkerMade& c, Now, Turn& turn) {
 
 Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->state != WorkerState::Creating) return Done{};
   set_worker_state(*worker, WorkerEvent::Appear, turn);
   start_otps(c.worker, now, turn);
@@ -64,7 +64,7 @@ Engine::Answer Engine::on(const WorkerHeldUp& c, Now, Turn& turn) {
 
 Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   if (worker->state == WorkerState::Terminating || worker->state == WorkerState::Terminated) return Done{};
   worker->end_reason = clip(c.reason, kMaxHeldUp);
   give_up(*worker, c.kind, c.reason, now, turn);
@@ -75,7 +75,7 @@ Engine::Answer Engine::on(const WorkerDestroyed& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker) || worker->state == WorkerState::Terminated) return Done{};
   if (worker->connected) {
-    turn.effects.push_back(DropStream{worker->id(), worker->stream, "its provider has destroyed it"});
+    turn.effects.push_back(DropStream{worker->id(), worker->stream, "destroyed by its provider"});
     worker->connected = false;
     state_.roster().refresh(worker);
   }

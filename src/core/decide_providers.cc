@@ -1,6 +1,7 @@
 // Providers and pools: added, changed, removed, seen.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -8,7 +9,7 @@ namespace hodei::core {
 namespace {
 
 absl::Status no_provider(const std::string& name) {
-  return absl::NotFoundError(cat("provider '", name, "' is not there; see `hodei provider list`"));
+  return absl::NotFoundError(cat("provider '", name, "' does not exist; see `hodei provider list`"));
 }
 
 }  // namespace
@@ -17,13 +18,13 @@ Engine::Answer Engine::on(const PutProvider& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.row));
   const auto known = state_.providers().find(c.row.name);
   if (c.is_new && known != state_.providers().end()) {
-    return absl::AlreadyExistsError(cat("name: a provider '", c.row.name,
-                                        "' is there already; change it with `hodei provider "
+    return absl::AlreadyExistsError(cat("name: provider '", c.row.name,
+                                        "' already exists; change it with `hodei provider "
                                         "set`, or choose another name"));
   }
   if (!c.is_new && known == state_.providers().end()) return no_provider(c.row.name);
   if (known == state_.providers().end() && state_.providers().size() >= kMaxProviders) {
-    return absl::ResourceExhaustedError(cat("there are ", kMaxProviders, " providers, which is the limit"));
+    return absl::ResourceExhaustedError(cat("there are already ", kMaxProviders, " providers, which is the limit"));
   }
   if (known != state_.providers().end() && known->second.row.type != c.row.type) {
     return bad_field("type", "of provider '", c.row.name, "' is ", known->second.row.type, " and cannot be changed");
@@ -46,9 +47,9 @@ Engine::Answer Engine::on(const DropProvider& c, Now now, Turn& turn) {
   const auto known = state_.providers().find(c.name);
   if (known == state_.providers().end()) return no_provider(c.name);
   if (known->second.workers > 0) {
-    return absl::FailedPreconditionError(cat("provider '", c.name, "' still has ", known->second.workers,
-                                             " workers; disable it with `hodei provider disable ", c.name,
-                                             "`, and remove it when they are gone"));
+    return absl::FailedPreconditionError(
+        cat("provider '", c.name, "' still has ", counted(known->second.workers, "worker"),
+            "; disable it with `hodei provider disable ", c.name, "` and remove it once they are gone"));
   }
   for (const auto& [name, pool] : state_.pools()) {
     if (pool.provider != c.name) continue;
@@ -64,11 +65,11 @@ Engine::Answer Engine::on(const DropProvider& c, Now now, Turn& turn) {
 Engine::Answer Engine::on(const PutPool& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.row));
   if (!c.row.provider.empty() && !state_.providers().contains(c.row.provider)) {
-    return bad_field("provider", "there is no provider '", c.row.provider, "'; see `hodei provider list`");
+    return bad_field("provider", "provider '", c.row.provider, "' does not exist; see `hodei provider list`");
   }
   const auto known = state_.pools().find(c.row.name);
   if (known == state_.pools().end() && state_.pools().size() >= kMaxPools) {
-    return absl::ResourceExhaustedError(cat("there are ", kMaxPools, " pools, which is the limit"));
+    return absl::ResourceExhaustedError(cat("there are already ", kMaxPools, " pools, which is the limit"));
   }
   if (known == state_.pools().end() || known->second != c.row) {
     write(PutSetting{{SettingKind::Pool, c.row.name, encode(c.row)}}, turn);
@@ -82,7 +83,7 @@ Engine::Answer Engine::on(const PutPool& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const DropPool& c, Now now, Turn& turn) {
   if (!state_.pools().contains(c.name)) {
-    return absl::NotFoundError(cat("pool '", c.name, "' is not there; see `hodei pool list`"));
+    return absl::NotFoundError(cat("pool '", c.name, "' does not exist; see `hodei pool list`"));
   }
   write(DeleteSetting{SettingKind::Pool, c.name}, turn);
   record_act(c.principal, {"pool.removed", c.name}, now, turn);

@@ -18,13 +18,13 @@ std::string words(const ResultReport& r) {
   if (!r.message.empty()) return clipped(r.message);
   switch (r.outcome) {
     case Outcome::Succeeded: return "exited with 0";
-    case Outcome::Cancelled: return "ended by the worker on request";
-    case Outcome::TimedOut: return "ran longer than its time-out";
+    case Outcome::Cancelled: return "stopped on request";
+    case Outcome::TimedOut: return "ran longer than its timeout";
     case Outcome::Lost: return "lost by its worker";
     case Outcome::Interrupted: return "its worker was stopped";
     case Outcome::Failed: break;
   }
-  if (r.signal != 0) return cat("ended by signal ", r.signal);
+  if (r.signal != 0) return cat("killed by signal ", r.signal);
   return cat("exited with ", r.exit_code.value_or(0));
 }
 
@@ -179,7 +179,8 @@ void Engine::send_again_later(Draft& draft, const std::string& why, Now now) {
   if (refused_by.size() == kMaxRefusedBy) refused_by.erase(refused_by.begin());
   refused_by.push_back(head.worker);
   const Duration wait = dispatch_delay(++head.lost_dispatches);
-  draft.move(JobEvent::Lose, now.wall, cat(why, "; it had not started; sent again in ", wait.count() / 1000, " ms"));
+  draft.move(JobEvent::Lose, now.wall,
+             cat(why, "; the job had not started; it will be sent again in ", wait.count() / 1000, " ms"));
   head.not_before = now.wall + wait;
   head.worker = WorkerId();
 }
@@ -200,11 +201,11 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
   const bool stopped = worker != nullptr && worker->record->stopped;
   bool refused = false;
   if (head.cancel_requested) {
-    draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its execution was lost: ", why));
+    draft.move(JobEvent::Cancel, now.wall, cat("cancelled on request; its worker was lost: ", why));
   } else if (ran && timed_out) {
     // Its end was asked for and is now proven: that is the time-out, not a lost execution.
     draft.past.failure = "worker_lost";
-    draft.move(JobEvent::TimeOut, now.wall, cat("ran longer than its time-out; then ", why));
+    draft.move(JobEvent::TimeOut, now.wall, cat("ran longer than its timeout; then ", why));
   } else if (head.requeue != Requeue::No || stopped) {
     if (head.requeue == Requeue::No) {
       // It said that it stops: that is why nothing was heard of the execution any more.
@@ -217,7 +218,7 @@ void Engine::lose(ExecutionId execution, const std::string& why, Now now, Turn& 
     draft.past.failure = "worker_lost";
     const std::string again = head.allow_retry
                                   ? cat("no attempts left (", head.attempts, " of ", head.max_attempts, ")")
-                                  : "retry is not allowed";
+                                  : "retries are not allowed";
     draft.move(JobEvent::Fail, now.wall, cat(why, "; ", again));
   } else if (!ran) {
     refused = true;

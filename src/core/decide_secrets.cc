@@ -24,12 +24,12 @@ Engine::Answer Engine::on(const PutStoredSecret& c, Now now, Turn& turn) {
   const State::StoredFacts* before = state_.secret(c.row.ns, c.row.name);
   if (before == nullptr && state_.secret_count(c.row.ns) >= config_.max_secrets) {
     return absl::ResourceExhaustedError(cat("namespace '", c.row.ns, "' has ", config_.max_secrets,
-                                            " secrets, which is the limit; remove one with `hodei secret rm`"));
+                                            " secrets, which is the limit; delete one with `hodei secret rm`"));
   }
   if (before == nullptr && state_.secret_count() >= config_.max_all_secrets) {
     return absl::ResourceExhaustedError(cat("there are ", config_.max_all_secrets,
                                             " secrets in all namespaces, which is the "
-                                            "limit; remove one with `hodei secret rm`"));
+                                            "limit; delete one with `hodei secret rm`"));
   }
   SecretRow row = c.row;
   row.revision = before == nullptr ? 1 : before->revision + 1;

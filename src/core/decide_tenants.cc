@@ -1,6 +1,7 @@
 // Shares and quotas of tenants.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -11,14 +12,14 @@ namespace {
 std::string cores(int64_t milli) { return cat(static_cast<double>(milli) / 1000); }
 
 std::string raise(const Tenant& tenant, std::string_view flag) {
-  return cat("unblocked by the end of one of its executions, or by `hodei tenant set ", tenant.ns.str(), " ", flag,
+  return cat("it frees up when one of its executions ends, or raise it: `hodei tenant set ", tenant.ns.str(), " ", flag,
              " N`");
 }
 
 std::string too_much(const Tenant& tenant, std::string_view quota, std::string_view flag, const std::string& most,
                      const std::string& used, const std::string& needs) {
-  return cat("tenant '", tenant.ns.str(), "' is at its quota ", quota, " of ", most, ": its executions have ", used,
-             ", and this job asks for ", needs, "; ", raise(tenant, flag));
+  return cat("tenant '", tenant.ns.str(), "' is at its quota ", quota, " of ", most, ": its executions use ", used,
+             " and this job needs ", needs, "; ", raise(tenant, flag));
 }
 
 TenantView view_of(const Tenant& tenant, const State& state) {
@@ -43,9 +44,10 @@ Engine::Answer Engine::on(const SetTenant& c, Now now, Turn& turn) {
   if (bytes != encode(before)) {
     const bool fresh = encode(before) == encode(usual);
     if (fresh && state_.setting_count(SettingKind::Tenant) >= kMaxTenantRows) {
-      return absl::ResourceExhaustedError(
-          cat("there are settings for ", kMaxTenantRows,
-              " tenants, which is the limit; take one back with `hodei tenant set NAME --weight 1` and quotas of 0"));
+      return absl::ResourceExhaustedError(cat(
+          kMaxTenantRows,
+          " tenants already have settings, which is the limit; reset one with `hodei tenant set NAME --weight 1` and "
+          "quotas of 0"));
     }
     if (bytes == encode(usual)) {
       write(DeleteSetting{SettingKind::Tenant, c.ns}, turn);
@@ -84,10 +86,10 @@ absl::Status Engine::check_pending(const Submit& c) const {
     if (job.idempotency && (job.key_owner || state_.idempotent(*job.idempotency))) continue;
     const int64_t waiting = view_of(*tenant, state_).pending;
     if (waiting + ++fresh[tenant->ns.str()] <= tenant->row.max_pending) continue;
-    return absl::ResourceExhaustedError(cat("tenant '", tenant->ns.str(), "' has ", waiting,
-                                            " waiting jobs, and its quota max_pending is ", tenant->row.max_pending,
-                                            "; try again when some have started, or raise it: hodei tenant set ",
-                                            tenant->ns.str(), " --max-pending N"));
+    return absl::ResourceExhaustedError(cat("tenant '", tenant->ns.str(), "' has ", counted(waiting, "waiting job"),
+                                            " and its quota max_pending is ", tenant->row.max_pending,
+                                            "; try again when some have started, or raise it: `hodei tenant set ",
+                                            tenant->ns.str(), " --max-pending N`"));
   }
   return absl::OkStatus();
 }

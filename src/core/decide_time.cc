@@ -63,7 +63,7 @@ void Engine::sweep_timeouts(Now now, Turn& turn) {
     if (is_ending(*live->head)) continue;
     Draft draft(*live->head);
     draft.head.timeout_requested = true;
-    draft.past.reason = "over its time-out, waiting for the worker to end it";
+    draft.past.reason = "over its timeout; waiting for the worker to stop it";
     const JobPtr job = draft.finish();
     write(PutJob{job}, turn);
     const LiveWorker* worker = state_.worker(job->worker);

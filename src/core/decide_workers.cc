@@ -1,6 +1,7 @@
 // Tokens, sessions, streams.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -10,7 +11,7 @@ namespace {
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used or expired); make a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`");
 }
 
 // What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
@@ -82,7 +83,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
-      return absl::UnauthenticatedError("session_id: not known; register with a new token");
+      return absl::UnauthenticatedError("session_id: unknown; register with a new token");
     }
     RETURN_IF_ERROR(check_succession(*owner, who, c.stopped, false, now));
     record->session = *c.session;
@@ -106,12 +107,12 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (!good && !repeated) return refused();
     // A token for whoever comes must not take over somebody's name.
     if (good && any_worker && known != nullptr && known->state != WorkerState::Terminated) {
-      return absl::AlreadyExistsError(
-          cat("info.id: a worker '", c.info.id.str(),
-              "' is registered already. Give this one another id with --worker-id. If it is the same worker, start it "
-              "on its old state folder: then it needs no token. To replace a worker that is gone for good: hodei otp "
-              "create --worker-id ",
-              c.info.id.str()));
+      return absl::AlreadyExistsError(cat(
+          "info.id: worker '", c.info.id.str(),
+          "' is already registered. Give this one another id with --worker-id. If it is the same worker, start it "
+          "with its old state folder; it then needs no token. To replace a worker that is gone for good: `hodei otp "
+          "create --worker-id ",
+          c.info.id.str(), "`"));
     }
     if (known != nullptr && known->state != WorkerState::Terminated) {
       RETURN_IF_ERROR(check_succession(*known, who, c.stopped, true, now));
@@ -123,9 +124,9 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
                                               "that are gone with `hodei worker unregister`"));
     }
     if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
-      return absl::ResourceExhaustedError(cat("workers take ", state_.worker_bytes() >> 20, " MiB of memory, and ",
-                                              config_.max_worker_bytes >> 20,
-                                              " MiB is the limit; give them fewer labels, "
+      return absl::ResourceExhaustedError(cat("workers use ", state_.worker_bytes() >> 20,
+                                              " MiB of memory and the limit is ", config_.max_worker_bytes >> 20,
+                                              " MiB; give them fewer labels, "
                                               "taints and capabilities"));
     }
     // Submissions stop at half of this: there is room for as many kinds again.
@@ -133,7 +134,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
         !state_.roster().knows_kind_of(record->info)) {
       return absl::ResourceExhaustedError(cat("info.labels: there are ", state_.roster().kinds(),
                                               " kinds of workers and ", state_.roster().shapes(),
-                                              " different sets of resources and rules that wait, "
+                                              " different combinations of resources and rules waiting, "
                                               "which is the limit; give workers of one kind the same labels"));
     }
     if (good) write(DeleteOtp{*c.otp}, turn);
@@ -144,7 +145,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     if (repeated) record->state = known->record->state;
     // Its predecessor, if it is still there, has nothing under way and gets nothing any more: its session is over.
     if (good && known != nullptr && known->connected) {
-      drop_stream(*known, "another worker has registered under this name", turn);
+      drop_stream(*known, "another worker has registered with this id", turn);
     }
   }
   const bool is_fresh = !c.session && record->state == WorkerState::Connecting &&
@@ -188,18 +189,18 @@ absl::Status Engine::check_succession(const LiveWorker& worker, const Incarnatio
   // A token is a person's word that this one replaces the other.
   if (count == 0 && (!is_there || has_token)) return absl::OkStatus();
   const std::string& host = worker.record->info.hostname;
-  const std::string executions = cat(count, count == 1 ? " execution" : " executions");
+  const std::string executions = counted(count, "execution");
   const std::string other = cat("info.id: worker '", worker.id().str(), "'");
   if (is_there) {
     return absl::UnavailableError(cat(other, " is connected", host.empty() ? "" : cat(" from ", host),
-                                      count == 0 ? "" : cat(" and has ", executions),
-                                      "; this one has to wait until it is gone. If both are to work, give each its own "
+                                      count == 0 ? "" : cat(" and running ", executions),
+                                      "; this one must wait until it is gone. To run both, give each its own "
                                       "--worker-id and --state-dir; to replace the other, stop it first"));
   }
   const Duration left = std::max(Duration(0), config_.lost_after - (now.mono - worker.last_seen));
-  return absl::UnavailableError(cat(
-      other, " may still run ", executions, " where it was started before", host.empty() ? "" : cat(" (", host, ")"),
-      "; this one is let in when their lease has ended, in ", (left.count() + 999'999) / 1'000'000, " s"));
+  return absl::UnavailableError(
+      cat(other, " may still run ", executions, " from before", host.empty() ? "" : cat(" (", host, ")"),
+          "; this one can register when the lease ends, in ", (left.count() + 999'999) / 1'000'000, " s"));
 }
 
 // Workers that left are still listed for a while; they do not keep others out.
@@ -223,7 +224,7 @@ void Engine::seen(LiveWorker& worker, Now now, Turn& turn) {
 Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker_of_session(c.session);
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
-    return absl::UnauthenticatedError("session_id: not known; register again");
+    return absl::UnauthenticatedError("session_id: unknown; register again");
   }
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   RETURN_IF_ERROR(check_incarnation("hello.incarnation", c.incarnation));

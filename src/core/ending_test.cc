@@ -242,7 +242,7 @@ TEST(Assign, NamesBothStatesWhenTheJobIsNotPending) {
   const JobId job = bench.submit(a_job());
   const absl::Status status = bench.refused(Assign{job, WorkerId("w1")});
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_NE(status.message().find("is Scheduled and cannot become Scheduled"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("is Scheduled, and only a Pending job can be assigned"), std::string::npos) << status;
 }
 
 TEST(Assign, IsRefusedWhereTheJobCannotGo) {
@@ -253,7 +253,7 @@ TEST(Assign, IsRefusedWhereTheJobCannotGo) {
   bench.worker("small").joins(a_worker().slots(2).cores(1));
   const JobId big = bench.submit(a_job().cores(2));
   const std::pair<const char*, const char*> cases[] = {
-      {"full", "without a free slot"}, {"away", "not connected"}, {"small", "rule size"}};
+      {"full", "with no free slot"}, {"away", "not connected"}, {"small", "rule size"}};
   for (const auto& [worker, why] : cases) {
     const absl::Status status = bench.refused(Assign{big, WorkerId(worker)});
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;

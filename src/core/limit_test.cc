@@ -173,7 +173,7 @@ TEST(Rate, IsWhatAWaitingJobIsExplainedWith) {
   bench.worker("w1").joins(10);
   const auto jobs = submit(bench, 2, a_job().key("api"));
   const std::string words = bench.explain(jobs[1]).waiting_for;
-  EXPECT_NE(words.find("over its rate of 0.5 starts a second"), std::string::npos) << words;
+  EXPECT_NE(words.find("over its rate of 0.5 starts per second"), std::string::npos) << words;
   EXPECT_NE(words.find(format_utc(bench.now.wall + 2s)), std::string::npos) << words;
 }
 

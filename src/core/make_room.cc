@@ -164,7 +164,7 @@ bool Engine::preempt(const Lane& lane, Now now, Turn& turn) {
   for (const JobHead* job : mildest) chosen.push_back(job->id);
   for (const JobId id : chosen) {
     put_back(*state_.job(id)->head, Requeue::Preempted,
-             cat("preempted on worker ", best->id().str(), " by job ", short_id(lane.first()), " of a higher class"),
+             cat("preempted on worker ", best->id().str(), " by job ", short_id(lane.first()), " of a higher priority"),
              turn);
   }
   return true;

@@ -34,8 +34,7 @@ TEST(Preemption, RequeuesTheLowerJobWithoutCountingAnAttempt) {
   EXPECT_EQ(ended(bench), std::vector<JobId>{poor});
   EXPECT_EQ(bench.state(poor), JobState::Running) << "until its worker says that it is dead";
   EXPECT_EQ(bench.state(rich), JobState::Pending);
-  EXPECT_EQ(bench.explain(rich).waiting_for,
-            "room is being made on worker a: executions of lower classes are put back");
+  EXPECT_EQ(bench.explain(rich).waiting_for, "worker a is being freed for it: lower-priority jobs there are requeued");
   bench.worker("a").finishes(poor, Outcome::Cancelled);
   EXPECT_EQ(bench.where(rich), "a");
   EXPECT_EQ(bench.state(poor), JobState::Pending);

@@ -294,7 +294,7 @@ TEST(Provision, ProvidersThatAreDisabledUnhealthyOrInMaintenanceGetNoNewWorkers)
   bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Unhealthy, "down"});
   const JobId job = bench.submit(a_job().image("x"));
   EXPECT_TRUE(asked(bench).empty());
-  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "is Unhealthy: down");
+  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "is unhealthy: down");
   bench.ask<Done>(ProviderSeen{"docker", a_docker().facts, HealthState::Healthy, ""});
   EXPECT_EQ(asked(bench).size(), 1u);
 }
@@ -336,7 +336,7 @@ TEST(Provision, ALargerJobThanAnyProviderMakesIsExplained) {
   add(bench, small);
   const JobId job = bench.submit(a_job().cores(4));
   EXPECT_TRUE(asked(bench).empty());
-  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "makes workers of at most 2 cores, 4 are needed");
+  EXPECT_EQ(bench.explain(job).providers.at(0).reason, "creates workers with at most 2 cores, but 4 are needed");
 }
 
 TEST(Provision, AWorkerThatRegistersAndOpensNoStreamIsGivenUpAtItsDeadline) {

@@ -16,7 +16,7 @@ void Engine::put_back(const JobHead& job, Requeue kind, const std::string& why, 
   Draft draft(job);
   draft.head.requeue = kind;
   draft.past.cancel_reason = why;
-  draft.past.reason = cat(why, "; waiting for the worker to end it");
+  draft.past.reason = cat(why, "; waiting for the worker to stop it");
   const JobPtr stored = draft.finish();
   write(PutJob{stored}, turn);
   if (const LiveWorker* worker = state_.worker(stored->worker); worker != nullptr && worker->connected) {
@@ -89,7 +89,7 @@ void Engine::evict(LiveWorker& worker, Turn& turn) {
     for (const Taint& taint : worker.record->info.taints) {
       if (taint.effect != TaintEffect::NoExecute || tolerates(*job.shape, taint)) continue;
       put_back(job, Requeue::Evicted,
-               cat("evicted from worker ", worker.id().str(), ", which is tainted ", taint.key, "=", taint.value,
+               cat("evicted from worker ", worker.id().str(), ", which has the taint ", taint.key, "=", taint.value,
                    ":NoExecute"),
                turn);
       break;
@@ -112,7 +112,7 @@ Engine::Answer Engine::on(const TaintWorker& c, Now now, Turn& turn) {
     return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered; see `hodei worker list`"));
   }
   if (c.taints.size() > kMaxTaints)
-    return bad_field("taints", "at most ", kMaxTaints, " taints, not ", c.taints.size());
+    return bad_field("taints", "must have at most ", kMaxTaints, " entries, not ", c.taints.size());
   for (const Taint& taint : c.taints) {
     if (taint.key.empty()) return bad_field("taints.key", "must not be empty; write key=value:NoSchedule");
   }

@@ -1,6 +1,7 @@
 // Answers from memory. They leave with their batch like every other reply, so nobody sees what is not durable.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/placement/explain.h"
@@ -52,16 +53,16 @@ std::string Engine::making_room_for(const LaneKey& lane, Now now) const {
     const size_t running = state_.workers().at(r.worker)->executions.size();
     const int64_t seconds = (now.mono - r.since).count() / 1'000'000;
     if (r.preempting)
-      return cat("room is being made on worker ", r.worker.str(), ": executions of lower classes are put back");
-    return cat("worker ", r.worker.str(), " is kept free for it since ", seconds, " s; ", running,
-               running == 1 ? " execution still runs there" : " executions still run there");
+      return cat("worker ", r.worker.str(), " is being freed for it: lower-priority jobs there are requeued");
+    return cat("worker ", r.worker.str(), " has been reserved for it for ", seconds, " s and is still running ",
+               counted(running, "execution"));
   }
   return {};
 }
 
 Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   const LiveJob* live = state_.job(q.job);
-  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(q.job), " is not waiting or running"));
+  if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(q.job), " is neither waiting nor running"));
   const JobHead& head = *live->head;
   Explanation out;
   if (head.state == JobState::Pending) {
@@ -158,7 +159,7 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
           cat("worker '", q.prefix, "' is the start of several workers' ids, which are all gone; give more of it"));
     }
     return absl::InvalidArgumentError(
-        cat("worker_id: '", q.prefix, "' is the start of ", out.workers.size(), " workers' ids; give more of it"));
+        cat("worker_id: '", q.prefix, "' matches ", out.workers.size(), " workers; give more of the id"));
   }
   return out;
 }
@@ -166,7 +167,7 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
 Engine::Answer Engine::answer(const FindSession& q, Now) {
   LiveWorker* worker = state_.worker_of_session(q.session);
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
-    return absl::UnauthenticatedError("hodei-session: not a session id of a registered worker");
+    return absl::UnauthenticatedError("hodei-session: not the session id of a registered worker");
   }
   return Registered{worker->id()};
 }

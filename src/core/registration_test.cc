@@ -291,7 +291,7 @@ TEST(Drain, MayBeAskedForTwiceButNotOfAWorkerThatIsGone) {
   bench.worker("w1").closes();
   const absl::Status status = bench.refused(DrainWorker{WorkerId("w1"), ""});
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_NE(status.message().find("is Terminated and cannot become Draining"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("is Terminated and cannot be drained"), std::string::npos) << status;
   EXPECT_TRUE(absl::IsNotFound(bench.refused(DrainWorker{WorkerId("nobody"), ""})));
 }
 

@@ -101,8 +101,8 @@ TEST(Reservation, KeepsTheWorkerFromTheSameAndLowerClasses) {
 TEST(Reservation, IsToldInWords) {
   FullWorker at;
   const Explanation why = at.bench.explain(at.large);
-  EXPECT_TRUE(why.waiting_for.starts_with("worker a is kept free for it since ")) << why.waiting_for;
-  EXPECT_TRUE(why.waiting_for.ends_with("4 executions still run there")) << why.waiting_for;
+  EXPECT_TRUE(why.waiting_for.starts_with("worker a has been reserved for it for ")) << why.waiting_for;
+  EXPECT_TRUE(why.waiting_for.ends_with("is still running 4 executions")) << why.waiting_for;
 }
 
 TEST(Reservation, EndsWithItsJobAndLetsTheOthersIn) {

@@ -180,7 +180,7 @@ TEST(LostExecution, IsNotRunAgainWhereRetryIsNotAllowed) {
   const JobId job = bench.submit(a_job().attempts(3).without_retry());
   bench.worker("w1").joins().takes(job).finishes(job, Outcome::Lost);
   EXPECT_EQ(bench.state(job), JobState::Failed);
-  EXPECT_NE(bench.history(job).back().reason.find("retry is not allowed"), std::string::npos)
+  EXPECT_NE(bench.history(job).back().reason.find("retries are not allowed"), std::string::npos)
       << bench.history(job).back().reason;
 }
 

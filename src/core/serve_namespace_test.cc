@@ -24,7 +24,7 @@ TEST(ServeNamespace, AMadeWorkerRunsNoOtherNamespacesJobs) {
   const JobId foreign = bench.submit(a_job().in("b").image("x"));
   EXPECT_EQ(bench.state(foreign), JobState::Pending);
   EXPECT_EQ(rule_against(bench.explain(foreign), of_a), "namespace");
-  EXPECT_NE(bench.refused(Assign{foreign, WorkerId(of_a)}).message().find("was made for namespace 'a'"),
+  EXPECT_NE(bench.refused(Assign{foreign, WorkerId(of_a)}).message().find("was created for namespace 'a'"),
             std::string::npos);
   const std::string of_b = only_asked(bench);
   EXPECT_EQ(info_of(bench, of_b).made->ns, "b");
@@ -79,7 +79,7 @@ TEST(ServeNamespace, ThePoolSaysWhomItsWorkersServe) {
 
   const JobId foreign = bench.submit(a_job().in("b").pool("one"));
   EXPECT_TRUE(asked(bench).empty());
-  EXPECT_EQ(bench.explain(foreign).providers.at(0).reason, "pool 'one' makes workers for namespace 'a' only");
+  EXPECT_EQ(bench.explain(foreign).providers.at(0).reason, "pool 'one' creates workers for namespace 'a' only");
   const JobId own = bench.submit(a_job().in("a").pool("one"));
   const std::string bound = only_asked(bench);
   EXPECT_EQ(info_of(bench, bound).made->ns, "a");
@@ -128,7 +128,9 @@ TEST(ServeNamespace, APoolMayLetMicroVmsRunJobAfterJob) {
   arrives(bench, kept).takes(first).finishes(first);
   const JobId second = bench.submit(a_job().pool("kept"));
   bench.worker(kept).takes(second);
-  EXPECT_NE(bench.refused(PutPool{{.name = "p", .one_job = true, .reuse = true}}).message().find("contradicts one_job"),
+  EXPECT_NE(bench.refused(PutPool{{.name = "p", .one_job = true, .reuse = true}})
+                .message()
+                .find("cannot be combined with one_job"),
             std::string::npos);
 }
 

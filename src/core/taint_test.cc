@@ -61,7 +61,7 @@ TEST(TaintWorker, EvictsWhatDoesNotTolerateIt) {
   EXPECT_EQ(bench.job(job).attempts, 0u) << "it was not let finish";
   EXPECT_EQ(bench.rows.shelf.at({job, 1}).execution.state, JobState::Pending);
   EXPECT_EQ(bench.rows.shelf.at({job, 1}).execution.failure, "evicted");
-  EXPECT_EQ(bench.history(job)[2].reason, "evicted from worker a, which is tainted broken=yes:NoExecute");
+  EXPECT_EQ(bench.history(job)[2].reason, "evicted from worker a, which has the taint broken=yes:NoExecute");
   bench.worker("b").takes(job).finishes(job);
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
   EXPECT_EQ(bench.job(job).attempts, 1u);

@@ -125,7 +125,7 @@ absl::Status DevWorker::keep() {
 absl::Status DevWorker::spawn() {
   std::error_code error;
   std::filesystem::create_directories(state_dir_, error);
-  if (error) return absl::InternalError(cat("cannot make ", state_dir_, ": ", error.message()));
+  if (error) return absl::InternalError(cat("cannot create ", state_dir_, ": ", error.message()));
   ASSIGN_OR_RETURN(const std::string token, make_token_());
   std::ofstream(state_dir_ + "/dev-server") << server_ << "\n";
   std::vector<std::string> args = arguments(options_.agent, server_, state_dir_);

@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOption
   if (host.ok())
     say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
   if (host.ok() || options.http_was_chosen) return host;
-  say(cat("warning: ", std::string(host.status().message()), "; going on without HTTP"));
+  say(cat("warning: ", std::string(host.status().message()), "; continuing without HTTP"));
   return nullptr;
 }
 
@@ -141,8 +141,8 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
   if (!cli::is_loopback(options.listen)) {
     say(cat(
         "warning: listening on ", to_string(options.listen),
-        ", which is not loopback: whoever reaches this address may run commands here; client authentication and TLS "
-        "are not part of this version"));
+        ", which is not a loopback address: anyone who can reach it can run commands here; this version has no client "
+        "authentication or TLS"));
   }
   return out;
 }
@@ -212,8 +212,8 @@ void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSigna
   const int64_t count = executions_of(workers);
   if (count == 0) say("stopping");
   if (count > 0) {
-    say(cat("stopping: ", jobs_in_words(count), " may end within ", grace.count() / 1'000'000,
-            " s; what does not will run again at the next start (Ctrl-C again: do not wait)"));
+    say(cat("stopping: ", jobs_in_words(count), " may finish within ", grace.count() / 1'000'000,
+            " s; unfinished jobs run again at the next start (Ctrl-C again to stop now)"));
   }
   worker.tell_to_stop();
   drain_made(server, workers, false);
@@ -224,7 +224,7 @@ void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSigna
     if (signals.wait(20ms)) {
       hurry = true;
       if (const int64_t left = executions_of(leaving_workers(server)); left > 0)
-        say(cat("ending ", jobs_in_words(left), " now"));
+        say(cat("stopping ", jobs_in_words(left), " now"));
       worker.tell_to_stop();
     }
     if (clock.now().mono < next_look) continue;
@@ -248,7 +248,7 @@ int run_server(const cli::ServerOptions& options) {
   StopSignals signals;
   absl::StatusOr<Running> running = open(options, false, [] { return api::LocalWorker{}; });
   if (!running.ok()) return refuse(running.status());
-  say(cat("server ", kVersion, " listens on ", to_string(options.listen), ", data in ", options.data_dir));
+  say(cat("server ", kVersion, " listening on ", to_string(options.listen), ", data in ", options.data_dir));
   run_until_stopped(*running, signals, [] {});
   say("shutting down");
   close(*running);
@@ -271,7 +271,7 @@ int run_dev(const cli::DevOptions& options) {
   };
   keep_worker();
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
-  say(cat("try in another terminal: ", first_command(options.server.listen), "        (Ctrl-C here ends everything)"));
+  say(cat("try this in another terminal: ", first_command(options.server.listen), "        (Ctrl-C here stops everything)"));
   run_until_stopped(*running, signals, keep_worker);
   stop_workers(*running, *worker, options.agent.stop_grace, signals);
   say("shutting down");

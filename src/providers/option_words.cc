@@ -63,7 +63,7 @@ std::vector<std::string> OptionWords::list(const std::string& name) {
   if (const std::string* value = find(name)) rest = *value;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    if (comma == 0) refuse(name, "an empty word between commas");
+    if (comma == 0) refuse(name, "contains an empty entry between commas");
     out.emplace_back(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
@@ -76,7 +76,7 @@ Words OptionWords::below(const std::string& prefix) {
   for (const auto& [name, value] : config_.options) {
     if (!name.starts_with(prefix)) continue;
     known_.insert(name);
-    if (name.size() == prefix.size()) refuse(name, "a name is missing behind the dot");
+    if (name.size() == prefix.size()) refuse(name, "a name is missing after the dot");
     out[name.substr(prefix.size())] = value;
   }
   return out;
@@ -89,7 +89,7 @@ absl::Status OptionWords::finish() const {
     std::string known;
     for (const std::string& each : known_) known += cat(known.empty() ? "" : ", ", each);
     return absl::InvalidArgumentError(cat("option ", name, " of provider ", config_.name, ": type ", config_.type,
-                                          " has none of that name; it has ", known));
+                                          " has no such option; the options are ", known));
   }
   return absl::OkStatus();
 }

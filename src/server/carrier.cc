@@ -133,7 +133,7 @@ void Carrier::fill_specs(Messages& messages) {
         std::any_of(message.run.begin(), message.run.end(), [](const auto& run) { return run.spec == nullptr; });
     if (!broken) continue;
     message.run.clear();
-    links_.close(stream, "the server could not read a job's specification");
+    links_.close(stream, "the server could not read the job's spec");
   }
 }
 

@@ -126,7 +126,7 @@ TEST_F(CarrierTest, ClosesTheStreamWhoseOrderItCannotSend) {
   turn.effects = {core::RunExecution{WorkerId("w1"), stream_, {JobId{1}, 1}, 1},
                   core::AckResult{WorkerId("w2"), other_stream_, {JobId{3}, 1}}};
   carry(std::move(turn));
-  EXPECT_NE(link_->closed.find("could not read a job's specification"), std::string::npos);
+  EXPECT_NE(link_->closed.find("could not read the job's spec"), std::string::npos);
   for (const ToWorker& message : link_->messages) EXPECT_TRUE(message.run.empty());
   EXPECT_TRUE(other_->closed.empty());
   EXPECT_EQ(other_->messages.size(), 1u);

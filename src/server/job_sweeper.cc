@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "src/base/counted.h"
 #include "src/base/journal.h"
 #include "src/base/status.h"
 
@@ -49,9 +50,10 @@ void JobSweeper::run() {
     }
     const absl::StatusOr<int64_t> gone = sweep();
     if (!gone.ok())
-      journal(Level::Warn, "server", "finished jobs were not swept: ", std::string(gone.status().message()));
+      journal(Level::Warn, "server", "cannot remove finished jobs: ", std::string(gone.status().message()));
     if (gone.ok() && *gone > 0)
-      journal(Level::Info, "server", *gone, " finished jobs were too old or too many, and are gone");
+      journal(Level::Info, "server", counted(*gone, "finished job"),
+              " removed: past job_retention_age or job_retention_count");
   }
 }
 

@@ -61,12 +61,13 @@ void Loop::post_bounded(core::Command command, ReplyTo reply) { add(std::move(co
 
 absl::Status Loop::check_room(size_t bytes) const {
   if (inbox_.size() >= kMaxWaiting) {
-    return absl::ResourceExhaustedError(cat(kMaxWaiting, " requests already wait; try again in a moment"));
+    return absl::ResourceExhaustedError(cat(kMaxWaiting, " requests are already waiting; try again in a moment"));
   }
   // One that is larger than all the room goes alone, or it would never go.
   if (waiting_bytes_ > 0 && waiting_bytes_ + bytes > kMaxWaitingBytes) {
-    return absl::ResourceExhaustedError(cat("requests with ", waiting_bytes_ >> 20, " MiB of jobs already wait (",
-                                            kMaxWaitingBytes >> 20, " MiB is the limit); try again in a moment"));
+    return absl::ResourceExhaustedError(cat("requests with ", waiting_bytes_ >> 20,
+                                            " MiB of jobs are already waiting (", kMaxWaitingBytes >> 20,
+                                            " MiB is the limit); try again in a moment"));
   }
   return absl::OkStatus();
 }

@@ -45,7 +45,7 @@ bool LoopCore::recover(Now now) {
     retry_load_at_ = now.mono + kReloadEvery;
     return false;
   }
-  outlet_.forget_streams("the server has loaded its store again; say what you hold");
+  outlet_.forget_streams("the server has reloaded its store; reconnect");
   return true;
 }
 
@@ -148,7 +148,7 @@ void LoopCore::remember_stops(const std::vector<Waiting>& commands) {
 }
 
 void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
-  journal(Level::Error, "server", "a commit failed, loading again: ", std::string(why.message()));
+  journal(Level::Error, "server", "a commit failed, reloading: ", std::string(why.message()));
   engine_ = nullptr;
   trouble_ = why;
   deposed_ = absl::IsAborted(why);
@@ -159,8 +159,8 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
   }
   const absl::Status answer =
       absl::IsResourceExhausted(why)
-          ? absl::ResourceExhaustedError(cat("the store has no room (", std::string(why.message()),
-                                             "); free some disk space in the data folder and try again"))
+          ? absl::ResourceExhaustedError(cat("the disk is full (", std::string(why.message()),
+                                             "); free some space in the data folder and try again"))
           : away(why);
   for (Waiting& w : commands) {
     if (w.reply) w.reply(answer);

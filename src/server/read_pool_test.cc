@@ -22,7 +22,7 @@ TEST(ReadPool, RefusesMoreThanMayWaitAndSaysWhatToDo) {
   EXPECT_EQ(pool.post([&] { ++done; }), absl::OkStatus());
   const absl::Status full = pool.post([&] { ++done; });
   EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(full.message()), testing::HasSubstr("2 reads already wait; ask again"));
+  EXPECT_THAT(std::string(full.message()), testing::HasSubstr("2 reads are already waiting; try again"));
   pool.post_always([&] { ++done; });
   go_on.set_value();
   pool.stop();

@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::open(const ServerOptions& option
   std::filesystem::create_directories(options.data_dir, error);
   if (error) {
     return absl::InvalidArgumentError(
-        cat("data_dir: cannot make '", options.data_dir, "': ", error.message(), "; give another with --data-dir"));
+        cat("data_dir: cannot create '", options.data_dir, "': ", error.message(), "; choose another with --data-dir"));
   }
   chmod(options.data_dir.c_str(), 0700);
   std::unique_ptr<Server> server(new Server(options));
@@ -145,7 +145,7 @@ void Server::tell_of_foreign_secrets() {
   if (foreign == 0) return;
   journal(
       Level::Error, "server", foreign, " of ", rows->size(),
-      " stored secrets were sealed with another key: jobs that need "
+      " stored secrets were encrypted with another key: jobs that need "
       "them will fail with secret_error. Start the server with that key (secret_key_file or HODEI_SECRET_KEY), or set "
       "the secrets again");
 }
@@ -171,7 +171,7 @@ absl::Status Server::start() {
 void Server::begin_stop() {
   if (core_ != nullptr) core_->stop_time();
   open_calls_.end_all();
-  links_.close_all("the server is shutting down; come back in a moment");
+  links_.close_all("the server is shutting down; try again in a moment");
 }
 
 void Server::stop() {
@@ -225,7 +225,7 @@ absl::Status Server::check_room() const {
   if (!disk_low_) return absl::OkStatus();
   return absl::ResourceExhaustedError(cat("the disk of the data folder is nearly full (less than ",
                                           options_.disk_reserve >> 20,
-                                          " MiB left): no new jobs are taken; free some space and try again"));
+                                          " MiB left): no new jobs are accepted; free some space and try again"));
 }
 
 std::string Server::metrics_text(const Snapshot& snapshot) {

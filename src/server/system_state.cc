@@ -1,5 +1,6 @@
 #include "src/server/system_state.h"
 
+#include "src/base/counted.h"
 #include "src/base/text.h"
 
 namespace hodei::server {
@@ -25,8 +26,8 @@ SystemAssessment assess(const SystemFacts& facts) {
     return {SystemState::Degraded,
             cat("the store is slow: a commit took ", facts.slowest_commit.count() / 1000, " ms")};
   }
-  if (facts.active > 0) return {SystemState::Running, cat(facts.active, " executions are with workers")};
-  return {SystemState::Ready, "nothing runs"};
+  if (facts.active > 0) return {SystemState::Running, cat(counted(facts.active, "execution"), " running")};
+  return {SystemState::Ready, "nothing is running"};
 }
 
 }  // namespace hodei::server

@@ -6,7 +6,7 @@ namespace hodei::store {
 
 absl::Status refused(JobId job, std::string_view why) {
   return absl::InternalError(
-      cat("the store refused a write about job ", short_id(job), " and the whole batch with it: ", why));
+      cat("the store refused a write for job ", short_id(job), " and with it the whole batch: ", why));
 }
 
 absl::Status already_stored(JobId job) { return refused(job, "its number is taken by a job that is already stored"); }
@@ -32,11 +32,11 @@ absl::Status check_turn(const Turn& stored, const Turn& given) {
 
 absl::Status no_such_job(JobId job) { return absl::NotFoundError(cat("job ", short_id(job), " does not exist")); }
 
-absl::Status nobody_waits() { return absl::CancelledError("nobody waits for this read any more"); }
+absl::Status nobody_waits() { return absl::CancelledError("the caller of this read has gone away"); }
 
 absl::Status no_such_secret(const std::string& ns, const std::string& name) {
   return absl::NotFoundError(
-      cat("there is no secret '", name, "' in namespace '", ns, "'; store it with `hodei secret set ", name, "`"));
+      cat("secret '", name, "' does not exist in namespace '", ns, "'; store it with `hodei secret set ", name, "`"));
 }
 
 absl::Status no_such_template(const std::string& ns, const std::string& name) {

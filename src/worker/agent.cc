@@ -202,7 +202,8 @@ void Agent::on_message(Channel::Received& received, Now now) {
 void Agent::on_attach(Channel::Received& received, Now now) {
   attach_ = std::move(std::get<protocol::Attach>(received.message));
   if (attach_->version != protocol::kVersion) {
-    say("the supervisor speaks version ", attach_->version, " of the protocol, this agent ", protocol::kVersion);
+    say("the supervisor speaks version ", attach_->version, " of the protocol, this agent speaks version ",
+        protocol::kVersion);
     state_ = State::Orphaned;
     return;
   }
@@ -256,7 +257,7 @@ void Agent::guard_against_a_hung_supervisor(Now now) {
   if (now.mono < lease_until_ || now.mono < ping_sent_ + 1s) return;
   killed_at_ping_ = pings_;
   if (session_.held_count() == 0) return;
-  say("the supervisor does not answer and the lease has ended: killing all jobs");
+  say("the supervisor is not responding and the lease has ended: killing all jobs");
   if (!attach_->cgroup.empty()) kill_cgroup_tree(attach_->cgroup);
   kill_marked(attach_->mark);
   // What has left its cgroup and wiped its environment still descends from the supervisor.

@@ -26,7 +26,7 @@ void Agent::open_job_socket() {
   event.events = EPOLLIN;
   event.data.u64 = kJobs;
   if (opened.ok() && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, job_socket_->fd(), &event) == 0) return;
-  say("jobs cannot report progress and outputs: ", std::string(opened.message()));
+  say("jobs cannot report progress or outputs: ", std::string(opened.message()));
   job_socket_.reset();
 }
 
@@ -50,7 +50,7 @@ absl::Status Agent::on_report(ExecutionId execution, const ReportLine& report) {
   if (const auto* progress = std::get_if<ProgressLine>(&report)) {
     progress_.note(execution, *progress);  // masked when it is sent: most are replaced before that
   } else if (const auto* output = std::get_if<OutputLine>(&report)) {
-    if (holds_secret(execution, output->key)) return bad_field("output", "its key holds a secret of this job");
+    if (holds_secret(execution, output->key)) return bad_field("output", "its key contains a secret of this job");
     if (absl::Status added = add_output(*output, kept_[execution].reported); !added.ok()) return added;
     if (std::find(unkept_.begin(), unkept_.end(), execution) == unkept_.end()) unkept_.push_back(execution);
   }

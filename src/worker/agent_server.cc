@@ -1,4 +1,5 @@
 // The agent's side of the server: what it hears on the stream, and what the Session makes it say.
+#include "src/base/counted.h"
 #include "src/base/trace.h"
 #include "src/worker/agent.h"
 #include "src/worker/fitness.h"
@@ -28,7 +29,7 @@ void Agent::hear_server(Now now) {
       link_.written();
     } else {
       const std::string& why = std::get<StreamDone>(event.what).status.error_message();
-      say("the stream ended; connecting again", why.empty() ? "" : ": ", why);
+      say("the stream ended; reconnecting", why.empty() ? "" : ": ", why);
       link_.abandon();
       session_.stream_closed(now);
     }
@@ -85,7 +86,7 @@ void Agent::on_arrived(v1::ServerMessage& message, Now now) {
     settle(now);
     begin_sending();
     pump_.look(now);
-    say("online; ", session_.held_count(), " executions held");
+    say("online; ", counted(session_.held_count(), "execution"), " held");
   }
   for (v1::RunJob& run : *message.mutable_run()) {
     if (std::optional<RunOrder> order = read_order(run)) session_.ordered(*order);
@@ -134,7 +135,7 @@ void Agent::after_logs_acked(ExecutionId execution) {
 void Agent::act(Connect&, Now now) {
   // Whoever says hello is given work, and a supervisor that hangs would not start it.
   if (pings_ != pongs_) {
-    say("the supervisor does not answer: not connecting");
+    say("the supervisor is not responding: not connecting");
     return session_.stream_closed(now);
   }
   v1::RegisterRequest request;
@@ -167,7 +168,7 @@ void Agent::act(SendStopping&, Now) {
 
 void Agent::act(SendHeartbeat& beat, Now now) {
   // A worker whose supervisor hangs is not alive: let the lease run out.
-  if (pings_ != pongs_) return say("the supervisor does not answer: no heartbeat");
+  if (pings_ != pongs_) return say("the supervisor is not responding: no heartbeat");
   supervisor_.put(protocol::Ping{++pings_});
   ping_sent_ = now.mono;
   const MachineLoad load = load_.read();

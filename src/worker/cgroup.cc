@@ -142,7 +142,7 @@ class CgroupFolder : public Enclosures {
     for (const std::string& each : with_subfolders(folder_)) {
       if (each != folder_) remove_below(each);
     }
-    if (!pids_below(folder_).empty()) return absl::InternalError(cat("processes in ", folder_, " do not die"));
+    if (!pids_below(folder_).empty()) return absl::InternalError(cat("processes in ", folder_, " cannot be killed"));
     return met;
   }
   std::string cgroup() const override { return folder_; }

@@ -55,7 +55,7 @@ absl::Status Channel::flush() {
     for (Waiting& waiting : out_fds_) waiting.at -= sent_;
     sent_ = 0;
   }
-  if (out_.size() - sent_ > kMaxWaiting) return absl::ResourceExhaustedError("the other side does not read");
+  if (out_.size() - sent_ > kMaxWaiting) return absl::ResourceExhaustedError("the other side is not reading");
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // Where executions live, and the limits they live under: places are taken and given back, figures read at the end.
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/worker/execution_host.h"
 #include "src/worker/journal.h"
@@ -46,7 +47,7 @@ void ExecutionHost::give_back(std::unique_ptr<Place> place) {
     const bool with_group = place->group != nullptr;
     place->group.reset();
     auto fresh = parts_.enclosures.make();
-    if (!fresh.ok()) return say("a place is given up: ", std::string(fresh.status().message()));
+    if (!fresh.ok()) return say("cannot clean up after an execution: ", std::string(fresh.status().message()));
     place->enclosure = std::move(*fresh);
     if (with_group) place->group = parts_.groups->make(*place->enclosure);
   }
@@ -88,8 +89,7 @@ void ExecutionHost::take_measure(Running& running) {
     return;
   }
   running.usage.message = cat("used more memory than its limit of ", running.limits.memory_bytes / kMegabyte,
-                              " MiB (resources.memory_mb); the kernel ended ", measured.oom_kills,
-                              measured.oom_kills == 1 ? " of its processes" : " of its processes, one after the other");
+                              " MiB (resources.memory_mb); the kernel killed ", counted(measured.oom_kills, "process"));
 }
 
 // Without a group of its own the job lives in the cgroup of the worker. One that runs alone there is the one that was
@@ -105,8 +105,8 @@ void ExecutionHost::over_quota(const ExecutionWatch::OverQuota& over) {
   Running* running = find(over.execution);
   if (running == nullptr || running->pid == 0 || running->main_gone) return;
   running->usage.failure = "disk_quota";
-  running->usage.message = cat("its working folder held ", (over.bytes + kMegabyte - 1) / kMegabyte,
-                               " MiB, more than the ", over.most_bytes / kMegabyte, " MiB of resources.storage_mb");
+  running->usage.message = cat("its working folder grew to ", (over.bytes + kMegabyte - 1) / kMegabyte,
+                               " MiB, above the limit of ", over.most_bytes / kMegabyte, " MiB (resources.storage_mb)");
   running->place->enclosure->kill();
 }
 

@@ -86,7 +86,7 @@ void mount_what_is_missing() {
     if (is_taken(each)) continue;
     mkdir(each.target, 0755);
     if (mount(each.type, each.target, each.type, each.flags, each.options) == 0) continue;
-    say("cannot mount ", each.target, ": ", strerror(errno), "; doing without");
+    say("cannot mount ", each.target, ": ", strerror(errno), "; continuing without it");
   }
 }
 

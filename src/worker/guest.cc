@@ -44,7 +44,7 @@ void load_modules() {
   for (const std::string& file : files) {
     const Fd module(open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (syscall(SYS_finit_module, module.get(), "", 0) != 0 && errno != EEXIST) {
-      say("cannot load ", file, ": ", strerror(errno), "; going on");
+      say("cannot load ", file, ": ", strerror(errno), "; continuing");
     }
   }
 }

@@ -64,8 +64,8 @@ absl::StatusOr<GuestDisks> find_guest_disks(bool with_root) {
     if (!disks.words.empty() && (!with_root || !disks.root.empty())) return disks;
     if (clock.now().mono > end) {
       return absl::NotFoundError(
-          cat("no disk with ", disks.words.empty() ? "the worker's words" : "a root file system",
-              " has appeared: does the kernel have the drivers virtio_mmio and virtio_blk, and know "
+          cat("no disk with ", disks.words.empty() ? "the worker's settings" : "a root file system",
+              " has appeared: does the kernel have the drivers virtio_mmio and virtio_blk, and support for "
               "ext4?"));
     }
     pause_for(kBetweenLooks);
@@ -77,7 +77,7 @@ absl::Status take_words(const std::string& disk) {
   std::string_view rest = std::string_view(all).substr(sizeof(kWordsMark));
   while (true) {
     const size_t end = rest.find('\0');
-    if (end == std::string_view::npos) return absl::DataLossError("the disk with the worker's words is cut off");
+    if (end == std::string_view::npos) return absl::DataLossError("the disk with the worker's settings is truncated");
     if (end == 0) break;
     const std::string pair(rest.substr(0, end));
     const size_t sign = pair.find('=');
@@ -88,7 +88,7 @@ absl::Status take_words(const std::string& disk) {
   const std::string name = std::filesystem::path(disk).filename();
   const std::string device = std::filesystem::canonical(cat("/sys/block/", name, "/device"), none).filename();
   if (!write_file("/sys/bus/virtio/drivers/virtio_blk/unbind", device)) {
-    say("the disk with the worker's words stays in sight: ", strerror(errno));
+    say("cannot detach the disk with the worker's settings: ", strerror(errno));
   }
   return absl::OkStatus();
 }

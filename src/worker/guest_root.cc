@@ -46,7 +46,7 @@ absl::Status bring_program() {
   const Fd place(open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0755));
   if (!place.is_open()) return mount_failed(cat("cannot make ", file));
   if (mount(own_program().c_str(), file.c_str(), nullptr, MS_BIND, nullptr) != 0)
-    return mount_failed("cannot bring the worker in");
+    return mount_failed("cannot copy the worker in");
   return absl::OkStatus();
 }
 
@@ -61,11 +61,11 @@ absl::Status enter_root(const GuestDisks& disks) {
   mkdir(work.c_str(), 0755);
   const std::string layers = cat("lowerdir=", kBase, ",upperdir=", upper, ",workdir=", work);
   if (mount("overlay", kRoot, "overlay", 0, layers.c_str()) != 0) {
-    return mount_failed("cannot put the layers together (does the kernel have the driver overlay?)");
+    return mount_failed("cannot mount the overlay (does the kernel have the driver overlay?)");
   }
   RETURN_IF_ERROR(bring_program());
   if (chdir(kRoot) != 0 || mount(".", "/", nullptr, MS_MOVE, nullptr) != 0 || chroot(".") != 0 || chdir("/") != 0) {
-    return mount_failed("cannot change into it");
+    return mount_failed("cannot switch to it");
   }
   return absl::OkStatus();
 }

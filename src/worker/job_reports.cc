@@ -13,7 +13,7 @@ absl::Status add_output(const OutputLine& output, std::map<std::string, std::str
   }
   if (bytes > kMaxOutputBytes) {
     return absl::ResourceExhaustedError(
-        cat("output: more than ", kMaxOutputBytes, " bytes in all; hand over large results as files"));
+        cat("output: more than ", kMaxOutputBytes, " bytes in total; return large results as artifacts"));
   }
   if (!reported.contains(output.key) && reported.size() >= kMaxOutputs) {
     return absl::ResourceExhaustedError(cat("output: more than ", kMaxOutputs, " keys"));

@@ -122,7 +122,7 @@ void JobSocket::make_room_for_stranger() {
                           (count[each.peer] == count[other->peer] && each.opened < other->opened);
     if (is_worse) victim = fd;
   }
-  if (victim >= 0) send_away(victim, "too many connections that have not said hello");
+  if (victim >= 0) send_away(victim, "too many connections without a hello");
 }
 
 // Of the execution that has the most connections one that is not being answered goes, unless this one has as many.
@@ -141,7 +141,7 @@ bool JobSocket::make_room_for(ExecutionId execution) {
     if (victim < 0 || count[*each.speaker] > count[*connections_.at(victim).speaker]) victim = fd;
   }
   if (victim < 0) return false;
-  send_away(victim, "other jobs need this worker's connections");
+  send_away(victim, "closed to make room for other jobs");
   return true;
 }
 
@@ -211,23 +211,24 @@ absl::Status JobSocket::take_line(Connection& connection, std::string_view line)
   if (!connection.speaker) {
     const HelloLine* hello = report.ok() ? std::get_if<HelloLine>(&*report) : nullptr;
     const absl::Status greeted =
-        hello == nullptr ? absl::UnauthenticatedError("say hello first: hello $HODEI_EXECUTION_ID $HODEI_SOCKET_KEY")
+        hello == nullptr ? absl::UnauthenticatedError("send hello first: hello $HODEI_EXECUTION_ID $HODEI_SOCKET_KEY")
                          : greet(connection, *hello);
     connection.closing = !greeted.ok();
     return greeted;
   }
   budgets_[*connection.speaker].spend(line.size(), report.ok() && std::holds_alternative<OutputLine>(*report));
   RETURN_IF_ERROR(report.status());
-  if (std::holds_alternative<HelloLine>(*report)) return absl::InvalidArgumentError("hello was said already");
+  if (std::holds_alternative<HelloLine>(*report)) return absl::InvalidArgumentError("hello was already sent");
   return handler_(*connection.speaker, *report);
 }
 
 absl::Status JobSocket::greet(Connection& connection, const HelloLine& hello) {
   if (!same_key(hello.key, key_of(hello.execution))) {
-    return absl::PermissionDeniedError("this is not the key of that execution");
+    return absl::PermissionDeniedError("wrong key for that execution");
   }
   if (connections_of(hello.execution) >= kMaxPerExecution) {
-    return absl::ResourceExhaustedError(cat(kBusy, "this execution has ", kMaxPerExecution, " connections already"));
+    return absl::ResourceExhaustedError(
+        cat(kBusy, "this execution has ", kMaxPerExecution, " connections, which is the limit"));
   }
   if (!make_room_for(hello.execution)) {
     return absl::ResourceExhaustedError(cat(kBusy, "all ", kMaxConnections, " connections of this worker are in use"));

@@ -82,7 +82,7 @@ class MarkedTrees final : public Enclosures {
   bool holds_all() const override { return false; }
   std::string describe() const override {
     if (access("/proc/self", F_OK) != 0)
-      return "process groups alone (no cgroups, no /proc): who leaves its group gets away";
+      return "process groups only (no cgroups, no /proc): a process that leaves its group escapes";
     return "process groups and a mark in the environment (no cgroups)";
   }
 

@@ -58,7 +58,7 @@ std::optional<sockaddr_storage> numeric_address(const std::string& text) {
 absl::Status cannot_listen(const std::string& address, const char* why) {
   return absl::UnavailableError(
       cat("metrics_listen: cannot listen on ", address, " (", why,
-          "); choose another with --metrics-listen or HODEI_METRICS_LISTEN; going on without"));
+          "); choose another with --metrics-listen or HODEI_METRICS_LISTEN; continuing without metrics"));
 }
 
 }  // namespace
@@ -71,26 +71,26 @@ std::string metrics_text(const AgentFigures& f, Now now) {
   const auto gauge = [&out](const char* name, const char* help, double value) { add(out, name, "gauge", help, value); };
   gauge("hodei_worker_online", "1 while the stream to the server is open.", f.online ? 1 : 0);
   gauge("hodei_worker_executions_active", "Executions that this worker holds.", static_cast<double>(f.active));
-  counter("hodei_worker_executions_started_total", "Executions that this agent saw starting.",
+  counter("hodei_worker_executions_started_total", "Executions started since this agent started.",
           static_cast<double>(f.started));
   out +=
-      "# HELP hodei_worker_executions_ended_total Executions that this agent saw ending, by outcome.\n"
+      "# HELP hodei_worker_executions_ended_total Executions ended since this agent started, by outcome.\n"
       "# TYPE hodei_worker_executions_ended_total counter\n";
   for (size_t i = 1; i < std::size(kOutcomes); ++i) {
     out += fmt::format("hodei_worker_executions_ended_total{{outcome=\"{}\"}} {}\n", kOutcomes[i], f.ended[i].load());
   }
-  counter("hodei_worker_log_sent_bytes_total", "Output that was handed to the stream, repetitions included.",
+  counter("hodei_worker_log_sent_bytes_total", "Output sent to the server, including repetitions.",
           static_cast<double>(f.log_sent_bytes));
-  counter("hodei_worker_log_dropped_bytes_total", "Output that was not kept: policy drop, or over a limit.",
+  counter("hodei_worker_log_dropped_bytes_total", "Output dropped: policy drop, or over a limit.",
           static_cast<double>(f.log_dropped_bytes));
   const int64_t acked = f.heartbeat_acked_us;
   const double age = acked == 0 ? 0 : static_cast<double>(now.mono.us - acked) / 1e6;
-  gauge("hodei_worker_heartbeat_age_seconds", "Since the newest heartbeat that the server acknowledged; 0: none yet.",
+  gauge("hodei_worker_heartbeat_age_seconds", "Time since the server last acknowledged a heartbeat; 0: never yet.",
         age);
-  gauge("hodei_worker_cpu_load_ratio", "How busy the machine's cores were, 0 to 1.", f.cpu_load);
+  gauge("hodei_worker_cpu_load_ratio", "CPU load of the machine, 0 to 1.", f.cpu_load);
   gauge("hodei_worker_memory_used_bytes", "Memory of the machine in use.", static_cast<double>(f.memory_used_bytes));
   out += fmt::format(
-      "# HELP hodei_worker_build_info 1; the version is in the label.\n# TYPE hodei_worker_build_info gauge\n"
+      "# HELP hodei_worker_build_info Always 1; the version is in the label.\n# TYPE hodei_worker_build_info gauge\n"
       "hodei_worker_build_info{{version=\"{}\"}} 1\n",
       kVersion);
   const ProcessFigures p = read_process_figures();
@@ -107,18 +107,17 @@ std::string answer_to(std::string_view request, const AgentFigures& figures, Now
   const std::string_view line = request.substr(0, request.find("\r\n"));
   if (!line.ends_with(" HTTP/1.1") && !line.ends_with(" HTTP/1.0"))
     return response("400 Bad Request", "this is not HTTP/1.1\n");
-  if (!line.starts_with("GET ")) return response("405 Method Not Allowed", "only GET is known here\n");
+  if (!line.starts_with("GET ")) return response("405 Method Not Allowed", "only GET is supported\n");
   const std::string_view target = line.substr(4, line.rfind(' ') - 4);
   const std::string_view path = target.substr(0, target.find('?'));
   if (path == "/metrics") return response("200 OK", metrics_text(figures, now));
   if (path == "/healthz") return response("200 OK", "ok\n");
-  return response("404 Not Found", "there is nothing here; try /metrics\n");
+  return response("404 Not Found", "not found; try /metrics\n");
 }
 
 absl::Status MetricsDoor::start(const std::string& address) {
   const std::optional<sockaddr_storage> where = numeric_address(address);
-  if (!where)
-    return cannot_listen(address, "not a number of an address with a port, such as 127.0.0.1:9100 or [::]:9100");
+  if (!where) return cannot_listen(address, "not a numeric address with a port, such as 127.0.0.1:9100 or [::]:9100");
   listener_ = Fd(socket(where->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));

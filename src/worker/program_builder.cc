@@ -72,9 +72,9 @@ bool has_nul(const std::vector<std::string>& texts) {
 
 std::string what_is_wrong(const Program& program, const v1::JobSpec& spec) {
   for (const auto& [name, value] : spec.env()) {
-    if (name.empty() || name.find('=') != std::string::npos) return cat("env: '", name, "' is not a name");
+    if (name.empty() || name.find('=') != std::string::npos) return cat("env: '", name, "' is not a valid name");
   }
-  if (has_nul(program.argv) || has_nul(program.env)) return "command or env: contains a NUL character";
+  if (has_nul(program.argv) || has_nul(program.env)) return "command or env: contains a NUL byte";
   if (!program.working_dir.empty() && (program.working_dir[0] != '/' || has_nul({program.working_dir}))) {
     return cat("working_dir: '", program.working_dir, "' is not an absolute path");
   }
@@ -141,7 +141,7 @@ Program build_program(const RunOrder& order, const std::map<std::string, std::st
                           spec.command().shell().args().end());
       break;
     case v1::Command::kScript: add_script(spec.command().script(), program); break;
-    default: program.impossible = "this worker does not know this kind of command"; return program;
+    default: program.impossible = "this worker does not support this kind of command; upgrade it"; return program;
   }
   program.impossible = what_is_wrong(program, spec);
   add_rules(spec, program);

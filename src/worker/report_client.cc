@@ -51,7 +51,7 @@ absl::Status say_line(int fd, const std::string& line) {
   size_t done = 0;
   while (done < line.size()) {
     const ssize_t sent = send(fd, line.data() + done, line.size() - done, MSG_NOSIGNAL);
-    if (sent <= 0) return absl::UnavailableError("the worker does not listen");
+    if (sent <= 0) return absl::UnavailableError("the worker is not listening");
     done += static_cast<size_t>(sent);
   }
   ASSIGN_OR_RETURN(const std::string answer, read_answer(fd));
@@ -102,13 +102,13 @@ absl::StatusOr<std::vector<ReportLine>> read_report_words(const std::vector<std:
   const std::string& verb = words.at(0);
   std::vector<ReportLine> reports;
   if (verb == "progress") {
-    if (words.size() < 2) return bad_field("progress", "how far? write: progress 40 \"halfway\"");
+    if (words.size() < 2) return bad_field("progress", "no percentage given; write: progress 40 \"halfway\"");
     std::string message;
     for (size_t i = 2; i < words.size(); ++i) message += (i > 2 ? " " : "") + words[i];
     ASSIGN_OR_RETURN(ReportLine report, checked(verb, words[1], message));
     return std::vector<ReportLine>{std::move(report)};
   }
-  if (words.size() < 2) return bad_field("output", "what came out? write: output key=value");
+  if (words.size() < 2) return bad_field("output", "no value given; write: output key=value");
   for (size_t i = 1; i < words.size(); ++i) {
     const size_t equals = words[i].find('=');
     if (equals == std::string::npos) return bad_field("output", "'", words[i], "' is not key=value");

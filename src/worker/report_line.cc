@@ -37,10 +37,10 @@ absl::StatusOr<std::string> unescaped(std::string_view what, std::string_view te
       continue;
     }
     const std::optional<char> meant = ++i < text.size() ? meaning(text[i]) : std::nullopt;
-    if (!meant) return bad_field(what, "a backslash stands before \\, n or r; write a plain one as \\\\");
+    if (!meant) return bad_field(what, "a backslash must be followed by \\, n or r; write a literal one as \\\\");
     out += *meant;
   }
-  if (!is_utf8(out)) return bad_field(what, "is not UTF-8 text; hand over binary data as a file");
+  if (!is_utf8(out)) return bad_field(what, "is not UTF-8 text; return binary data as an artifact");
   return out;
 }
 
@@ -95,7 +95,7 @@ absl::StatusOr<ReportLine> parse_report(std::string_view line) {
   if (verb == "hello") return parse_hello(rest);
   if (verb == "progress") return parse_progress(rest);
   if (verb == "output") return parse_output(rest);
-  return absl::InvalidArgumentError("a line begins with hello, progress or output");
+  return absl::InvalidArgumentError("a line must start with hello, progress or output");
 }
 
 std::string escape_report_text(std::string_view text) {

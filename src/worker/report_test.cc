@@ -42,8 +42,8 @@ TEST(ReportLine, CarriesWhateverTextThereIs) {
 }
 
 TEST(ReportLine, SaysWhatIsWrong) {
-  EXPECT_THAT(wrong(""), HasSubstr("begins with hello"));
-  EXPECT_THAT(wrong("outputs a b"), HasSubstr("begins with hello"));
+  EXPECT_THAT(wrong(""), HasSubstr("start with hello"));
+  EXPECT_THAT(wrong("outputs a b"), HasSubstr("start with hello"));
   for (const char* number : {"", "x", "-1", "101", "nan", "inf", "4x", "0x10"}) {
     EXPECT_THAT(wrong(std::string("progress ") + number), HasSubstr("0 to 100")) << number;
   }
@@ -230,10 +230,10 @@ TEST_F(JobSocketTest, TakesReportsOfWhoHasTheKey) {
 TEST_F(JobSocketTest, RefusesTheKeyOfAnotherExecution) {
   serve();
   for (const std::string& bad : {key(kSecond), std::string(), key(kFirst) + "0", std::string(32, '0')}) {
-    EXPECT_THAT(std::string(send(kFirst, bad, {OutputLine{"a", "1"}}).message()), HasSubstr("not the key"));
+    EXPECT_THAT(std::string(send(kFirst, bad, {OutputLine{"a", "1"}}).message()), HasSubstr("wrong key"));
   }
   EXPECT_THAT(std::string(send(ended, key(ended), {}).message()), HasSubstr("has ended"));
-  EXPECT_THAT(ask(connect(), "output a 1\n", 1), HasSubstr("error say hello first"));
+  EXPECT_THAT(ask(connect(), "output a 1\n", 1), HasSubstr("error send hello first"));
   stop();
   EXPECT_TRUE(outputs.empty());
 }
@@ -243,7 +243,7 @@ TEST_F(JobSocketTest, AnswersEveryLineAndGoesOnAfterABadOne) {
   const Fd fd = connect();
   EXPECT_EQ(ask(fd, hello() + "output a 1\noutput b", 2), "ok\nok\n");
   EXPECT_EQ(ask(fd, " 2\nprogress many\n" + hello() + "output c 3\n", 4),
-            "ok\nerror progress: 'many' is not a number from 0 to 100\nerror hello was said already\nok\n");
+            "ok\nerror progress: 'many' is not a number from 0 to 100\nerror hello was already sent\nok\n");
   stop();
   EXPECT_THAT(outputs[kFirst], ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("c", "3")));
 }
@@ -282,7 +282,7 @@ TEST_F(JobSocketTest, WhoDoesNotSayHelloGivesWayToNewcomers) {
     silent.push_back(connect());
     socket->look(now + Duration(static_cast<int64_t>(i)));
   }
-  EXPECT_THAT(ask(silent.front(), "", 1), HasSubstr("error busy: too many connections that have not said hello"));
+  EXPECT_THAT(ask(silent.front(), "", 1), HasSubstr("error busy: too many connections without a hello"));
   // Hundreds are still held open: a client gets through at the first try.
   std::thread client([&] {
     EXPECT_TRUE(send_reports(folder + "/socket", {kFirst, key(kFirst)}, {OutputLine{"a", "1"}}, 0s).ok());

@@ -48,8 +48,9 @@ absl::StatusOr<Sandbox> Sandbox::prepare(const SandboxRules& rules, const std::s
     if (!rules.user.empty()) {
       ASSIGN_OR_RETURN(const UserAccount wanted, find_user(rules.user));
       if (wanted.uid != self) {
-        return absl::PermissionDeniedError(cat("sandbox.user: this worker runs as user ", self, " and cannot become '",
-                                               rules.user, "'; leave it empty, or run the worker as root"));
+        return absl::PermissionDeniedError(cat("sandbox.user: this worker runs as user ", self,
+                                               " and cannot switch to '", rules.user,
+                                               "'; leave it empty, or run the worker as root"));
       }
     }
     sandbox.user_map_ = cat(self, " ", self, " 1");

@@ -136,7 +136,8 @@ TEST_F(SandboxTest, AProgramThatItsUserMayNotReachIsPassedOverInPATH) {
 
 TEST_F(SandboxTest, ANameThatNobodyHasIsRefused) {
   EXPECT_EQ(run("true", {.enabled = true, .user = "no-such-user"}),
-            "spawn_failed: sandbox.user: there is no user 'no-such-user' on this worker; give one of /etc/passwd, or a "
+            "spawn_failed: sandbox.user: user 'no-such-user' does not exist on this worker; use a name from "
+            "/etc/passwd, or a "
             "number");
 }
 

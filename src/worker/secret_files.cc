@@ -72,8 +72,8 @@ absl::Status mount_tmpfs(const std::string& folder, const OpenPlace& place) {
   unlinkat(place.parent.get(), place.name.c_str(), AT_REMOVEDIR);
   if (is_shortage(why)) return errno_status(why, "secret_files: mounting a tmpfs");
   return absl::PermissionDeniedError(
-      cat("secret_files: this worker may not mount a tmpfs (", strerror(why),
-          "), and secrets are never written to a disk; run the worker as root, or let the job "
+      cat("secret_files: this worker is not allowed to mount a tmpfs (", strerror(why),
+          "), and secrets are never written to disk; run the worker as root, or let the job "
           "read its secrets from standard input"));
 }
 

@@ -55,7 +55,7 @@ Exit explain(const Trouble& trouble, const std::string& name, const std::string&
   switch (trouble.stage) {
     case Stage::Sandbox:
       return failed_by(error, cat("sandbox: ", static_cast<const char*>(trouble.step), ": ", why,
-                                  "; run the worker as root, or leave this part of the sandbox out"));
+                                  "; run the worker as root, or allow this part with --sandbox-allow"));
     case Stage::Limit: return failed_by(error, cat("resources.memory_mb: RLIMIT_DATA cannot be set: ", why));
     case Stage::Folder: return failed_by(error, cat("working_dir ", working_dir, ": ", why));
     case Stage::Exec:
@@ -150,7 +150,7 @@ int null_input() {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, std::string_view path, bool all) {
-  if (name.empty()) return absl::NotFoundError("no program is named");
+  if (name.empty()) return absl::NotFoundError("no program is given");
   if (name.find('/') != std::string::npos) return std::vector{name};
   std::vector<std::string> found;
   bool seen = false;
@@ -167,7 +167,7 @@ absl::StatusOr<std::vector<std::string>> find_programs(const std::string& name, 
     if (!all && !found.empty()) break;
   }
   if (!found.empty()) return found;
-  if (seen) return absl::PermissionDeniedError(cat(name, ": found in PATH, but may not be executed"));
+  if (seen) return absl::PermissionDeniedError(cat(name, ": found in PATH, but not executable"));
   return absl::NotFoundError(cat(name, ": not found in PATH"));
 }
 

@@ -108,7 +108,7 @@ void SpawnPool::carry_out(Task task) {
   }
   auto& place = std::get<std::unique_ptr<Place>>(task);
   if (absl::Status cleaned = place->folder->clean(); !cleaned.ok()) {
-    say("a working folder is set aside: ", std::string(cleaned.message()));
+    say("a working folder cannot be cleaned up and is set aside: ", std::string(cleaned.message()));
     return;
   }
   announce([&] { finished_.cleaned.push_back(std::move(place)); });

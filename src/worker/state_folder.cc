@@ -61,8 +61,8 @@ absl::StatusOr<StateFolder> StateFolder::open(const std::string& path) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   if (fcntl(state.lock_.get(), F_OFD_SETLK, &whole) != 0) {
-    return absl::FailedPreconditionError(cat("another worker (pid ", state.read("lock"), ") runs in ", path,
-                                             "; stop it, or give this one its own state folder"));
+    return absl::FailedPreconditionError(cat("another worker (pid ", state.read("lock"), ") is running in ", path,
+                                             "; stop it, or use another folder with --state-dir"));
   }
   const std::string pid = std::to_string(getpid());
   if (ftruncate(state.lock_.get(), 0) != 0 ||

@@ -107,7 +107,7 @@ void put_log(LogPart part, v1::WorkerMessage& out) {
 std::optional<ExecutionId> read_execution(const std::string& text) {
   const absl::StatusOr<ExecutionId> id = parse_execution_id(text);
   if (id.ok()) return *id;
-  say("the server names an execution that makes no sense: ", std::string(id.status().message()));
+  say("the server sent an invalid execution id: ", std::string(id.status().message()));
   return std::nullopt;
 }
 

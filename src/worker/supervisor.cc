@@ -13,6 +13,7 @@
 
 #include <cerrno>
 
+#include "src/base/counted.h"
 #include "src/base/folder_tree.h"
 #include "src/base/pause.h"
 #include "src/base/random.h"
@@ -77,11 +78,11 @@ absl::Status Supervisor::start() {
   folders_.emplace(std::move(folders));
   drop_all_secret_files(stage_folder(options_.state_dir));
   if (absl::Status removed = remove_tree(stage_folder(options_.state_dir)); !removed.ok()) {
-    say("not all artifacts of earlier jobs could be removed: ", std::string(removed.message()));
+    say("some artifacts of earlier jobs could not be removed: ", std::string(removed.message()));
   }
 
   socket_folder_ = SocketFolder::make(state_.mark(), options_.state_dir);
-  if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress and outputs");
+  if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress or outputs");
   socket_secret_ = cat(random_uuid(), random_uuid());
 
   raise_descriptor_limit();
@@ -119,11 +120,12 @@ absl::Status Supervisor::start() {
   listen(spawns_->ready_fd(), kSpawns);
   listen(room_made_.get(), kRoom);
   listen(watch_.ready_fd(), kWatch);
-  say("supervisor of ", options_.worker_id, " started; jobs are held by ", enclosures_->describe(), ", ",
+  say("supervisor of ", options_.worker_id, " started; jobs are contained by ", enclosures_->describe(), ", ",
       enclosures_->limits_processes() && options_.job_processes > 0
           ? cat("each with at most ", options_.job_processes, " processes")
-          : std::string("and their processes are not limited"),
-      "; ", groups_ ? cat("limits are held by ", groups_->describe()) : std::string("no cgroup holds other limits"));
+          : std::string("with no limit on their processes"),
+      "; ",
+      groups_ ? cat("limits are enforced by ", groups_->describe()) : std::string("no cgroup enforces other limits"));
   ProgramLimits every = kEveryLimit;
   if (own_.cpu_milli > 0) every.cpu_milli = own_.cpu_milli;
   if (own_.memory_bytes > 0) every.memory_bytes = own_.memory_bytes;
@@ -286,7 +288,7 @@ void Supervisor::reap(Now now) {
     // The system call itself: the C library's waitid() has no rusage.
     if (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage) != 0 || info.si_pid == 0) return;
     if (info.si_pid == agent_pid_) {
-      say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was ended by signal ",
+      say("agent ", agent_pid_, info.si_code == CLD_EXITED ? " exited with code " : " was killed by signal ",
           info.si_status);
       orphans_->dismiss(agent_pid_);
       agent_pid_ = 0;

@@ -44,7 +44,7 @@ absl::StatusOr<UserAccount> find_user(const std::string& wanted, const std::stri
   if (number && *number != UINT32_MAX) return UserAccount{*number, *number};
   if (wanted == "nobody") return UserAccount{kNobody, kNobody};
   return absl::NotFoundError(
-      cat("sandbox.user: there is no user '", wanted, "' on this worker; give one of ", file, ", or a number"));
+      cat("sandbox.user: user '", wanted, "' does not exist on this worker; use a name from ", file, ", or a number"));
 }
 
 }  // namespace hodei::worker

@@ -60,7 +60,7 @@ absl::Status WorkFolder::make() {
   // Jobs and sandboxes are given the path: it must still lead here, whatever the clock says.
   if (leads_to(path_, path_seal_) && leads_to(cwd_, cwd_seal_)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      cat(path_, " does not lead to the folder that was made there; was the state folder moved?"));
+      cat(path_, " is not the folder that was created there; was the state folder moved?"));
 }
 
 bool WorkFolder::is_untouched() const {
@@ -70,7 +70,7 @@ bool WorkFolder::is_untouched() const {
 absl::StatusOr<WorkFolders> WorkFolders::make(std::string path) {
   drop_all_secret_files(path);
   if (absl::Status removed = remove_tree(path); !removed.ok()) {
-    say("not all that earlier jobs left could be removed: ", std::string(removed.message()));
+    say("some files of earlier jobs could not be removed: ", std::string(removed.message()));
   }
   std::error_code failed;
   std::filesystem::create_directories(path, failed);

@@ -60,7 +60,7 @@ int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent
 int run_attached_agent() {
   const char* number = std::getenv(kAttachVariable);
   if (number == nullptr) {
-    fmt::print(stderr, "hodei: this command is started by the worker itself; use `hodei agent`\n");
+    fmt::print(stderr, "hodei: error: this command is internal to the worker; use `hodei agent`\n");
     return 2;
   }
   forbid_core_dumps(FoundBy::Environment);

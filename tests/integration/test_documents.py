@@ -52,6 +52,10 @@ def test_observability():
     read("docs/observability.md", lambda dev: {"9090": free_port(), "localhost": "127.0.0.1"}, start=False)
 
 
+def test_operations():
+    read("docs/operations.md")
+
+
 def test_scheduling():
     read("docs/scheduling.md", lambda dev: {"w1": "dev"})
 

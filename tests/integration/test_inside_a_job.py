@@ -77,7 +77,7 @@ def test_a_job_cannot_speak_for_another():
         execution = dev.get(victim)["executions"][0]["id"]
         thief = dev.cli("run", "--", "sh", "-c", f'HODEI_EXECUTION_ID={execution} "$HODEI_WORKER" output stolen=1')
         same(thief.code, 1, "exit code")
-        contains(thief.err, "not the key of that execution", "message")
+        contains(thief.err, "wrong key for that execution", "message")
         (dev.folder / "go").touch()
         same(dev.wait_for(victim, "Succeeded").get("outputs", {}), {}, "outputs")
 

@@ -17,7 +17,7 @@ def test_a_client_certificate_is_enough():
         same(cluster.call("health", **{"option.kubeconfig": api.kubeconfig(user)})["state"], "Healthy", "by files beside it")
         health = cluster.call("health", **{"option.kubeconfig": api.kubeconfig({})})
         same(health["state"], "Unhealthy", "without any credential")
-        contains(health["reason"], "does not know who we are", "without any credential")
+        contains(health["reason"], "rejected the credentials", "without any credential")
 
 
 def test_the_servers_certificate_must_be_its_own():

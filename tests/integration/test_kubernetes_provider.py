@@ -78,7 +78,7 @@ def test_throttling_and_failures_of_the_server_are_borne():
 def test_throttling_without_an_end_is_an_error_that_may_pass():
     with a_cluster() as (api, cluster):
         api.throttle(1000, seconds=0)
-        cluster.refused("list", "UNAVAILABLE", "throttles")
+        cluster.refused("list", "UNAVAILABLE", "throttling")
         check(len(api.asked) < 20, f"{len(api.asked)} requests to a server that is too busy")
 
 
@@ -99,7 +99,7 @@ def test_errors_of_images_and_nodes_come_as_reasons():
         same(seen["phase"], "Starting", "phase of a missing image")
         cluster.call("create", worker_id="w2")
         seen = cluster.status_until("w2", lambda s: s["reason"], "to say why it waits")
-        contains(seen["reason"], "no node takes it", "reason of no room")
+        contains(seen["reason"], "no node can run it", "reason of no room")
         same(seen["hopeless"], "false", "hopelessness of no room")
         cluster.call("destroy", worker_id="w1")
         cluster.runs("w2")
@@ -135,7 +135,7 @@ def test_health_is_readiness_and_rights():
         api.denied = {("create", "pods")}
         health = cluster.call("health")
         same(health["state"], "Unhealthy", "without the right to create pods")
-        contains(health["reason"], "no right to create pods", "its words")
+        contains(health["reason"], "not allowed to create pods", "its words")
         cluster.refused("create", "PERMISSION_DENIED", worker_id="w1")
         api.denied, api.ready = set(), False
         health = cluster.call("health")
@@ -156,7 +156,7 @@ def test_another_pod_of_the_same_name_is_left_alone():
         with api.store.changed:
             labels = {"hodei.installation": "theirs", "hodei.provider": "kubernetes", "hodei.worker": "w1"}
             api.store.create_pod("hodei-workers", {"metadata": {"name": ours, "labels": labels}, "spec": {"containers": []}})
-        cluster.refused("create", "ALREADY_EXISTS", "not of this installation", worker_id="w1")
+        cluster.refused("create", "ALREADY_EXISTS", "another installation", worker_id="w1")
         cluster.call("destroy", worker_id="w1")
         same(api.pods(), [ours], "their pod")
 

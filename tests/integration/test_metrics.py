@@ -161,7 +161,7 @@ def test_a_taken_port_is_an_error_when_it_was_asked_for_and_a_warning_when_not()
             pass   # somebody else has it: as good
         dev.settings["HODEI_HTTP_LISTEN"] = ""   # as if it were not set
         dev.start(worker=False)
-        contains(dev.tail(), "going on without HTTP", "the warning")
+        contains(dev.tail(), "continuing without HTTP", "the warning")
 
 
 class Prometheus:

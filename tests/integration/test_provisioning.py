@@ -241,7 +241,7 @@ def test_bad_words_are_refused_with_what_to_do():
     with OnDemand().start() as server:
         for words, expected in ((("add", "x", "--type", "dockr"), "type: 'dockr' is not one of"),
                                 (("add", "x", "--type", "process", "--option", "binry=/x"), "binry"),
-                                (("add", "process", "--type", "process"), "is there already"),
+                                (("add", "process", "--type", "process"), "already exists"),
                                 (("add", "bad name", "--type", "process"), "name:"),
                                 (("add", "x", "--type", "process", "--max-workers", "100000"), "--max-workers"),
                                 (("get", "nobody"), "hodei provider list"),
@@ -250,7 +250,7 @@ def test_bad_words_are_refused_with_what_to_do():
             result = server.cli("provider", *words)
             same(result.code != 0, True, f"`provider {' '.join(words)}` is refused")
             contains(result.err, expected, f"words of `provider {' '.join(words)}`")
-        for words, expected in ((("set", "p", "--provider", "nobody"), "there is no provider 'nobody'"),
+        for words, expected in ((("set", "p", "--provider", "nobody"), "provider 'nobody' does not exist"),
                                 (("set", "p", "--min", "3", "--max", "2"), "more than max"),
                                 (("set", "p", "--one-job", "--slots", "4"), "one-job"),
                                 (("rm", "p"), "hodei pool list")):

@@ -261,7 +261,7 @@ def test_what_is_wrong_is_said_when_the_job_is_submitted():
         contains(run.err, "not masked", "and at the run")
         same(json.loads(run.out), {"pin": "1234"}, "it is not masked indeed")
         template = dev.write("t.yaml", "name: t\nspec: {command: {shell: {cmd: 'true'}}, secrets: [{name: a, value: hidden1}]}\n")
-        contains(dev.cli("template", "put", template).err, "names only", "a value in a template")
+        contains(dev.cli("template", "put", template).err, "must not contain values", "a value in a template")
 
 
 def test_a_secret_that_is_gone_when_the_job_starts_fails_it():
@@ -284,7 +284,7 @@ def test_a_server_with_another_key_says_so():
         dev.kill("server")
         dev.launch(HODEI_SECRET_KEY="11" * 32)
         dev.wait_until_up()
-        contains(dev.tail(), "sealed with another key", "the server's log")
+        contains(dev.tail(), "encrypted with a", "the server's log")
         contains(dev.ok("secret", "list").out, "another key", "the list")
         refused = dev.cli("run", "--secret", "token", "--", "true")
         contains(refused.err, "another key", "the job's end")

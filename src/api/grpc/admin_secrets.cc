@@ -14,7 +14,7 @@ constexpr int kMaxAuditPage = 1000;
 
 absl::StatusOr<uint64_t> page_start(const std::string& token) {
   if (token.empty()) return uint64_t{0};
-  const absl::Status bad = bad_field("page_token", "give back the next_page_token of the page before, unchanged");
+  const absl::Status bad = bad_field("page_token", "must be the next_page_token of the previous page");
   uint64_t number = 0;
   for (const char c : token) {
     if (c < '0' || c > '9' || number > UINT64_MAX / 100) return bad;
@@ -38,7 +38,7 @@ absl::StatusOr<core::PutStoredSecret> sealed_command(const v1::PutSecretRequest&
   ASSIGN_OR_RETURN(command.row.ns, namespace_of(in.namespace_()));
   RETURN_IF_ERROR(core::check_secret_name("name", in.name()));
   if (in.value().empty() || in.value().size() > core::kMaxSecretBytes) {
-    return bad_field("value", "has 1 to ", core::kMaxSecretBytes, " bytes, not ", in.value().size());
+    return bad_field("value", "must have 1 to ", core::kMaxSecretBytes, " bytes, not ", in.value().size());
   }
   command.row.name = in.name();
   command.row.sealed = vault.seal({command.row.ns, in.name(), server::SealedFor::Purpose::Store}, in.value());
@@ -82,7 +82,8 @@ AdminService::Unary* AdminService::ListSecrets(Context* c, const v1::ListSecrets
       secret->set_name(row.name);
       secret->set_revision(row.revision);
       set_time(row.updated, secret->mutable_updated_at());
-      if (!server_.vault().is_mine(row.sealed)) secret->set_note("sealed with another key than the server has now");
+      if (!server_.vault().is_mine(row.sealed))
+        secret->set_note("encrypted with a different key than the server has now");
     }
     return absl::OkStatus();
   });

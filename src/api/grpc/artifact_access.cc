@@ -22,13 +22,14 @@ absl::Status check_worker(const ExecutionFacts& facts, ExecutionId execution, co
   RETURN_IF_ERROR(check_owner(facts, execution, worker));
   if (!facts.is_current) {
     return absl::FailedPreconditionError(cat("execution_id: ", to_string(execution),
-                                             " is over or was given to another worker; "
+                                             " has ended or now belongs to another worker; "
                                              "its files are closed"));
   }
   v1::JobSpec spec;
   if (!spec.ParseFromString(facts.spec) || !names_file(spec, use, name)) {
-    return absl::PermissionDeniedError(cat("name: '", name, "' is no ", use == ArtifactUse::Fetch ? "input" : "output",
-                                           " of job ", short_id(execution.job)));
+    return absl::PermissionDeniedError(cat("name: '", name, "' is not an ",
+                                           use == ArtifactUse::Fetch ? "input" : "output", " of job ",
+                                           short_id(execution.job)));
   }
   return absl::OkStatus();
 }
@@ -37,7 +38,7 @@ absl::Status check_worker(const ExecutionFacts& facts, ExecutionId execution, co
 
 absl::StatusOr<server::ArtifactKey> artifact_key(const v1::ArtifactName& name) {
   if (!name.execution_id().empty())
-    return bad_field("execution_id", "is only taken by Upload and Download; give the namespace");
+    return bad_field("execution_id", "is only for Upload and Download; set the namespace instead");
   server::ArtifactKey key{.name = name.name()};
   RETURN_IF_ERROR(server::check_artifact_name(key.name));
   ASSIGN_OR_RETURN(key.ns, namespace_of(name.namespace_()));
@@ -49,8 +50,7 @@ absl::StatusOr<server::ArtifactKey> allowed_key(server::Server& server, const Ar
   if (name.execution_id().empty()) {
     if (caller.callers == Callers::All) return artifact_key(name);
     server.refused_claims().count(server::Claim::Artifact);
-    return absl::PermissionDeniedError(
-        "execution_id: this address takes calls of workers only, which name their execution");
+    return absl::PermissionDeniedError("execution_id: required on this address, which accepts worker calls only");
   }
   RETURN_IF_ERROR(server::check_artifact_name(name.name()));
   if (caller.worker.empty()) {

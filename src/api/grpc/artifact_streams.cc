@@ -94,11 +94,11 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
   }
 
   void OnReadDone(bool ok) override {
-    if (!ok) return ending_->end(absl::AbortedError("the upload broke off before its end"));
+    if (!ok) return ending_->end(absl::AbortedError("the upload ended before it was complete"));
     work_in_pool(
         server_, ending_, [this] { take_part(); }, [this] { StartRead(&part_); });
   }
-  void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
+  void OnCancel() override { ending_->end(absl::CancelledError("the client has disconnected")); }
   void OnDone() override {
     server_.open_calls().remove(ending_->open_call);
     delete this;
@@ -123,14 +123,14 @@ class UploadStream final : public grpc::ServerReadReactor<v1::UploadArtifactRequ
       return absl::OkStatus();
     }
     if (upload_ == nullptr) return bad_field("header", "must be in the first message");
-    if (part_.chunk().size() > kMaxChunk) return bad_field("chunk", "has at most ", kMaxChunk, " bytes");
+    if (part_.chunk().size() > kMaxChunk) return bad_field("chunk", "must have at most ", kMaxChunk, " bytes");
     return upload_->append(part_.chunk());
   }
 
   absl::Status finish_upload() {
     if (upload_ == nullptr) return bad_field("header", "must be in the first message");
     if (part_.end().size() != upload_->size()) {
-      return bad_field("end.size", "is ", part_.end().size(), ", but ", upload_->size(), " bytes have come");
+      return bad_field("end.size", "is ", part_.end().size(), ", but ", upload_->size(), " bytes were received");
     }
     ASSIGN_OR_RETURN(const server::ArtifactInfo info, upload_->finish());
     to_proto(info, out_);
@@ -161,17 +161,17 @@ class DownloadStream final : public grpc::ServerWriteReactor<v1::DownloadArtifac
   }
 
   void OnSendInitialMetadataDone(bool ok) override {
-    if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
+    if (!ok) return ending_->end(absl::CancelledError("the client has disconnected"));
     work_in_pool(
         server_, ending_, [this] { open_and_read(); }, [this] { StartWrite(&part_); });
   }
   void OnWriteDone(bool ok) override {
-    if (!ok) return ending_->end(absl::CancelledError("the client is gone"));
+    if (!ok) return ending_->end(absl::CancelledError("the client has disconnected"));
     part_.clear_artifact();
     work_in_pool(
         server_, ending_, [this] { read_next(); }, [this] { StartWrite(&part_); });
   }
-  void OnCancel() override { ending_->end(absl::CancelledError("the client is gone")); }
+  void OnCancel() override { ending_->end(absl::CancelledError("the client has disconnected")); }
   void OnDone() override {
     server_.open_calls().remove(ending_->open_call);
     delete this;

@@ -25,7 +25,7 @@ absl::StatusOr<ExecutionFacts> find_execution(store::Reader& reader, ExecutionId
 absl::Status check_owner(const ExecutionFacts& facts, ExecutionId execution, const WorkerId& worker) {
   if (facts.worker == worker) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      cat("execution_id: ", to_string(execution), " was not given to worker ", worker.str()));
+      cat("execution_id: ", to_string(execution), " does not belong to worker ", worker.str()));
 }
 
 }  // namespace hodei::api

@@ -71,12 +71,11 @@ absl::StatusOr<std::optional<std::string>> GivenExecutions::against(const store:
     ASSIGN_OR_RETURN(known, look_up(piece.execution, worker));
   }
   if (!known->is_own) {
-    return cat("output of ", to_string(piece.execution), " is refused: it was not given to worker ", worker.str());
+    return cat("output of ", to_string(piece.execution), " is refused: it does not belong to worker ", worker.str());
   }
   const int64_t end = piece.offset + static_cast<int64_t>(piece.data.size());
   if (known->log_bytes && end > *known->log_bytes) {
-    return cat("output of ", to_string(piece.execution), " is refused: its log has ended at ", *known->log_bytes,
-               " bytes");
+    return cat("output of ", to_string(piece.execution), " is refused: its log ended at ", *known->log_bytes, " bytes");
   }
   if (!known->log_bytes && clock_.now().mono >= known->open_until) {
     return cat("output of ", to_string(piece.execution), " is refused: it ended more than ", kGraceAfterEnd / 1s,

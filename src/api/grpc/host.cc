@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {
     return absl::UnavailableError(cat("listen: cannot listen on ", address,
-                                      "; the port is in use or not permitted: stop what uses it, or choose another "
+                                      "; the port is in use or not allowed: stop what uses it, or choose another "
                                       "with --listen or GRPC_PORT"));
   }
   std::unique_ptr<GrpcHost> host(new GrpcHost(std::move(parts)));

@@ -93,7 +93,7 @@ TEST_F(HostileWorker, CannotWriteIntoTheLogOfAnotherWorkersExecution) {
   hostile_->log(execution_, 0, "forged\n");
   EXPECT_TRUE(hostile_->is_heard());
   ASSERT_EQ(hostile_->words().size(), 1u);
-  EXPECT_NE(hostile_->words()[0].find("was not given to worker hostile"), std::string::npos) << hostile_->words()[0];
+  EXPECT_NE(hostile_->words()[0].find("does not belong to worker hostile"), std::string::npos) << hostile_->words()[0];
   EXPECT_EQ(refused(Claim::Log), 1);
   honest_->log(execution_, 0, "true\n");
   honest_->waits_for_log(execution_, 5);
@@ -203,7 +203,7 @@ TEST_F(HostileWorker, CannotBecomeAnotherWorkerInTheMiddleOfItsStream) {
   hello.mutable_hello()->set_incarnation("again");
   hostile_->say(hello);
   EXPECT_FALSE(hostile_->is_heard());
-  EXPECT_EQ(hostile_->end().error_message(), "a stream has one hello, its first message");
+  EXPECT_EQ(hostile_->end().error_message(), "only the first message of a stream may be a hello");
 }
 
 TEST_F(HostileWorker, UsageOfAnotherWorkersExecutionIsNotRecorded) {
@@ -251,7 +251,7 @@ TEST_F(HostileWorker, NobodyWritesBehindTheEndOfALogNotEvenItsOwnWorker) {
   honest_->log(execution_, 5, "more\n");
   EXPECT_TRUE(honest_->is_heard());
   ASSERT_EQ(honest_->words().size(), 1u);
-  EXPECT_NE(honest_->words()[0].find("its log has ended at 5 bytes"), std::string::npos) << honest_->words()[0];
+  EXPECT_NE(honest_->words()[0].find("its log ended at 5 bytes"), std::string::npos) << honest_->words()[0];
   honest_->log(execution_, 0, "true\n");  // again, because its acknowledgement may have been lost
   EXPECT_TRUE(honest_->is_heard());
   EXPECT_EQ(honest_->words().size(), 1u);

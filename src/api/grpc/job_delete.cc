@@ -13,16 +13,16 @@ constexpr size_t kMaxReason = 1000;
 absl::Status still_live(JobId job, core::JobState state) {
   return absl::FailedPreconditionError(
       cat("job ", short_id(job), " is ", core::name(state),
-          "; only a finished job is deleted: end it first with `hodei job cancel --wait ", short_id(job),
+          "; only a finished job can be deleted: end it first with `hodei job cancel --wait ", short_id(job),
           "`. Nothing was deleted"));
 }
 
 absl::StatusOr<core::ForgetJobs> command_of(store::Reader& reader, const std::string& principal,
                                             const v1::DeleteJobsRequest& in) {
   if (in.job_ids_size() == 0 || static_cast<size_t>(in.job_ids_size()) > core::kMaxForgottenAtOnce) {
-    return bad_field("job_ids", "must name 1 to ", core::kMaxForgottenAtOnce, " jobs, not ", in.job_ids_size());
+    return bad_field("job_ids", "must list 1 to ", core::kMaxForgottenAtOnce, " jobs, not ", in.job_ids_size());
   }
-  if (in.reason().size() > kMaxReason) return bad_field("reason", "has at most ", kMaxReason, " characters");
+  if (in.reason().size() > kMaxReason) return bad_field("reason", "must have at most ", kMaxReason, " characters");
   core::ForgetJobs command{.principal = principal, .reason = in.reason()};
   std::set<JobId> named;
   for (const std::string& text : in.job_ids()) {

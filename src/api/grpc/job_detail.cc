@@ -25,7 +25,7 @@ absl::StatusOr<ExecutionWish> wish_of(const v1::GetJobRequest& in) {
   if (token.empty()) return wish;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), wish.below);
   if (error != std::errc() || end != token.data() + token.size()) {
-    return bad_field("execution_page_token", "give back the older_executions_token of the answer before, unchanged");
+    return bad_field("execution_page_token", "must be the older_executions_token of the previous answer");
   }
   return wish;
 }

@@ -60,7 +60,8 @@ JobService::Unary* JobService::UpdateProgress(Context* c, const v1::UpdateProgre
 }
 
 JobService::Unary* JobService::CompleteJob(Context* c, const v1::CompleteJobRequest* in, v1::CompleteJobResponse* out) {
-  if (in->output().size() > kMaxOutput) return finish(c, bad_field("output", "has at most ", kMaxOutput, " bytes"));
+  if (in->output().size() > kMaxOutput)
+    return finish(c, bad_field("output", "must have at most ", kMaxOutput, " bytes"));
   const WallTime now = server_.clock().now().wall;
   return report(server_, c, in->execution_id(), out, [in, now](ExecutionId e, core::Report& r) {
     core::ResultReport result;

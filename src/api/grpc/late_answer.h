@@ -24,7 +24,7 @@ class LateAnswer final {
 
   grpc::ServerUnaryReactor* reactor() const { return call_; }
 
-  // From any thread. `fill` writes the response, and is not called when nobody waits any more.
+  // From any thread. `fill` writes the response, and is not called when the caller has gone away.
   void give(const absl::Status& status, const std::function<void()>& fill = nullptr) const {
     give(*state_, to_grpc(status), fill);
   }
@@ -42,7 +42,7 @@ class LateAnswer final {
     Call(server::OpenCalls& open_calls, std::shared_ptr<State> state, std::function<void()> on_done)
         : open_calls_(open_calls), state_(std::move(state)), on_done_(std::move(on_done)) {}
     void OnCancel() override {
-      LateAnswer::give(*state_, {grpc::StatusCode::CANCELLED, "nobody waits any more"}, nullptr);
+      LateAnswer::give(*state_, {grpc::StatusCode::CANCELLED, "the caller has gone away"}, nullptr);
     }
     void OnDone() override {
       open_calls_.remove(state_->open_call);

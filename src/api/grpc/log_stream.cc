@@ -14,7 +14,7 @@ absl::StatusOr<server::SubscribeRequest> request_from(const v1::SubscribeLogsReq
   if (in.execution() < 0) return bad_field("execution", "must not be negative");
   if (in.from_offset() < 0) return bad_field("from_offset", "must not be negative");
   if (in.from_offset() > 0 && in.execution() == 0)
-    return bad_field("from_offset", "belongs to one execution: set `execution` too");
+    return bad_field("from_offset", "applies to one execution: set `execution` too");
   out.execution = static_cast<uint32_t>(in.execution());
   out.from_offset = in.from_offset();
   out.follow = !in.no_follow();
@@ -67,11 +67,11 @@ class LogStreamReactor final : public grpc::ServerWriteReactor<v1::LogChunk> {
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(feed_->mutex);
     feed_->writing = false;
-    ok ? feed_->go_on() : feed_->end(absl::CancelledError("the client is gone"));
+    ok ? feed_->go_on() : feed_->end(absl::CancelledError("the client has disconnected"));
   }
   void OnCancel() override {
     const std::lock_guard lock(feed_->mutex);
-    feed_->end(absl::CancelledError("the client is gone"));
+    feed_->end(absl::CancelledError("the client has disconnected"));
   }
   void OnDone() override {
     std::shared_ptr<server::Subscription> last;  // let go of without the mutex

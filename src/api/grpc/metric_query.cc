@@ -53,7 +53,7 @@ bool MetricChoice::has(const store::MetricSample& sample, bool with_jobs) const 
 
 absl::StatusOr<MetricChoice> choice_of(server::Server& server, const v1::MetricFilter& filter) {
   if (filter.worker_ids_size() > kMaxWorkers)
-    return bad_field("filter.worker_ids", "at most ", kMaxWorkers, " workers");
+    return bad_field("filter.worker_ids", "must list at most ", kMaxWorkers, " workers");
   MetricChoice out;
   if (!filter.job_id().empty()) {
     ASSIGN_OR_RETURN(out.job, parse_job_id(filter.job_id()));
@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<store::MetricSample>> samples_of(server::Server& serv
   }));
   if (out.size() <= kMaxMetricSamples) return out;
   return absl::ResourceExhaustedError(
-      cat("span: more than ", kMaxMetricSamples, " samples; ask for a shorter time or fewer workers"));
+      cat("span: more than ", kMaxMetricSamples, " samples; request a shorter time or fewer workers"));
 }
 
 void to_proto(const store::MetricSample& sample, v1::MetricSample* out) {

@@ -72,7 +72,8 @@ absl::StatusOr<Duration> step_of(int64_t step_ms, const store::MetricQuery& quer
   if (step_ms < 0 || step < kShortestStep)
     return bad_field("step_ms", "must be at least 1000 (0: the span in 60 steps), not ", step_ms);
   if (span / step > kMaxMetricSteps)
-    return bad_field("step_ms", "gives more than ", kMaxMetricSteps, " steps; make it longer, or the span shorter");
+    return bad_field("step_ms", "results in more than ", kMaxMetricSteps,
+                     " steps; use a longer step or a shorter span");
   return step;
 }
 

@@ -29,7 +29,7 @@ grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, c
     limit.is_cancelled = [cancelled] { return cancelled->load(); };
     const MonoTime end = server.clock().now().mono + kReadTime;
     limit.is_out_of_time = [&server, end] { return server.clock().now().mono >= end; };
-    call->Finish(to_grpc(*cancelled ? absl::CancelledError("nobody waits any more") : work(limit)));
+    call->Finish(to_grpc(*cancelled ? absl::CancelledError("the caller has gone away") : work(limit)));
   });
   if (!taken.ok()) call->Finish(to_grpc(taken));
   return call;

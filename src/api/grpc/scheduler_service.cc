@@ -82,7 +82,8 @@ absl::Status SchedulerService::decision_of_finished(JobId job, v1::SchedulingDec
   if (past != nullptr && !past->executions.empty()) {
     to_proto(past->executions.back(), job, out);
   } else {
-    out->set_waiting_for(cat("nothing: the job is ", core::name(view->head.state), " and never had a worker"));
+    out->set_waiting_for(
+        cat("nothing: the job is ", core::name(view->head.state), " and was never placed on a worker"));
   }
   return absl::OkStatus();
 }

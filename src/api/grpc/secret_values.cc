@@ -9,7 +9,7 @@ absl::Status refuse_values(const v1::JobSpec& spec) {
     const v1::Secret& secret = spec.secrets(i);
     if (secret.value().empty() && secret.sealed().empty()) continue;
     return bad_field(cat("secrets[", i, "].value"),
-                     "a template holds names only; store the value with `hodei secret set ", secret.name(), "`");
+                     "a template must not contain values; store the value with `hodei secret set ", secret.name(), "`");
   }
   return absl::OkStatus();
 }

@@ -11,10 +11,10 @@ using Purpose = server::SealedFor::Purpose;
 std::string field(int index, std::string_view name) { return cat("secrets[", index, "].", name); }
 
 absl::Status unknown_secret(int index, const std::string& name, const std::string& ns) {
-  return absl::FailedPreconditionError(cat(field(index, "name"), ": there is no secret '", name, "' in namespace '", ns,
-                                           "'; store it with `hodei secret set ", name,
+  return absl::FailedPreconditionError(cat(field(index, "name"), ": secret '", name, "' does not exist in namespace '",
+                                           ns, "'; store it with `hodei secret set ", name,
                                            ns == kDefaultNamespace ? std::string() : cat(" -n ", ns),
-                                           "`, or give its value with the job"));
+                                           "`, or set its value in the job"));
 }
 
 absl::StatusOr<core::SecretRow> referenced(const v1::JobSpec& spec, int index, const std::string& ns,
@@ -33,8 +33,7 @@ absl::StatusOr<std::string> value_of(const v1::Secret& secret, const std::string
 }
 
 absl::Status too_large(size_t bytes) {
-  return bad_field("secrets", "the values of a job's secrets are at most ", core::kMaxSecretBytes,
-                   " bytes together, not ", bytes);
+  return bad_field("secrets", "must have at most ", core::kMaxSecretBytes, " bytes of values in total, not ", bytes);
 }
 
 absl::Status open_all(const v1::JobSpec& spec, const std::string& ns, const SecretDesk& desk, v1::RunJob* order) {
@@ -65,7 +64,7 @@ absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, cons
   for (int i = 0; i < given.secrets_size(); ++i) {
     v1::Secret& secret = *out.copy.mutable_secrets(i);
     if (!secret.sealed().empty())
-      return bad_field(field(i, "sealed"), "is made by the server; give `value`, or a name alone");
+      return bad_field(field(i, "sealed"), "is set by the server; set `value`, or only `name`");
     size_t size = secret.value().size();
     if (size == 0) {
       ASSIGN_OR_RETURN(const core::SecretRow row, referenced(given, i, ns, desk.reader));

@@ -11,7 +11,7 @@ std::optional<Hash128> session_in(const grpc::CallbackServerContext& context) {
 }
 
 absl::Status needs_session() {
-  return absl::UnauthenticatedError("hodei-session: the call needs a worker's session id in its metadata");
+  return absl::UnauthenticatedError("hodei-session: this call needs a worker's session id in its metadata");
 }
 
 void find_worker(server::Server& server, const Hash128& session, std::function<void(absl::StatusOr<WorkerId>)> found) {

@@ -42,14 +42,14 @@ absl::StatusOr<std::string> namespace_of(const std::string& given) {
 absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, const std::string& ns,
                                           store::Reader& reader) {
   if (request.template_().empty()) {
-    if (!request.parameters().empty()) return bad_field("parameters", "are for templates; name one in `template`");
-    if (!request.has_spec()) return bad_field("spec", "is required, or name a template in `template`");
+    if (!request.parameters().empty()) return bad_field("parameters", "are only for templates; set `template`");
+    if (!request.has_spec()) return bad_field("spec", "is required unless `template` is set");
     return request.spec();
   }
   const absl::StatusOr<core::TemplateRow> row = reader.job_template(ns, request.template_());
   if (absl::IsNotFound(row.status())) {
-    return absl::NotFoundError(cat("template: there is no template '", request.template_(), "' in namespace '", ns,
-                                   "'; see `hodei template list`"));
+    return absl::NotFoundError(
+        cat("template: '", request.template_(), "' does not exist in namespace '", ns, "'; see `hodei template list`"));
   }
   RETURN_IF_ERROR(row.status());
   const v1::Template stored = to_proto(*row);
@@ -64,7 +64,7 @@ absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, co
 absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& ns, const std::string& correlation_id,
                                      const std::string& template_name) {
   if (correlation_id.size() > kMaxCorrelationId) {
-    return bad_field("correlation_id", "has at most ", kMaxCorrelationId, " characters");
+    return bad_field("correlation_id", "must have at most ", kMaxCorrelationId, " characters");
   }
   for (const v1::Secret& secret : in.secrets()) {
     if (!secret.value().empty()) return absl::InternalError("a secret was about to be stored in a readable form");
@@ -109,7 +109,7 @@ absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& r
 
 absl::StatusOr<core::TemplateRow> template_row(const v1::Template& wanted, const std::string& ns) {
   RETURN_IF_ERROR(check_name("template.name", wanted.name()));
-  if (wanted.description().size() > 4096) return bad_field("template.description", "has at most 4096 characters");
+  if (wanted.description().size() > 4096) return bad_field("template.description", "must have at most 4096 characters");
   const std::vector<core::Parameter> declared = parameters_of(wanted);
   RETURN_IF_ERROR(core::check_parameters(declared));
   // A template that cannot be rendered or is not valid is found out now, not when it is used: every parameter gets a

@@ -32,9 +32,8 @@ absl::StatusOr<core::ProviderMode> mode_of(v1::ProviderConfig::Mode mode) {
 absl::Status check_unmasked(const core::Labels& options) {
   for (const auto& [key, value] : options) {
     if (value == kMask && looks_secret(key)) {
-      return bad_field(
-          cat("options.", key),
-          "is ***, which stands for a value that is not shown; leave it out to keep it, or give the value");
+      return bad_field(cat("options.", key),
+                       "is ***, which stands for a hidden value; leave it out to keep the value, or set a new one");
     }
   }
   return absl::OkStatus();
@@ -125,7 +124,8 @@ absl::StatusOr<core::PoolRow> from_proto(const v1::Pool& in) {
   ASSIGN_OR_RETURN(out.slots, count_of("slots", in.slots()));
   if (out.slots == 0) out.slots = 1;
   if (in.has_idle_ms()) {
-    if (in.idle_ms() < 0 || in.idle_ms() > INT64_MAX / 1000) return bad_field("idle_ms", "must be from 0 to a year");
+    if (in.idle_ms() < 0 || in.idle_ms() > INT64_MAX / 1000)
+      return bad_field("idle_ms", "must be between 0 and one year");
     out.idle = std::chrono::milliseconds(in.idle_ms());
   }
   out.one_job = in.one_job();

@@ -104,7 +104,7 @@ TEST(TranslateProvider, BadNumbersAreNamed) {
   EXPECT_EQ(from_proto(pool).status().message(), "min: must not be negative, not -1");
   pool.set_min(0);
   pool.set_idle_ms(-5);
-  EXPECT_EQ(from_proto(pool).status().message(), "idle_ms: must be from 0 to a year");
+  EXPECT_EQ(from_proto(pool).status().message(), "idle_ms: must be between 0 and one year");
   pool.clear_idle_ms();
   pool.mutable_size()->set_cpu_cores(1e300);
   EXPECT_EQ(from_proto(pool).status().message(), "size.cpu_cores: must be a number from 0 to 1000000, not 1e+300");

@@ -258,10 +258,10 @@ TEST_F(SubmissionTest, NamesWhatIsWrongWithTheRequest) {
   v1::QueueJobRequest stray;
   *stray.mutable_spec() = shell_spec();
   (*stray.mutable_parameters())["a"] = "b";
-  EXPECT_TRUE(names(rendered_spec(stray, "default", store_).status(), "parameters: are for templates"));
+  EXPECT_TRUE(names(rendered_spec(stray, "default", store_).status(), "parameters: are only for templates"));
   const absl::Status unknown = rendered_spec(request_, "other", store_).status();
   EXPECT_TRUE(absl::IsNotFound(unknown));
-  EXPECT_TRUE(names(unknown, "template: there is no template 'build' in namespace 'other'"));
+  EXPECT_TRUE(names(unknown, "template: 'build' does not exist in namespace 'other'"));
   request_.clear_parameters();
   EXPECT_TRUE(names(rendered_spec(request_, "default", store_).status(), "parameters: 'target' has no default"));
   EXPECT_TRUE(names(namespace_of("../x").status(), "namespace"));

@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<WorkerDoor>> WorkerDoor::open(const std::string& 
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || port == 0) {
     return absl::UnavailableError(cat("cannot listen for workers on ", address,
-                                      "; the port is in use there, or the address is not of this machine"));
+                                      "; the port is in use, or the address does not belong to this machine"));
   }
   return std::unique_ptr<WorkerDoor>(new WorkerDoor(std::move(parts)));
 }

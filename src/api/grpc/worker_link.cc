@@ -63,7 +63,7 @@ void WorkerStreamLink::send(server::ToWorker message) {
     message.welcome->log_window = std::clamp(kAllLogWindows / streams, kMinLogWindow, kMaxLogWindow);
   }
   if (queue_.size() >= kMaxQueued)
-    return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its stream"});
+    return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker is not reading its stream"});
   queue_.push_back(std::move(message));
   write_next();
 }
@@ -156,7 +156,7 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
   {
     const std::lock_guard lock(mutex_);
     if (message.has_hello() && open_)
-      return finish({grpc::StatusCode::FAILED_PRECONDITION, "a stream has one hello, its first message"});
+      return finish({grpc::StatusCode::FAILED_PRECONDITION, "only the first message of a stream may be a hello"});
   }
   if (message.has_hello()) return open(message);
   if (!is_open()) return;
@@ -336,7 +336,7 @@ void WorkerStreamLink::keep(std::vector<store::LogPiece> pieces) {
     kept_.push_back(std::move(piece));
   }
   if (kept_bytes_ <= kMaxKeptBytes || !has_log_window_) return;
-  finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "more output is under way than the worker's log_window allows"});
+  finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "more output is in flight than the worker's log_window allows"});
 }
 
 }  // namespace hodei::api

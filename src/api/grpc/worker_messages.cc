@@ -50,7 +50,7 @@ absl::Status check_lineage(const char* field, const std::string& lineage) {
   const bool plain =
       std::all_of(lineage.begin(), lineage.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
   if (plain && lineage.size() <= kMaxLineage) return absl::OkStatus();
-  return bad_field(field, "at most ", kMaxLineage, " letters, digits and hyphens");
+  return bad_field(field, "must have at most ", kMaxLineage, " letters, digits and hyphens");
 }
 
 std::string unfit_from(const std::string& status) {
@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<std::string>> stopped_from(const char* field,
 }
 
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
-  if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "at most ", kMaxHeld, " executions");
+  if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "must have at most ", kMaxHeld, " executions");
   core::OpenStream out;
   out.session = secret_hash(hello.session_id());
   out.incarnation = hello.incarnation();

@@ -22,8 +22,9 @@ int64_t milliseconds(Duration d) { return d.count() / 1000; }
 absl::StatusOr<uint32_t> negotiate(uint32_t low, uint32_t high) {
   const uint32_t chosen = std::min(high, kProtocolMax);
   if (chosen >= std::max(low, kProtocolMin)) return chosen;
-  return absl::FailedPreconditionError(cat("protocol: this server speaks versions ", kProtocolMin, " to ", kProtocolMax,
-                                           ", the worker ", low, " to ", high, "; upgrade the older of the two"));
+  return absl::FailedPreconditionError(cat("protocol: this server supports versions ", kProtocolMin, " to ",
+                                           kProtocolMax, ", the worker ", low, " to ", high,
+                                           "; upgrade the older of the two"));
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
   absl::StatusOr<core::WorkerInfo> info = from_proto(in->info());
   if (!info.ok()) return finish(c, info.status());
   if (in->incarnation().empty() || in->incarnation().size() > 100) {
-    return finish(c, bad_field("incarnation", "is required: a random text, new at every start of the worker"));
+    return finish(c, bad_field("incarnation", "is required: a random string, new every time the worker starts"));
   }
   if (absl::Status bad = check_lineage("lineage", in->lineage()); !bad.ok()) return finish(c, bad);
   absl::StatusOr<std::vector<std::string>> stopped = stopped_from("stopped", in->stopped());
@@ -120,7 +121,7 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
         }
         server_.refused_claims().count(server::Claim::Worker);
         return absl::PermissionDeniedError(
-            cat("worker_id: the session is of worker ", worker.str(), ", which may unregister only itself"));
+            cat("worker_id: the session belongs to worker ", worker.str(), ", which can only unregister itself"));
       },
       [](const core::Reply&) {});
 }

@@ -11,11 +11,11 @@ void Router::handle(const HttpRequest& request, const Respond& respond) const {
   if (path == handlers_.end()) {
     std::string known;
     for (const auto& [each, methods] : handlers_) known += cat(known.empty() ? "" : ", ", each);
-    return respond([known] { return HttpResponse{404, cat("there is nothing here; try ", known, "\n")}; });
+    return respond([known] { return HttpResponse{404, cat("not found; try ", known, "\n")}; });
   }
   const auto method = path->second.find(request.method == "HEAD" ? "GET" : request.method);
   if (method == path->second.end()) {
-    return respond([] { return HttpResponse{405, "this path does not know that method\n"}; });
+    return respond([] { return HttpResponse{405, "method not allowed on this path\n"}; });
   }
   method->second(request, respond);
 }

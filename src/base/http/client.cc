@@ -48,7 +48,7 @@ absl::StatusOr<Response> call(const Request& original, const Options& options) {
     ASSIGN_OR_RETURN(Response response, exchange(url, request, options, end));
     if (!is_redirect(response.status)) return response;
     if (redirects == options.max_redirects) {
-      return absl::UnavailableError(cat(url.text(), ": redirects more than ", options.max_redirects, " times"));
+      return absl::UnavailableError(cat(url.text(), ": redirected more than ", options.max_redirects, " times"));
     }
     ASSIGN_OR_RETURN(const Url next, follow_location(url, response.header("location")));
     turn_into_get(response.status, request);

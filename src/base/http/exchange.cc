@@ -75,11 +75,10 @@ class Exchange {
   }
 
   absl::Status connect_locally() {
-    if (url_.secure) return absl::InvalidArgumentError(cat(url_.text(), ": over a unix socket only http is spoken"));
+    if (url_.secure) return absl::InvalidArgumentError(cat(url_.text(), ": only http works over a unix socket"));
     sockaddr_un address;
     if (options_.unix_socket.size() >= sizeof(address.sun_path)) {
-      return absl::InvalidArgumentError(
-          cat("unix_socket: '", options_.unix_socket, "' is too long for a socket's path"));
+      return absl::InvalidArgumentError(cat("unix_socket: '", options_.unix_socket, "' is too long for a socket path"));
     }
     const asio::local::stream_protocol::endpoint there(options_.unix_socket);
     const error_code error = wait(options_.connect_timeout, [&](auto done) { local_.async_connect(there, done); });
@@ -102,7 +101,7 @@ class Exchange {
             done(failed);
           });
         });
-    if (error) return failure("cannot find the host", error);
+    if (error) return failure("cannot resolve the host name", error);
     error = wait(options_.connect_timeout, [&](auto done) { asio::async_connect(socket_, found, done); });
     if (error) return failure("cannot connect", error);
     keep_from_children(socket_);
@@ -156,7 +155,8 @@ class Exchange {
     if (!request_.read_body) return request_.body.copy(piece.data(), want, static_cast<size_t>(offset));
     ASSIGN_OR_RETURN(const size_t got, request_.read_body(offset, {piece.data(), want}));
     if (got == 0)
-      return absl::FailedPreconditionError(cat("what is sent to ", url_.text(), " became shorter meanwhile"));
+      return absl::FailedPreconditionError(
+          cat("what is sent to ", url_.text(), " got shorter while it was being sent"));
     return got;
   }
 
@@ -197,7 +197,7 @@ class Exchange {
       if (error && error != message::error::need_buffer) {
         // The end of a body that is ended by the end of the connection; TLS peers often close without a word.
         if (!parser.content_length() && !parser.chunked() && is_end(error)) return absl::OkStatus();
-        return failure(cat("the answer broke off after ", received, " bytes"), error);
+        return failure(cat("the response ended early, after ", received, " bytes"), error);
       }
       if (!response.ok() && response.body.size() >= kKeptOfAFailure) return absl::OkStatus();
     }
@@ -222,8 +222,7 @@ class Exchange {
   absl::Status failure(std::string_view what, error_code error) const {
     switch (waiter_.reason()) {
       case Waiter::Reason::Stopped: return absl::CancelledError(cat(url_.text(), ": stopped"));
-      case Waiter::Reason::TimedOut:
-        return absl::DeadlineExceededError(cat(url_.text(), ": ", what, ": it took too long"));
+      case Waiter::Reason::TimedOut: return absl::DeadlineExceededError(cat(url_.text(), ": ", what, ": timed out"));
       case Waiter::Reason::Finished: break;
     }
     return absl::UnavailableError(cat(url_.text(), ": ", what, ": ", error.message()));
@@ -231,7 +230,7 @@ class Exchange {
 
   absl::Status tls_failure(error_code error, TlsStream& stream) const {
     const std::string distrust = why_not_trusted(stream);
-    if (distrust.empty()) return failure("no secure connection", error);
+    if (distrust.empty()) return failure("TLS handshake failed", error);
     return absl::FailedPreconditionError(cat(url_.text(), ": the server's certificate is not trusted: ", distrust,
                                              "; name its CA in ca_file or SSL_CERT_FILE"));
   }

@@ -27,12 +27,11 @@ absl::Status present(ssl::context& context, const Tls& tls) {
   if (tls.certificate_pem.empty() && tls.key_pem.empty()) return absl::OkStatus();
   boost::system::error_code error;
   context.use_certificate_chain(boost::asio::buffer(tls.certificate_pem), error);
-  if (error)
-    return absl::FailedPreconditionError(cat("the client certificate cannot be read as PEM: ", error.message()));
+  if (error) return absl::FailedPreconditionError(cat("the client certificate is not valid PEM: ", error.message()));
   context.use_private_key(boost::asio::buffer(tls.key_pem), ssl::context::pem, error);
   if (error) {
     return absl::FailedPreconditionError(
-        cat("the key of the client certificate cannot be read as PEM, or is not of that "
+        cat("the key of the client certificate is not valid PEM or does not match the "
             "certificate: ",
             error.message()));
   }
@@ -52,7 +51,7 @@ absl::Status trust(ssl::context& context, const std::string& ca_pem) {
     if (X509_STORE_add_cert(store, ca.get()) == 1) ++found;
   }
   ERR_clear_error();
-  if (found == 0) return absl::FailedPreconditionError("the CA given as PEM holds no certificate");
+  if (found == 0) return absl::FailedPreconditionError("the CA PEM contains no certificate");
   return absl::OkStatus();
 }
 
@@ -89,7 +88,7 @@ absl::Status expect_host(TlsStream& stream, const std::string& host) {
   const bool set = is_address(host)
                        ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host.c_str()) == 1
                        : SSL_set_tlsext_host_name(tls, host.c_str()) == 1 && SSL_set1_host(tls, host.c_str()) == 1;
-  return set ? absl::OkStatus() : absl::InvalidArgumentError(cat("'", host, "' is no host name"));
+  return set ? absl::OkStatus() : absl::InvalidArgumentError(cat("'", host, "' is not a host name"));
 }
 
 std::string why_not_trusted(TlsStream& stream) {

@@ -24,13 +24,14 @@ bool has_default_port(const Url& url) { return url.port == (url.secure ? "443" :
 
 absl::Status read_authority(std::string_view authority, Url& url) {
   if (authority.find('@') != std::string_view::npos) {
-    return absl::InvalidArgumentError("a URL may not hold a user name or password");
+    return absl::InvalidArgumentError("a URL must not contain a user name or password");
   }
   url.port = url.secure ? "443" : "80";
   std::string_view port;
   if (authority.starts_with('[')) {
     const size_t end = authority.find(']');
-    if (end == std::string_view::npos) return absl::InvalidArgumentError("a URL's IPv6 address has no closing bracket");
+    if (end == std::string_view::npos)
+      return absl::InvalidArgumentError("the IPv6 address in the URL has no closing bracket");
     url.host = authority.substr(1, end - 1);
     port = authority.substr(end + 1);
   } else {
@@ -38,7 +39,7 @@ absl::Status read_authority(std::string_view authority, Url& url) {
     url.host = authority.substr(0, colon);
     port = authority.substr(colon);
   }
-  if (url.host.empty()) return absl::InvalidArgumentError("a URL has no host name");
+  if (url.host.empty()) return absl::InvalidArgumentError("the URL has no host name");
   if (port.empty()) return absl::OkStatus();
   port.remove_prefix(1);
   if (!is_port(port)) return absl::InvalidArgumentError(cat("'", port, "' is not a port"));
@@ -59,8 +60,8 @@ std::string Url::text() const {
 
 absl::StatusOr<Url> parse_url(std::string_view text) {
   if (text.size() > kLongestUrl)
-    return absl::InvalidArgumentError(cat("a URL is longer than ", kLongestUrl, " characters"));
-  if (!is_plain(text)) return absl::InvalidArgumentError("a URL holds a space or a control character");
+    return absl::InvalidArgumentError(cat("the URL is longer than ", kLongestUrl, " characters"));
+  if (!is_plain(text)) return absl::InvalidArgumentError("the URL contains a space or a control character");
   Url url;
   if (text.starts_with("https://")) {
     url.secure = true;
@@ -68,7 +69,7 @@ absl::StatusOr<Url> parse_url(std::string_view text) {
   } else if (text.starts_with("http://")) {
     text.remove_prefix(7);
   } else {
-    return absl::InvalidArgumentError(cat("'", text, "' is no http:// or https:// URL"));
+    return absl::InvalidArgumentError(cat("'", text, "' is not an http:// or https:// URL"));
   }
   const size_t end = std::min(text.find_first_of("/?#"), text.size());
   RETURN_IF_ERROR(read_authority(text.substr(0, end), url));
@@ -79,16 +80,16 @@ absl::StatusOr<Url> parse_url(std::string_view text) {
 }
 
 absl::StatusOr<Url> follow_location(const Url& base, std::string_view location) {
-  if (location.empty()) return absl::UnavailableError(cat(base.text(), ": redirects to nowhere"));
+  if (location.empty()) return absl::UnavailableError(cat(base.text(), ": redirects without a location"));
   if (location.starts_with("//")) return parse_url(cat(base.secure ? "https:" : "http:", location));
   if (location.starts_with("http://") || location.starts_with("https://")) {
     ASSIGN_OR_RETURN(Url next, parse_url(location));
     if (base.secure && !next.secure) {
-      return absl::FailedPreconditionError(cat(base.text(), ": redirects from https to http, which is not followed"));
+      return absl::FailedPreconditionError(cat(base.text(), ": redirects from https to http, which is not allowed"));
     }
     return next;
   }
-  if (!is_plain(location)) return absl::UnavailableError(cat(base.text(), ": redirects to something unreadable"));
+  if (!is_plain(location)) return absl::UnavailableError(cat(base.text(), ": redirects to an invalid URL"));
   Url next = base;
   const std::string path = base.target.substr(0, base.target.find('?'));
   next.target =

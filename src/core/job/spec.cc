@@ -20,14 +20,15 @@ absl::Status check_range(std::string_view field, int64_t value, int64_t low, int
 }
 
 absl::Status check_env(const JobSpec& spec) {
-  if (spec.env.size() > kMaxEnv) return bad_field("env", "at most ", kMaxEnv, " variables, not ", spec.env.size());
+  if (spec.env.size() > kMaxEnv)
+    return bad_field("env", "must have at most ", kMaxEnv, " variables, not ", spec.env.size());
   for (const auto& [key, value] : spec.env) {
-    if (key.empty()) return bad_field("env", "a variable needs a name");
+    if (key.empty()) return bad_field("env", "variable names must not be empty");
     if (key.find('=') != std::string::npos || has_nul(key) || has_nul(value)) {
-      return bad_field(cat("env.", key), "names must not hold '=' and nothing may hold a NUL byte");
+      return bad_field(cat("env.", key),
+                       "names must not contain '=', and neither names nor values may contain a NUL byte");
     }
-    if (key.starts_with("HODEI_"))
-      return bad_field(cat("env.", key), "names starting with HODEI_ are set by the platform");
+    if (key.starts_with("HODEI_")) return bad_field(cat("env.", key), "names starting with HODEI_ are reserved");
   }
   return absl::OkStatus();
 }
@@ -35,7 +36,7 @@ absl::Status check_env(const JobSpec& spec) {
 absl::Status check_args(std::string_view field, const std::vector<std::string>& args) {
   if (args.size() > kMaxArgs) return bad_field(field, "at most ", kMaxArgs, " arguments");
   for (const std::string& arg : args) {
-    if (has_nul(arg)) return bad_field(field, "must not hold a NUL byte");
+    if (has_nul(arg)) return bad_field(field, "must not contain a NUL byte");
   }
   return absl::OkStatus();
 }
@@ -46,23 +47,24 @@ absl::Status check_command(const JobSpec& spec) {
   }
   if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
     if (shell->cmd.empty()) return bad_field("command.shell.cmd", "must not be empty");
-    if (has_nul(shell->cmd)) return bad_field("command.shell.cmd", "must not hold a NUL byte");
+    if (has_nul(shell->cmd)) return bad_field("command.shell.cmd", "must not contain a NUL byte");
     return check_args("command.shell.args", shell->args);
   }
   const auto& script = std::get<ScriptCommand>(spec.command);
   if (script.content.empty()) return bad_field("command.script.content", "must not be empty");
   // Its first line may name the program that runs it.
-  if (has_nul(script.content)) return bad_field("command.script.content", "must not hold a NUL byte");
-  if (has_nul(script.interpreter)) return bad_field("command.script.interpreter", "must not hold a NUL byte");
+  if (has_nul(script.content)) return bad_field("command.script.content", "must not contain a NUL byte");
+  if (has_nul(script.interpreter)) return bad_field("command.script.interpreter", "must not contain a NUL byte");
   return check_args("command.script.args", script.args);
 }
 
 absl::Status check_labels(const JobSpec& spec) {
   if (spec.labels.size() > kMaxLabels)
-    return bad_field("labels", "at most ", kMaxLabels, " labels, not ", spec.labels.size());
+    return bad_field("labels", "must have at most ", kMaxLabels, " labels, not ", spec.labels.size());
   for (const auto& [key, value] : spec.labels) {
     if (key.empty() || key.size() > kMaxLabelKey || value.size() > kMaxLabelValue) {
-      return bad_field("labels", "keys have 1 to ", kMaxLabelKey, " characters, values at most ", kMaxLabelValue);
+      return bad_field("labels", "keys must have 1 to ", kMaxLabelKey, " characters and values at most ",
+                       kMaxLabelValue);
     }
   }
   return absl::OkStatus();
@@ -70,12 +72,13 @@ absl::Status check_labels(const JobSpec& spec) {
 
 absl::Status check_length(std::string_view field, std::string_view text, size_t most) {
   if (text.size() <= most) return absl::OkStatus();
-  return bad_field(field, "has at most ", most, " characters, not ", text.size());
+  return bad_field(field, "must have at most ", most, " characters, not ", text.size());
 }
 
 absl::Status check_tolerations(const Shape& shape) {
   if (shape.tolerations.size() > kMaxTolerations) {
-    return bad_field("constraints.tolerations", "at most ", kMaxTolerations, ", not ", shape.tolerations.size());
+    return bad_field("constraints.tolerations", "must have at most ", kMaxTolerations, " entries, not ",
+                     shape.tolerations.size());
   }
   for (size_t i = 0; i < shape.tolerations.size(); ++i) {
     const std::string field = cat("constraints.tolerations[", i, "]");
@@ -105,11 +108,13 @@ absl::Status check_preferences(const Shape& shape) {
 
 absl::Status check_constraints(const JobSpec& spec) {
   const Shape& shape = spec.shape;
-  if (shape.labels.size() > kMaxLabels) return bad_field("constraints.labels", "at most ", kMaxLabels, " expressions");
+  if (shape.labels.size() > kMaxLabels)
+    return bad_field("constraints.labels", "must have at most ", kMaxLabels, " expressions");
   for (size_t i = 0; i < shape.labels.size(); ++i) {
     RETURN_IF_ERROR(check_rule(shape.labels[i], cat("constraints.labels[", i, "]")));
   }
-  if (shape.company.size() > kMaxCompany) return bad_field("constraints.company", "at most ", kMaxCompany, " rules");
+  if (shape.company.size() > kMaxCompany)
+    return bad_field("constraints.company", "must have at most ", kMaxCompany, " rules");
   for (size_t i = 0; i < shape.company.size(); ++i) {
     RETURN_IF_ERROR(check_rule(shape.company[i].rule, cat("constraints.company[", i, "].rule")));
   }
@@ -119,16 +124,17 @@ absl::Status check_constraints(const JobSpec& spec) {
   if (!shape.pool.empty()) RETURN_IF_ERROR(check_name("constraints.pool", shape.pool));
   if (!shape.provider.empty()) RETURN_IF_ERROR(check_name("constraints.provider", shape.provider));
   if (shape.capabilities.size() > kMaxCapabilities) {
-    return bad_field("constraints.capabilities", "at most ", kMaxCapabilities, ", not ", shape.capabilities.size());
+    return bad_field("constraints.capabilities", "must have at most ", kMaxCapabilities, " entries, not ",
+                     shape.capabilities.size());
   }
   for (const std::string& c : shape.capabilities) RETURN_IF_ERROR(check_name("constraints.capabilities", c));
   if (shape.image.size() > 500 || has_nul(shape.image))
-    return bad_field("image", "has at most 500 characters and no NUL byte");
+    return bad_field("image", "must have at most 500 characters and no NUL byte");
   if (shape.image.starts_with('-')) return bad_field("image", "must not start with '-'");
   RETURN_IF_ERROR(check_tolerations(shape));
   RETURN_IF_ERROR(check_preferences(shape));
   if (const size_t size = encode(shape).size(); size > kMaxShapeBytes) {
-    return bad_field("constraints", "rules, tolerations and preferences take ", size, " bytes, at most ",
+    return bad_field("constraints", "rules, tolerations and preferences take ", size, " bytes; at most ",
                      kMaxShapeBytes, " are allowed; use fewer or shorter values");
   }
   return absl::OkStatus();
@@ -156,7 +162,8 @@ absl::Status check_sandbox(const JobSpec& spec) {
   }
   for (const char c : spec.sandbox_user) {
     if (c <= ' ' || c == ':' || c == '/' || c == 127) {
-      return bad_field("sandbox.user", "is the name or the number of a user of the worker, without spaces, ':' or '/'");
+      return bad_field("sandbox.user",
+                       "must be the name or number of a user on the worker, without spaces, ':' or '/'");
     }
   }
   return absl::OkStatus();
@@ -168,7 +175,7 @@ absl::Status check_secrets(const JobSpec& spec) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < spec.secrets.size(); ++i) {
     RETURN_IF_ERROR(check_secret_name(cat("secrets[", i, "].name"), spec.secrets[i]));
-    if (!seen.insert(spec.secrets[i]).second) return bad_field("secrets", "'", spec.secrets[i], "' is named twice");
+    if (!seen.insert(spec.secrets[i]).second) return bad_field("secrets", "'", spec.secrets[i], "' is listed twice");
   }
   return absl::OkStatus();
 }
@@ -187,7 +194,7 @@ absl::Status check_keys(const JobSpec& spec) {
     return bad_field("concurrency.key", "has at most ", kMaxKeyLength, " characters");
   RETURN_IF_ERROR(check_range("concurrency.limit", spec.concurrency_limit, 0, kMaxConcurrencyLimit));
   if (spec.concurrency_key.empty() && spec.concurrency_limit != 0) {
-    return bad_field("concurrency.key", "is required beside concurrency.limit");
+    return bad_field("concurrency.key", "is required when concurrency.limit is set");
   }
   return absl::OkStatus();
 }
@@ -196,7 +203,7 @@ absl::Status check_trace(const JobSpec& spec) {
   if (spec.traceparent.empty() || parse_traceparent(spec.traceparent)) return absl::OkStatus();
   return bad_field("traceparent",
                    "must be a W3C trace context like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, not '",
-                   clip(spec.traceparent, 80), "'; leave it empty to begin a trace");
+                   clip(spec.traceparent, 80), "'; leave it empty to start a new trace");
 }
 
 bool is_hex(std::string_view text) {
@@ -210,18 +217,18 @@ absl::Status check_artifact(const std::string& field, const ArtifactSpec& artifa
   const bool known = url.starts_with("hodei:") || url.starts_with("http://") || url.starts_with("https://") ||
                      url.starts_with("file:///");
   if (!known || url.size() > kMaxUrlLength || url.ends_with(':')) {
-    return bad_field(field + ".url", "must begin with hodei:, http://, https:// or file:///, not '", clip(url, 100),
+    return bad_field(field + ".url", "must start with hodei:, http://, https:// or file:///, not '", clip(url, 100),
                      "'");
   }
   for (const char c : url) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
-      return bad_field(field + ".url", "holds a space or a control character");
+      return bad_field(field + ".url", "contains a space or a control character");
   }
   if (artifact.path.starts_with('/') || climbs(artifact.path) || has_nul(artifact.path)) {
     return bad_field(field + ".path", "must be a relative path without '..', not '", artifact.path, "'");
   }
   if (artifact.path.empty() && url.ends_with('/'))
-    return bad_field(field + ".path", "is needed: the URL ends with a slash");
+    return bad_field(field + ".path", "is required when the URL ends with a slash");
   if (!artifact.sha256.empty() && (artifact.sha256.size() != 64 || !is_hex(artifact.sha256))) {
     return bad_field(field + ".sha256", "must be 64 hexadecimal digits, as sha256sum prints them");
   }
@@ -274,7 +281,7 @@ absl::Status check_secret_name(std::string_view field, std::string_view name) {
     return absl::OkStatus();
   }
   return bad_field(field, "'", clip(name, 60),
-                   "' is not a name; use letters, digits, '_', '.' and '-', not starting with a "
+                   "' is not a valid name; use letters, digits, '_', '.' and '-', not starting with a "
                    "digit, at most ",
                    kMaxNameLength, " characters");
 }

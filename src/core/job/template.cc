@@ -31,7 +31,7 @@ absl::Status check_parameters(const std::vector<Parameter>& declared) {
   for (const Parameter& p : declared) {
     if (!is_identifier(p.name)) {
       return bad_field("parameters", "'", p.name,
-                       "' is not a name; use letters, digits and '_', not starting with a digit");
+                       "' is not a valid name; use letters, digits and '_', not starting with a digit");
     }
     if (!seen.emplace(p.name, "").second) return bad_field("parameters", "'", p.name, "' is declared twice");
   }
@@ -50,7 +50,7 @@ absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values
   for (const Parameter& p : declared) {
     const auto it = given.find(p.name);
     if (it == given.end() && !p.default_value) {
-      return bad_field("parameters", "'", p.name, "' has no default and must be given: --param ", p.name, "=...");
+      return bad_field("parameters", "'", p.name, "' has no default and is required: --param ", p.name, "=...");
     }
     out[p.name] = it != given.end() ? it->second : *p.default_value;
   }
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> substitute(std::string_view text, const Values& valu
   // Asked before anything is added: a short text can name a long value many times.
   const auto fits = [&](size_t more) { return out.size() + more <= most; };
   const auto too_long = [] {
-    return bad_field("spec", "is longer than ", kMaxRendered, " bytes once its parameters are filled in");
+    return bad_field("spec", "is longer than ", kMaxRendered, " bytes after its parameters are filled in");
   };
   while (true) {
     const size_t at = text.find("${");

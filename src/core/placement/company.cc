@@ -35,8 +35,8 @@ bool has_company(const LabelRule& rule, const LiveWorker& worker) {
 std::optional<std::string> rejects_company(const Shape& shape, const LiveWorker& worker) {
   for (const CompanyRule& c : shape.company) {
     if (!c.required || has_company(c.rule, worker) != c.away) continue;
-    return c.away ? cat("runs a job with ", in_words(c.rule), ", which the job keeps away from")
-                  : cat("runs no job with ", in_words(c.rule), ", which the job must run beside");
+    return c.away ? cat("runs a job with ", in_words(c.rule), ", which the job must stay away from")
+                  : cat("runs no job with ", in_words(c.rule), ", which the job must run next to");
   }
   return std::nullopt;
 }

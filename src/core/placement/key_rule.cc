@@ -44,7 +44,8 @@ absl::Status validate(const KeyRule& r) {
   if (r.limit && (*r.limit < 0 || *r.limit > kMaxConcurrencyLimit)) {
     return bad_field("limit", "must be from 0 (no limit) to ", kMaxConcurrencyLimit, ", not ", *r.limit);
   }
-  if (r.rate != 0) RETURN_IF_ERROR(check_within("rate", r.rate, kMinRate, kMaxRate, " starts a second (0: no limit)"));
+  if (r.rate != 0)
+    RETURN_IF_ERROR(check_within("rate", r.rate, kMinRate, kMaxRate, " starts per second (0: no limit)"));
   if (r.rate == 0 && r.burst != 0) return bad_field("burst", "needs a rate, for example --rate 5/s");
   if (r.rate != 0 && (r.burst < 1 || r.burst > kMaxBurst)) {
     return bad_field("burst", "must be from 1 to ", kMaxBurst, ", not ", r.burst);

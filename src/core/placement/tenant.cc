@@ -54,7 +54,7 @@ TenantRow decode_tenant(std::string_view bytes) {
 
 absl::Status validate(const TenantRow& r) {
   RETURN_IF_ERROR(check_name("namespace", r.ns));
-  RETURN_IF_ERROR(check_within("weight", r.weight, kMinWeight, kMaxWeight, " (to hold a tenant back use its quotas)"));
+  RETURN_IF_ERROR(check_within("weight", r.weight, kMinWeight, kMaxWeight, " (use quotas to limit a tenant)"));
   RETURN_IF_ERROR(check_quota("max_running", r.max_running));
   RETURN_IF_ERROR(check_quota("max_cpu_cores", r.max_cpu_milli));
   RETURN_IF_ERROR(check_quota("max_memory_mb", r.max_memory_mb));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "src/base/counted.h"
 #include "src/base/text.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -36,13 +37,13 @@ std::string architecture_of(const Shape& shape, const ProviderFacts& facts) {
 std::optional<std::string> too_large(const Amounts& size, const ProviderFacts& facts) {
   const Amounts& most = facts.largest;
   if (most.cpu_milli > 0 && size.cpu_milli > most.cpu_milli) {
-    return cat("makes workers of at most ", most.cpu_milli / 1000.0, " cores, ", size.cpu_milli / 1000.0,
+    return cat("creates workers with at most ", most.cpu_milli / 1000.0, " cores, but ", size.cpu_milli / 1000.0,
                " are needed");
   }
   if (most.memory_mb > 0 && size.memory_mb > most.memory_mb) {
-    return cat("makes workers of at most ", most.memory_mb, " MB of memory, ", size.memory_mb, " are needed");
+    return cat("creates workers with at most ", most.memory_mb, " MB of memory, but ", size.memory_mb, " are needed");
   }
-  if (size.gpus > 0 && !facts.gpu) return std::string("has no gpus");
+  if (size.gpus > 0 && !facts.gpu) return std::string("has no GPUs");
   return std::nullopt;
 }
 
@@ -80,35 +81,34 @@ bool is_for_one_job(const LiveProvider& provider, const PoolRow* pool) {
 
 std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns) {
   if (pool == nullptr || pool->ns.empty() || pool->ns == ns) return std::nullopt;
-  return cat("pool '", pool->name, "' makes workers for namespace '", pool->ns, "' only");
+  return cat("pool '", pool->name, "' creates workers for namespace '", pool->ns, "' only");
 }
 
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
-  if (!provider.seen) return std::string("is not known yet: it has not been checked since the server started");
+  if (!provider.seen) return std::string("has not been checked since the server started");
   if (!provider.facts.makes_workers) {
-    return cat("makes no workers: people start them, with HODEI_WORKER_PROVIDER=", provider.row.name, " hodei agent");
+    return cat("creates no workers: start them yourself, with HODEI_WORKER_PROVIDER=", provider.row.name, " hodei agent");
   }
   if (pool == nullptr && !shape.pool.empty()) {
-    return cat("there is no pool '", shape.pool, "' to make workers for; set it up with `hodei pool set ", shape.pool,
-               "`");
+    return cat("pool '", shape.pool, "' does not exist; create it with `hodei pool set ", shape.pool, "`");
   }
   if (pool != nullptr && !pool->provider.empty() && pool->provider != provider.row.name) {
-    return cat("pool '", pool->name, "' takes its workers from '", pool->provider, "'");
+    return cat("pool '", pool->name, "' gets its workers from provider '", pool->provider, "'");
   }
   if (pool != nullptr && !pool->image.empty() && !shape.image.empty() && pool->image != shape.image) {
-    return cat("pool '", pool->name, "' is made from image ", pool->image, ", the job needs ", shape.image);
+    return cat("pool '", pool->name, "' uses image ", pool->image, ", but the job needs ", shape.image);
   }
   const WorkerInfo would = prospect(shape, provider, pool);
-  if (!would.image.empty() && !provider.facts.images) return std::string("makes no workers from images");
+  if (!would.image.empty() && !provider.facts.images) return std::string("cannot create workers from images");
   const std::vector<std::string>& known = provider.facts.architectures;
   if (!shape.architecture.empty() && !known.empty() &&
       std::find(known.begin(), known.end(), shape.architecture) == known.end()) {
-    return cat("makes no workers of architecture ", shape.architecture);
+    return cat("cannot create workers with architecture ", shape.architecture);
   }
   if (std::optional<std::string> large = too_large(would.capacity, provider.facts)) return large;
   const bool joins = std::any_of(shape.company.begin(), shape.company.end(),
                                  [](const CompanyRule& c) { return c.required && !c.away; });
-  if (joins) return std::string("its worker would be new: the job must run beside another that runs already");
+  if (joins) return std::string("its worker would be new, but the job must run next to a running job");
   if (const std::optional<Rejection> no = first_rejection(shape, would)) return cat("its worker ", no->reason);
   return std::nullopt;
 }
@@ -116,20 +116,20 @@ std::optional<std::string> against(const Shape& shape, const LiveProvider& provi
 std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starting, MonoTime now) {
   switch (provider.state()) {
     case ProviderState::Active: break;
-    case ProviderState::Unhealthy: return cat("is Unhealthy: ", provider.health_reason);
+    case ProviderState::Unhealthy: return cat("is unhealthy: ", provider.health_reason);
     case ProviderState::Overloaded:
       if (provider.has_enough_jobs()) return cat("runs as many jobs as it may, ", provider.jobs);
       return cat("has as many workers as it may, ", provider.workers);
     default: return cat("is ", name(provider.state()));
   }
   if (now < provider.not_before) {
-    return cat("waits ", (provider.not_before - now).count() / 1'000'000 + 1,
+    return cat("is backing off for ", (provider.not_before - now).count() / 1'000'000 + 1,
                " s after a failure: ", provider.last_failure);
   }
   if (provider.row.max_jobs > 0 && provider.jobs + starting >= provider.row.max_jobs) {
-    return cat("may run ", provider.row.max_jobs, " jobs at once, and makes workers for the rest of them already");
+    return cat("may run ", counted(provider.row.max_jobs, "job"), " at a time, and is already creating workers for the rest");
   }
-  if (starting >= kMaxStartingWorkers) return cat("is making ", starting, " workers already");
+  if (starting >= kMaxStartingWorkers) return cat("is already creating ", counted(starting, "worker"));
   return std::nullopt;
 }
 

@@ -28,10 +28,10 @@ Labels get_labels(Decoder& in) {
 }
 
 absl::Status check_words(std::string_view field, const Labels& words) {
-  if (words.size() > 100) return bad_field(field, "at most 100 of them, not ", words.size());
+  if (words.size() > 100) return bad_field(field, "must have at most 100 entries, not ", words.size());
   for (const auto& [key, value] : words) {
     if (key.empty() || key.size() > 200 || value.size() > 4096) {
-      return bad_field(field, "names have 1 to 200 characters, values at most 4096");
+      return bad_field(field, "names must have 1 to 200 characters and values at most 4096");
     }
   }
   return absl::OkStatus();
@@ -40,12 +40,12 @@ absl::Status check_words(std::string_view field, const Labels& words) {
 absl::Status check_text(std::string_view field, std::string_view text) {
   constexpr size_t kMost = 500;
   if (text.size() <= kMost) return absl::OkStatus();
-  return bad_field(field, "has at most ", kMost, " characters, not ", text.size());
+  return bad_field(field, "must have at most ", kMost, " characters, not ", text.size());
 }
 
 absl::Status check_size(std::string_view fields, const std::string& encoded) {
   if (encoded.size() <= kMaxSettingBytes) return absl::OkStatus();
-  return bad_field(fields, "take ", encoded.size(), " bytes, at most ", kMaxSettingBytes,
+  return bad_field(fields, "take ", encoded.size(), " bytes; at most ", kMaxSettingBytes,
                    " are allowed; use fewer or shorter ones");
 }
 
@@ -127,7 +127,7 @@ absl::Status validate(const PoolRow& r) {
   if (!r.provider.empty()) RETURN_IF_ERROR(check_name("provider", r.provider));
   RETURN_IF_ERROR(check_words("labels", r.labels));
   if (!r.ns.empty()) RETURN_IF_ERROR(check_name("for_namespace", r.ns));
-  if (r.one_job && r.reuse) return bad_field("reuse", "contradicts one_job: set one of the two");
+  if (r.one_job && r.reuse) return bad_field("reuse", "cannot be combined with one_job");
   for (const uint32_t count : {r.min, r.max, r.spare}) {
     if (count > kMaxPoolWorkers)
       return bad_field("min, max, spare", "must be at most ", kMaxPoolWorkers, ", not ", count);
@@ -136,7 +136,7 @@ absl::Status validate(const PoolRow& r) {
   if (r.slots == 0 || r.slots > 10'000) return bad_field("slots", "must be between 1 and 10000, not ", r.slots);
   if (r.one_job && r.slots != 1) return bad_field("slots", "must be 1 in a pool of one-job workers, not ", r.slots);
   if (r.idle < Duration(0) || r.idle > std::chrono::hours(24 * 366))
-    return bad_field("idle_ms", "must be from 0 to a year");
+    return bad_field("idle_ms", "must be between 0 and one year");
   const Amounts& a = r.size;
   if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
     return bad_field("size", "amounts must not be negative");

@@ -88,28 +88,28 @@ absl::Status validate(const WorkerInfo& info) {
   }
   if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
     return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus,
-                     " gpus");
+                     " GPUs");
   }
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");
   }
   if (info.taints.size() > kMaxTaints)
-    return bad_field("info.taints", "at most ", kMaxTaints, " taints, not ", info.taints.size());
+    return bad_field("info.taints", "must have at most ", kMaxTaints, " taints, not ", info.taints.size());
   for (const Taint& taint : info.taints) {
     if (taint.effect < TaintEffect::NoSchedule || taint.effect > TaintEffect::NoExecute) {
-      return bad_field("info.taints", "an effect must be one of NoSchedule, PreferNoSchedule, NoExecute");
+      return bad_field("info.taints", "effects must be one of NoSchedule, PreferNoSchedule, NoExecute");
     }
   }
   if (info.labels.size() > kMaxWorkerLabels) {
-    return bad_field("info.labels", "at most ", kMaxWorkerLabels, " labels, not ", info.labels.size());
+    return bad_field("info.labels", "must have at most ", kMaxWorkerLabels, " labels, not ", info.labels.size());
   }
   for (const auto& [key, value] : info.labels) {
     if (key.empty() || key.size() > 200 || value.size() > 500) {
-      return bad_field("info.labels", "keys have 1 to 200 characters, values at most 500");
+      return bad_field("info.labels", "keys must have 1 to 200 characters and values at most 500");
     }
   }
   if (const size_t size = encode(info).size(); size > kMaxWorkerInfoBytes) {
-    return bad_field("info", "is ", size, " bytes long, at most ", kMaxWorkerInfoBytes,
+    return bad_field("info", "is ", size, " bytes long; at most ", kMaxWorkerInfoBytes,
                      " are allowed; shorten its labels, taints, capabilities and texts");
   }
   return absl::OkStatus();
@@ -117,7 +117,7 @@ absl::Status validate(const WorkerInfo& info) {
 
 absl::Status check_incarnation(std::string_view field, std::string_view incarnation) {
   if (incarnation.size() <= kMaxIncarnation) return absl::OkStatus();
-  return bad_field(field, "has at most ", kMaxIncarnation, " characters, not ", incarnation.size());
+  return bad_field(field, "must have at most ", kMaxIncarnation, " characters, not ", incarnation.size());
 }
 
 size_t bytes_of(const WorkerRecord& record) {

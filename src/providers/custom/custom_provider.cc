@@ -101,13 +101,12 @@ class CustomProvider final : public Provider {
 absl::StatusOr<CustomProvider::Answer> CustomProvider::ask(Verb verb, json more, const std::string& secret) {
   const std::string program = resolve(settings_.program);
   if (program.empty() || program[0] != '/') {
-    return absl::FailedPreconditionError(
-        cat("provider ", config_.name, ": there is no program '", settings_.program,
-            "' among those that come with Hodei; give its absolute path (option program)"));
+    return absl::FailedPreconditionError(cat("provider ", config_.name, ": program '", settings_.program,
+                                             "' does not come with Hodei; set its absolute path (option program)"));
   }
   std::error_code failed;
   fs::create_directories(settings_.folder, failed);
-  if (failed) return absl::InternalError(cat("cannot make ", settings_.folder, ": ", failed.message()));
+  if (failed) return absl::InternalError(cat("cannot create ", settings_.folder, ": ", failed.message()));
   more["protocol"] = kProtocol;
   more["verb"] = name(verb);
   more["installation"] = installation_.id;
@@ -134,7 +133,7 @@ absl::Status CustomProvider::check(const WorkerSpec& spec) const {
   RETURN_IF_ERROR(check_name("worker_id", spec.worker_id));
   if (!spec.image.empty() && !settings_.capabilities.images) {
     return bad_field("image", "provider ", config_.name,
-                     " knows no images; leave it out, or set its option images to true if ",
+                     " does not support images; leave the image out, or set the option images to true if ",
                      "its program handles them");
   }
   const std::vector<std::string>& known = settings_.capabilities.architectures;
@@ -155,7 +154,7 @@ absl::Status CustomProvider::make_room(const std::string& worker_id) {
   RETURN_IF_ERROR(list_workers().status());
   if (rolls_.take_room(worker_id, room)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      cat("provider ", config_.name, " has ", room, " workers, as many as it may (option max_workers)"));
+      cat("provider ", config_.name, " has ", room, " workers, which is its limit (option max_workers)"));
 }
 
 absl::StatusOr<WorkerHandle> CustomProvider::create_worker(const WorkerSpec& spec) {
@@ -228,7 +227,7 @@ Isolation read_isolation(OptionWords& options) {
   for (const Isolation each : {Isolation::Process, Isolation::Container, Isolation::Hardware}) {
     if (word == name(each)) return each;
   }
-  options.refuse("isolation", cat("'", word, "' is none of process, container, hardware"));
+  options.refuse("isolation", cat("'", word, "' is not one of process, container, hardware"));
   return Isolation::Process;
 }
 
@@ -249,7 +248,7 @@ absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderCon
   if (settings.program.empty()) {
     options.refuse(
         "program",
-        "is missing; give the absolute path of a program that speaks the protocol of docs/providers/custom.md");
+        "is required: the absolute path of a program that implements the protocol in docs/providers/custom.md");
   } else if (settings.program[0] != '/' && settings.program.find('/') != std::string::npos) {
     options.refuse("program", cat("'", settings.program,
                                   "' is neither an absolute path nor the name of a program that comes with Hodei"));
@@ -258,7 +257,7 @@ absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderCon
   for (const Verb verb : kVerbs) {
     const Duration usual = verb == Verb::Create ? std::max(others, kCreateTimeout) : others;
     settings.limits[verb] = options.time(cat("timeout.", name(verb)), usual, kImageTimeout);
-    if (settings.limits[verb] <= Duration(0)) options.refuse("timeout", "must be more than nothing");
+    if (settings.limits[verb] <= Duration(0)) options.refuse("timeout", "must be greater than 0");
   }
   Capabilities& can = settings.capabilities;
   can.max_workers = options.number("max_workers", kMaxWorkers, 1, kMostMaxWorkers);
@@ -269,7 +268,7 @@ absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderCon
   can.max_memory_mb = options.number("max_memory_mb", 0, 0, UINT32_MAX);
   can.architectures = options.list("architectures");
   settings.startup = options.time("startup", kStartup, std::chrono::hours(1));
-  if (settings.startup <= Duration(0)) options.refuse("startup", "must be more than nothing");
+  if (settings.startup <= Duration(0)) options.refuse("startup", "must be greater than 0");
   settings.config = options.below("config.");
   RETURN_IF_ERROR(options.finish());
   std::error_code failed;

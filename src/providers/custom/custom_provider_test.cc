@@ -149,37 +149,37 @@ TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingEls
 TEST_F(CustomProviderTest, SaysWhatAProgramDidWrong) {
   const std::string name = cat("/program-", programs_ + 1, " create: ");
   EXPECT_THAT(create_error("echo hello"),
-              testing::AllOf(HasSubstr(name), HasSubstr("did not print a JSON object but: hello")));
+              testing::AllOf(HasSubstr(name), HasSubstr("printed something other than a JSON object: hello")));
   EXPECT_THAT(create_error("exit 0"),
               HasSubstr("printed nothing, expected a JSON object; it printed nothing on standard error"));
   EXPECT_THAT(create_error("echo no such zone >&2; exit 4"),
-              HasSubstr("create: ended with exit code 4; on standard error it says: no such zone"));
-  EXPECT_THAT(create_error("kill -9 $$"), HasSubstr("ended by signal 9"));
+              HasSubstr("create: ended with exit code 4; its standard error: no such zone"));
+  EXPECT_THAT(create_error("kill -9 $$"), HasSubstr("was killed by signal 9"));
   EXPECT_THAT(create_error("echo '{}'"),
-              HasSubstr("answered without a good 'id' (expected a text of 1 to 256 characters): {}"));
-  EXPECT_THAT(create_error("echo '{\"id\": 5}'"), HasSubstr("without a good 'id'"));
-  EXPECT_THAT(create_error("echo '[]'"), HasSubstr("did not print a JSON object but: []"));
+              HasSubstr("answered without a valid 'id' (expected a string of 1 to 256 characters): {}"));
+  EXPECT_THAT(create_error("echo '{\"id\": 5}'"), HasSubstr("without a valid 'id'"));
+  EXPECT_THAT(create_error("echo '[]'"), HasSubstr("printed something other than a JSON object: []"));
   EXPECT_THAT(create_error("echo '{\"error\": \"out of luck\"}'; exit 1"), HasSubstr("UNAVAILABLE: " + root_));
   EXPECT_THAT(create_error("echo '{\"error\": {\"code\": \"resource_exhausted\", \"message\": \"quota\"}}'"),
               testing::AllOf(HasSubstr("RESOURCE_EXHAUSTED"), HasSubstr("create: quota")));
   EXPECT_THAT(create_error("echo '{\"error\": {\"code\": \"invalid_argument\"}}'"), HasSubstr("INVALID_ARGUMENT"));
   EXPECT_THAT(sh("echo '{\"phase\": \"fine\"}'")->worker_status({"w1", "x"}).status().message(),
-              HasSubstr("status: answered without a good 'phase' (expected starting, running, ended or gone)"));
+              HasSubstr("status: answered without a valid 'phase' (expected starting, running, ended or gone)"));
   EXPECT_THAT(sh("echo '{\"state\": \"so-so\"}'")->health_check().reason,
               HasSubstr("expected healthy, degraded or unhealthy"));
 }
 
 TEST_F(CustomProviderTest, SurvivesWhatAProgramPrints) {
   const std::string deep = "head -c 400000 /dev/zero | tr '\\0' '['; head -c 400000 /dev/zero | tr '\\0' ']'";
-  EXPECT_THAT(create_error("printf '{\"id\": '; " + deep + "; echo '}'"), HasSubstr("without a good 'id'"));
-  EXPECT_THAT(create_error(deep), HasSubstr("did not print a JSON object but: [[[["));
-  EXPECT_THAT(create_error("printf '\\377\\376'"), HasSubstr("did not print a JSON object but: ??;"));
-  EXPECT_THAT(create_error("printf 'gr\\303' >&2; exit 1"), HasSubstr("on standard error it says: gr?"));
+  EXPECT_THAT(create_error("printf '{\"id\": '; " + deep + "; echo '}'"), HasSubstr("without a valid 'id'"));
+  EXPECT_THAT(create_error(deep), HasSubstr("printed something other than a JSON object: [[[["));
+  EXPECT_THAT(create_error("printf '\\377\\376'"), HasSubstr("printed something other than a JSON object: ??;"));
+  EXPECT_THAT(create_error("printf 'gr\\303' >&2; exit 1"), HasSubstr("its standard error: gr?"));
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatPrintsTooMuch) {
   EXPECT_THAT(create_error("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"),
-              HasSubstr("printed more than 1048576 bytes and was killed; it begins with: xxxx"));
+              HasSubstr("printed more than 1048576 bytes and was killed; the output starts with: xxxx"));
 }
 
 TEST_F(CustomProviderTest, StopsAProgramThatHangsWithEverythingInItsGroup) {
@@ -187,7 +187,7 @@ TEST_F(CustomProviderTest, StopsAProgramThatHangsWithEverythingInItsGroup) {
       create_error("echo thinking >&2; sleep 1000 & echo $! > " + root_ + "/child; wait",
                    {{"timeout.create", "500ms"}}),
       testing::AllOf(HasSubstr("DEADLINE_EXCEEDED"), HasSubstr("create: did not end within 500 ms and was killed"),
-                     HasSubstr("on standard error it says: thinking")));
+                     HasSubstr("its standard error: thinking")));
   const pid_t child = std::stoi(text_of("child"));
   const SystemClock clock;
   const MonoTime limit = clock.now().mono + 20s;
@@ -210,7 +210,7 @@ TEST_F(CustomProviderTest, NeverTellsTheToken) {
   EXPECT_THAT(create_error("cat >&2; exit 1"), Not(HasSubstr("the-token")));
   EXPECT_THAT(create_error("cat"), Not(HasSubstr("the-token")));
   EXPECT_THAT(create_error("echo '{\"id\": \"i-the-token\"}'"),
-              testing::AllOf(Not(HasSubstr("the-token")), HasSubstr("answered an id with the token in it")));
+              testing::AllOf(Not(HasSubstr("the-token")), HasSubstr("answered with an id that contains the token")));
 }
 
 TEST_F(CustomProviderTest, AFailedCreateTakesRoomUntilTheProgramSaysThatNothingIsThere) {
@@ -226,7 +226,7 @@ TEST_F(CustomProviderTest, KeepsItsTypeAndTakesTheExampleOfThatName) {
   EXPECT_TRUE(make({}, "azurevm").ok());
   EXPECT_THAT(make({}, "custom").status().message(), HasSubstr("option program of provider mine: is missing"));
   EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason,
-              HasSubstr("there is no program 'not-an-example'"));
+              HasSubstr("program 'not-an-example' does not come with Hodei"));
   EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason,
               HasSubstr("cannot run /not/there: No such file"));
 }

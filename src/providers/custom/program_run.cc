@@ -170,7 +170,8 @@ class Watcher {
 absl::StatusOr<ProgramOutcome> run_program(const ProgramRun& run) {
   const OpenFile in(input_file(run.input));
   Pipe out, err;
-  if (in.get() < 0 || !out.open() || !err.open()) return absl::ErrnoToStatus(errno, "no files for another program");
+  if (in.get() < 0 || !out.open() || !err.open())
+    return absl::ErrnoToStatus(errno, "no file descriptors left to start a program");
   ASSIGN_OR_RETURN(const pid_t pid, spawn(run, in.get(), out.theirs.get(), err.theirs.get()));
   out.theirs.reset();
   err.theirs.reset();

@@ -29,7 +29,7 @@ std::string about(const Question& question, const Parts&... parts) {
 
 std::string complaint(const ProgramOutcome& outcome) {
   return outcome.complaint.empty() ? "; it printed nothing on standard error"
-                                   : cat("; on standard error it says: ", last_words(outcome.complaint, kShown));
+                                   : cat("; its standard error: ", last_words(outcome.complaint, kShown));
 }
 
 std::optional<std::string> text_at(const json& object, const char* name) {
@@ -40,7 +40,7 @@ std::optional<std::string> text_at(const json& object, const char* name) {
 }
 
 absl::Status wrong_field(const Question& question, const json& answer, const char* field, const std::string& expected) {
-  return absl::UnavailableError(about(question, "answered without a good '", field, "' (expected ", expected,
+  return absl::UnavailableError(about(question, "answered without a valid '", field, "' (expected ", expected,
                                       "): ", shown(answer.dump(-1, ' ', false, json::error_handler_t::replace))));
 }
 
@@ -56,7 +56,7 @@ absl::StatusCode code_of(const std::string& word) {
 absl::Status read_error(const Question& question, const json& error) {
   if (error.is_string()) return absl::UnavailableError(about(question, shown(error.get<std::string>())));
   if (!error.is_object())
-    return absl::UnavailableError(about(question, "answered an error that is neither a text nor an object"));
+    return absl::UnavailableError(about(question, "answered with an error that is neither a string nor an object"));
   const std::string code = text_at(error, "code").value_or("");
   const std::string message = text_at(error, "message").value_or("");
   return absl::Status(code_of(code), about(question, message.empty() ? cat("error ", code) : shown(message)));
@@ -85,14 +85,14 @@ absl::StatusOr<json> read_answer(const Question& question, const ProgramOutcome&
   }
   if (outcome.end == End::TooMuch) {
     return absl::UnavailableError(about(question, "printed more than ", kMostOutput,
-                                        " bytes and was killed; it begins with: ", shown(outcome.output)));
+                                        " bytes and was killed; the output starts with: ", shown(outcome.output)));
   }
   const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= kDeepest; };
   const json answer = json::parse(outcome.output, shallow, false);
   // An error in words says more than an exit code.
   if (answer.is_object() && answer.contains("error")) return read_error(question, answer["error"]);
   if (outcome.end == End::Killed)
-    return absl::UnavailableError(about(question, "ended by signal ", outcome.code, complaint(outcome)));
+    return absl::UnavailableError(about(question, "was killed by signal ", outcome.code, complaint(outcome)));
   if (outcome.code != 0)
     return absl::UnavailableError(about(question, "ended with exit code ", outcome.code, complaint(outcome)));
   if (outcome.output.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -100,7 +100,7 @@ absl::StatusOr<json> read_answer(const Question& question, const ProgramOutcome&
   }
   if (!answer.is_object()) {
     return absl::UnavailableError(
-        about(question, "did not print a JSON object but: ", shown(outcome.output), complaint(outcome)));
+        about(question, "printed something other than a JSON object: ", shown(outcome.output), complaint(outcome)));
   }
   return answer;
 }
@@ -122,10 +122,10 @@ json spec_words(const WorkerSpec& spec, const Words& environment) {
 absl::StatusOr<std::string> read_id(const Question& question, const json& answer) {
   const std::optional<std::string> id = text_at(answer, "id");
   if (!id || id->empty() || id->size() > kLongestId) {
-    return wrong_field(question, answer, "id", cat("a text of 1 to ", kLongestId, " characters"));
+    return wrong_field(question, answer, "id", cat("a string of 1 to ", kLongestId, " characters"));
   }
   if (!question.secret.empty() && id->find(question.secret) != std::string::npos) {
-    return absl::UnavailableError(about(question, "answered an id with the token in it"));
+    return absl::UnavailableError(about(question, "answered with an id that contains the token"));
   }
   return *id;
 }
@@ -144,7 +144,7 @@ absl::StatusOr<WorkerStatus> read_status(const Question& question, const json& a
   } else {
     return wrong_field(question, answer, "phase", "starting, running, ended or gone");
   }
-  if (!reason) return wrong_field(question, answer, "reason", "a text");
+  if (!reason) return wrong_field(question, answer, "reason", "a string");
   status.reason = shown(*reason);
   const auto hopeless = answer.find("hopeless");
   if (hopeless != answer.end() && !hopeless->is_boolean())
@@ -166,7 +166,7 @@ absl::StatusOr<Health> read_health(const Question& question, const json& answer)
 
 absl::StatusOr<std::string> read_text(const Question& question, const json& answer) {
   const std::optional<std::string> text = text_at(answer, "text");
-  if (!text) return wrong_field(question, answer, "text", "a text");
+  if (!text) return wrong_field(question, answer, "text", "a string");
   return *text;  // JSON is UTF-8
 }
 
@@ -177,9 +177,9 @@ absl::StatusOr<std::vector<OwnedWorker>> read_list(const Question& question, con
   for (const json& one : *workers) {
     if (!one.is_object()) return wrong_field(question, answer, "workers", "a list of objects");
     const std::optional<std::string> worker_id = text_at(one, "worker_id"), id = text_at(one, "id");
-    if (!worker_id || worker_id->empty()) return wrong_field(question, one, "worker_id", "a text that is not empty");
+    if (!worker_id || worker_id->empty()) return wrong_field(question, one, "worker_id", "a non-empty string");
     if (!id || id->size() > kLongestId)
-      return wrong_field(question, one, "id", cat("a text of at most ", kLongestId, " characters"));
+      return wrong_field(question, one, "id", cat("a string of at most ", kLongestId, " characters"));
     ASSIGN_OR_RETURN(WorkerStatus status, read_status(question, one));
     if (status.phase != WorkerPhase::Gone)
       out.push_back({.handle = {.worker_id = *worker_id, .id = *id}, .status = std::move(status)});

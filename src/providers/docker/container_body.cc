@@ -53,7 +53,7 @@ absl::StatusOr<std::string> network_for(const DockerOptions& options, const Work
   if (options.engine.on_this_machine) return "host";
   return absl::FailedPreconditionError(cat("the server listens on ", spec.server_address,
                                            ", where containers of the engine at ", options.engine.text,
-                                           " cannot reach it; let it listen on, and advertise, an address "
+                                           " cannot reach it; make it listen on and advertise an address "
                                            "of the network"));
 }
 

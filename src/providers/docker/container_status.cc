@@ -34,7 +34,7 @@ std::string why_it_ended(const ContainerFacts& container, const std::string& las
   const std::string line = last_line(last_words);
   if (!line.empty()) reason += cat(": ", line);
   if (last_words.find("exec format error") != std::string::npos) {
-    reason += "; the worker is built for another processor than this engine's";
+    reason += "; the worker is built for a different architecture than this engine's";
   }
   return reason;
 }
@@ -57,13 +57,14 @@ WorkerStatus status_of(const ContainerFacts& container, const std::string& last_
 Health health_of(const EngineInfo& info, const std::string& engine, const std::string& worker_binary) {
   if (info.os_type != "linux") {
     return {.state = HealthState::Unhealthy,
-            .reason = cat("the engine at ", engine, " runs containers of '", info.os_type, "', not of linux")};
+            .reason = cat("the engine at ", engine, " runs containers of '", info.os_type, "', not linux")};
   }
   if (worker_binary.empty() || access(worker_binary.c_str(), R_OK) != 0) {
-    return {.state = HealthState::Degraded,
-            .reason =
-                "the static worker (hodei-worker) is not beside the server's program: only images that hold it can be "
-                "used"};
+    return {
+        .state = HealthState::Degraded,
+        .reason =
+            "the static worker (hodei-worker) is not next to the server program: only images that contain it can be "
+            "used"};
   }
   // Workers run all the same; that their limits are only words is worth knowing.
   std::string missing;
@@ -74,7 +75,7 @@ Health health_of(const EngineInfo& info, const std::string& engine, const std::s
   note(info.cpu_limit, "cpu");
   note(info.pids_limit, "pids");
   return {.state = HealthState::Healthy,
-          .reason = missing.empty() ? "" : cat("this engine's machine has no cgroups to limit: ", missing)};
+          .reason = missing.empty() ? "" : cat("the engine's machine has no cgroups to limit: ", missing)};
 }
 
 }  // namespace hodei::providers::docker

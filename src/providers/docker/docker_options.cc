@@ -38,7 +38,7 @@ absl::Status read_number(const Words& options, const char* name, Number most, Nu
   Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most) {
-    return bad_field(name, "'", text, "' is no number from 0 (no limit) to ", most);
+    return bad_field(name, "'", text, "' is not a number from 0 (no limit) to ", most);
   }
   into = value;
   return absl::OkStatus();
@@ -49,7 +49,7 @@ absl::Status check_known(const Words& options) {
     if (std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown)) continue;
     std::string all;
     for (const char* known : kKnown) all += cat(all.empty() ? "" : ", ", known);
-    return bad_field(name, "the docker provider has no such option; it has ", all);
+    return bad_field(name, "the docker provider has no such option; the options are ", all);
   }
   return absl::OkStatus();
 }
@@ -68,7 +68,7 @@ absl::StatusOr<Words> parse_labels(const std::string& text) {
     if (equals == std::string::npos || equals == 0)
       return bad_field("labels", "'", item, "' is not of the form KEY=VALUE");
     if (item.starts_with("hodei."))
-      return bad_field("labels", "'", item, "': labels that begin with 'hodei.' are ours");
+      return bad_field("labels", "'", item, "': labels starting with 'hodei.' are reserved");
     labels[item.substr(0, equals)] = item.substr(equals + 1);
   }
   return labels;
@@ -107,12 +107,12 @@ absl::StatusOr<EngineAddress> parse_host(const std::string& host) {
     const std::string path = host.starts_with("/") ? host : host.substr(7);
     if (path.starts_with("/"))
       return EngineAddress{.text = cat("unix://", path), .unix_socket = path, .base = "http://docker"};
-    return bad_field("host", "'", host, "' names no whole path; write unix:///var/run/docker.sock");
+    return bad_field("host", "'", host, "' is not an absolute path; write unix:///var/run/docker.sock");
   }
   if (!host.starts_with("tcp://")) {
     return bad_field("host", "'", host,
-                     "' is neither unix:///PATH nor tcp://HOST:PORT; an engine behind ssh or TLS is "
-                     "reached through a socket that ssh forwards: ssh -L /tmp/docker.sock:/var/run/docker.sock HOST");
+                     "' is neither unix:///PATH nor tcp://HOST:PORT; to reach an engine over ssh or TLS, "
+                     "forward its socket: ssh -L /tmp/docker.sock:/var/run/docker.sock HOST");
   }
   const std::string base = cat("http://", host.substr(6));
   const absl::StatusOr<http::Url> url = http::parse_url(base);

@@ -75,7 +75,8 @@ class DockerProvider final : public Provider {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, find(handle));
     if (found && found->state != "created") return status_of(*found, last_words(*found));
     // A created container is one that starts in a moment, when a thread of ours is at it.
-    if (making_.contains(handle.worker_id)) return WorkerStatus{.phase = WorkerPhase::Starting, .reason = "being made"};
+    if (making_.contains(handle.worker_id))
+      return WorkerStatus{.phase = WorkerPhase::Starting, .reason = "being created"};
     return found ? status_of(*found, "") : WorkerStatus{};
   }
 
@@ -86,7 +87,7 @@ class DockerProvider final : public Provider {
 
   absl::StatusOr<std::string> worker_logs(const WorkerHandle& handle, size_t tail) override {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, find(handle));
-    if (!found) return absl::NotFoundError(cat("there is no container of the worker ", handle.worker_id));
+    if (!found) return absl::NotFoundError(cat("there is no container for worker ", handle.worker_id));
     return engine_.logs(found->id, tail);
   }
 
@@ -124,9 +125,9 @@ class DockerProvider final : public Provider {
     const bool fit = !spec.worker_id.empty() && std::all_of(spec.worker_id.begin(), spec.worker_id.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     });
-    if (!fit) return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and '-'");
+    if (!fit) return bad_field("worker_id", "'", spec.worker_id, "' must contain only a-z, 0-9 and '-'");
     if (spec.server_address.empty())
-      return bad_field("server_address", "is empty: the worker would not find the server");
+      return bad_field("server_address", "is required: the worker could not find the server");
     const Capabilities can = capabilities();
     if (spec.gpus > 0 && !can.architectures.empty() && !can.gpu) {
       return absl::FailedPreconditionError(cat("gpus: the engine at ", options_.engine.text,
@@ -152,14 +153,16 @@ class DockerProvider final : public Provider {
 
   absl::StatusOr<WorkerHandle> made_by_another(const std::string& worker_id) {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, engine_.container(name_of(worker_id)));
-    if (!found) return absl::UnavailableError(cat("the container ", name_of(worker_id), " came and went; try again"));
+    if (!found)
+      return absl::UnavailableError(
+          cat("the container ", name_of(worker_id), " was removed while it was being created; try again"));
     if (!is_ours(*found, worker_id)) return taken(worker_id);
     return WorkerHandle{worker_id, found->id};
   }
 
   absl::Status taken(const std::string& worker_id) const {
     return absl::FailedPreconditionError(cat("the name ", name_of(worker_id),
-                                             " is taken by a container that is not of this installation and provider; "
+                                             " is taken by a container of another installation or provider; "
                                              "it is left alone"));
   }
 
@@ -171,8 +174,8 @@ class DockerProvider final : public Provider {
     for (const OwnedWorker& worker : there) others.insert(worker.handle.worker_id);
     others.erase(worker_id);
     if (others.size() < options_.max_workers) return absl::OkStatus();
-    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(),
-                                            " workers, of at most ", options_.max_workers, " (max_workers)"));
+    return absl::ResourceExhaustedError(cat("the provider ", config_.name, " has ", others.size(), " of at most ",
+                                            options_.max_workers, " workers (max_workers)"));
   }
 
   absl::StatusOr<WorkerTar> tar_for(const ImageFacts& image) {
@@ -181,8 +184,8 @@ class DockerProvider final : public Provider {
     const bool has_worker = held != image.labels.end();
     if (installation_.worker_binary.empty() && !has_worker) {
       return absl::FailedPreconditionError(
-          "the static worker (hodei-worker) is not beside the server's program, so it cannot be "
-          "put into images; install it there, or use an image that scripts/docker/build-worker made");
+          "the static worker (hodei-worker) is not next to the server program, so it cannot be "
+          "copied into images; install it there, or use an image built by scripts/docker/build-worker");
     }
     const bool same = has_worker && (installation_.worker_binary.empty() ||
                                      held->second == images_.sum_of(installation_.worker_binary));
@@ -190,7 +193,7 @@ class DockerProvider final : public Provider {
   }
 
   static absl::Status given_up(const WorkerSpec& spec) {
-    return absl::CancelledError(cat("the worker ", spec.worker_id, " was destroyed while it was being made"));
+    return absl::CancelledError(cat("the worker ", spec.worker_id, " was destroyed while it was being created"));
   }
 
   bool is_ours(const ContainerFacts& container, const std::string& worker_id) const {

@@ -34,14 +34,14 @@ TEST(DockerOptions, AreReadAndChecked) {
   EXPECT_EQ(good->pids, 0);
   EXPECT_EQ(good->max_workers, 7U);
   const std::pair<Words, const char*> wrong[] = {
-      {{{"imge", "x"}}, "imge: the docker provider has no such option; it has host, image"},
+      {{{"imge", "x"}}, "imge: the docker provider has no such option; the options are host, image"},
       {{{"pull", "sometimes"}}, "pull: 'sometimes' is not one of never, missing, always"},
-      {{{"max_workers", "-1"}}, "max_workers: '-1' is no number"},
-      {{{"pids", "many"}}, "pids: 'many' is no number"},
+      {{{"max_workers", "-1"}}, "max_workers: '-1' is not a number"},
+      {{{"pids", "many"}}, "pids: 'many' is not a number"},
       {{{"host", "ssh://there"}}, "ssh -L"},
-      {{{"host", "unix://docker.sock"}}, "names no whole path"},
-      {{{"image", "two words"}}, "image: 'two words' is no name of an image"},
-      {{{"labels", "hodei.worker=x"}}, "are ours"},
+      {{{"host", "unix://docker.sock"}}, "is not an absolute path"},
+      {{{"image", "two words"}}, "image: 'two words' is not an image name"},
+      {{{"labels", "hodei.worker=x"}}, "are reserved"},
       {{{"volumes", "/data"}}, "volumes: '/data' is not of the form"},
   };
   for (const auto& [options, words] : wrong) {
@@ -113,7 +113,8 @@ TEST(EngineErrors, NameTheCauseAndWhatToDo) {
       {409, "Conflict. The name is already in use", absl::StatusCode::kAlreadyExists, "already in use"},
       {500, "write /x: no space left on device", absl::StatusCode::kResourceExhausted, "docker system prune"},
       {500, "fork/exec: cannot allocate memory", absl::StatusCode::kResourceExhausted, "out of memory"},
-      {400, "OCI runtime create failed: exec format error", absl::StatusCode::kFailedPrecondition, "another processor"},
+      {400, "OCI runtime create failed: exec format error", absl::StatusCode::kFailedPrecondition,
+       "a different architecture"},
       {404, "network jobs not found", absl::StatusCode::kFailedPrecondition, "option network"},
       {404, "pull access denied for x", absl::StatusCode::kNotFound, "registry_auth"},
       {500, "Get https://r/v2/: dial tcp: lookup r: no such host", absl::StatusCode::kInternal, "no such host"},
@@ -132,7 +133,7 @@ TEST(EngineErrors, SayHowToReachAnEngine) {
   const auto provider = *make_docker_provider({.name = "d", .type = "docker", .options = options}, {.id = "i"});
   const Health health = provider->health_check();
   EXPECT_EQ(health.state, HealthState::Unhealthy);
-  EXPECT_THAT(health.reason, HasSubstr("unix:///nowhere/docker.sock: there is no such socket; is Docker installed"));
+  EXPECT_THAT(health.reason, HasSubstr("unix:///nowhere/docker.sock: no such socket; is Docker installed"));
   EXPECT_TRUE(absl::IsUnavailable(provider->worker_status({.worker_id = "w"}).status()));
   EXPECT_TRUE(absl::IsUnavailable(provider->list_workers().status()));
   EXPECT_TRUE(provider->capabilities().images);
@@ -151,7 +152,7 @@ TEST(ContainerStatus, SaysWhatTheEngineSays) {
       status_of({.state = "exited", .exit_code = 137, .out_of_memory = true, .memory_bytes = 64 << 20}, "").reason,
       "killed: out of memory (limit 64 MiB)");
   EXPECT_THAT(status_of({.state = "exited", .exit_code = 1}, "exec /.hodei/hodei-worker: exec format error").reason,
-              HasSubstr("another processor"));
+              HasSubstr("a different architecture"));
 }
 
 TEST(EngineJson, ChoosesTheNearestVersionThatTheEngineSpeaks) {

@@ -109,7 +109,7 @@ absl::Status Engine::pull(const ImageReference& image, const std::string& auth, 
     const bool sane = lines.add(piece, [&](const Json& line) {
       if (const std::string words = text(line, "error"); !words.empty()) error = words;
     });
-    return sane ? absl::OkStatus() : absl::InternalError(cat(what, ": the engine's answer is unreadable"));
+    return sane ? absl::OkStatus() : absl::InternalError(cat(what, ": the engine's answer cannot be parsed"));
   };
   ASSIGN_OR_RETURN(const http::Response response,
                    ask(std::move(request), streaming(kImageTimeout, kImageTimeout, stop)));
@@ -125,8 +125,7 @@ absl::StatusOr<std::string> Engine::create(const std::string& name, const std::s
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), within(kMakeTimeout)));
   if (!response.ok()) return engine_error(cat("creating the container ", name), response);
   const std::string id = text(parse_json(response.body), "Id");
-  if (id.empty())
-    return absl::InternalError(cat("creating the container ", name, ": the engine answered without an id"));
+  if (id.empty()) return absl::InternalError(cat("creating the container ", name, ": the engine returned no id"));
   return id;
 }
 
@@ -137,7 +136,7 @@ absl::Status Engine::unpack(const std::string& id, const WorkerTar& tar) {
                         .body_size = tar.size(),
                         .read_body = [&tar](int64_t offset, std::span<char> into) { return tar.read(offset, into); }};
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), within(kMakeTimeout)));
-  return response.ok() ? absl::OkStatus() : engine_error("putting the worker into the container", response);
+  return response.ok() ? absl::OkStatus() : engine_error("copying the worker into the container", response);
 }
 
 absl::Status Engine::start(const std::string& id) {
@@ -152,7 +151,7 @@ absl::StatusOr<std::optional<ContainerFacts>> Engine::container(const std::strin
   if (response.status == 404) return std::nullopt;
   if (!response.ok()) return engine_error(cat("container ", id), response);
   ContainerFacts facts = inspected(parse_json(response.body));
-  if (facts.id.empty()) return absl::InternalError(cat("container ", id, ": the engine's answer is unreadable"));
+  if (facts.id.empty()) return absl::InternalError(cat("container ", id, ": the engine's answer cannot be parsed"));
   return facts;
 }
 
@@ -162,7 +161,7 @@ absl::StatusOr<std::vector<ContainerFacts>> Engine::containers(const Words& labe
       ask({.url = cat("/containers/json?all=true&filters=", escape(filters(labels, false)))}, within(kCallTimeout)));
   if (!response.ok()) return engine_error("listing containers", response);
   const Json list = parse_json(response.body);
-  if (!list.is_array()) return absl::InternalError("listing containers: the engine's answer is unreadable");
+  if (!list.is_array()) return absl::InternalError("listing containers: the engine's answer cannot be parsed");
   std::vector<ContainerFacts> out;
   for (const Json& item : list) out.push_back(listed(item));
   return out;
@@ -214,11 +213,11 @@ absl::Status Engine::events(const Words& labels, std::stop_token stop, const std
     const bool sane = lines.add(piece, [&](const Json& line) {
       happened({.action = text(line, "Action"), .attributes = words_of(field(field(line, "Actor"), "Attributes"))});
     });
-    return sane ? absl::OkStatus() : absl::InternalError("the engine's events are unreadable");
+    return sane ? absl::OkStatus() : absl::InternalError("the engine's events cannot be parsed");
   };
   ASSIGN_OR_RETURN(const http::Response response, ask(std::move(request), streaming(kEventSilence, Duration(0), stop)));
   if (!response.ok()) return engine_error("events", response);
-  return absl::UnavailableError("the engine ended its events");
+  return absl::UnavailableError("the engine closed the event stream");
 }
 
 }  // namespace hodei::providers::docker

@@ -22,7 +22,7 @@ struct Known {
 // from its status.
 constexpr Known kKnownErrors[] = {
     {"exec format error", absl::StatusCode::kFailedPrecondition,
-     "the worker is built for another processor than this engine's; use a server of the same architecture"},
+     "the worker is built for a different architecture than this engine's; use a server of the same architecture"},
     {"no space left on device", absl::StatusCode::kResourceExhausted,
      "the engine's disk is full; `docker system df` shows what uses it, `docker system prune` frees it"},
     {"cannot allocate memory", absl::StatusCode::kResourceExhausted, "the engine's machine is out of memory"},
@@ -30,29 +30,32 @@ constexpr Known kKnownErrors[] = {
     {"port is already allocated", absl::StatusCode::kResourceExhausted, "another container holds that port"},
     {"address already in use", absl::StatusCode::kResourceExhausted, "another program holds that address"},
     {"could not select device driver", absl::StatusCode::kFailedPrecondition,
-     "this engine has no gpu driver; install the NVIDIA container toolkit on its machine"},
+     "this engine has no GPU driver; install the NVIDIA container toolkit on its machine"},
     {"unknown or invalid runtime name", absl::StatusCode::kFailedPrecondition, "see the option runtime"},
     {"unknown runtime specified", absl::StatusCode::kFailedPrecondition, "see the option runtime"},
     {"unable to find user", absl::StatusCode::kFailedPrecondition, "the image has no such user; see the option user"},
     {"no matching entries in passwd", absl::StatusCode::kFailedPrecondition,
      "the image has no such user; see the option user"},
     {"network not found", absl::StatusCode::kFailedPrecondition, "see the option network"},
-    {"toomanyrequests", absl::StatusCode::kUnavailable, "the registry limits pulls; name credentials in registry_auth"},
+    {"toomanyrequests", absl::StatusCode::kUnavailable,
+     "the registry limits anonymous pulls; set credentials in registry_auth"},
     {"pull access denied", absl::StatusCode::kNotFound,
-     "there is no such image, or it needs credentials: see the option registry_auth"},
-    {"unauthorized", absl::StatusCode::kFailedPrecondition, "the registry wants other credentials: see registry_auth"},
+     "the image does not exist or needs credentials: see the option registry_auth"},
+    {"unauthorized", absl::StatusCode::kFailedPrecondition,
+     "the registry rejected the credentials: see the option registry_auth"},
     {"authentication required", absl::StatusCode::kFailedPrecondition,
-     "the registry wants credentials: see registry_auth"},
+     "the registry requires credentials: see the option registry_auth"},
     {"no basic auth credentials", absl::StatusCode::kFailedPrecondition,
-     "the registry wants credentials: see registry_auth"},
+     "the registry requires credentials: see the option registry_auth"},
     {"manifest unknown", absl::StatusCode::kNotFound, "the registry has no such image or tag"},
     {"no matching manifest", absl::StatusCode::kFailedPrecondition,
-     "the registry has this image only for other architectures"},
+     "the registry has this image for other architectures only"},
     {"client sent an http request to an https server", absl::StatusCode::kFailedPrecondition,
-     "this engine wants TLS, which is not spoken; forward its socket with ssh -L and name that in the option host"},
+     "this engine requires TLS, which is not supported; forward its socket with ssh -L and set that as the option "
+     "host"},
     {"no such image", absl::StatusCode::kNotFound, ""},
     {"server gave http response to https client", absl::StatusCode::kFailedPrecondition,
-     "name the registry in insecure-registries of the engine's daemon.json"},
+     "add the registry to insecure-registries of the engine's daemon.json"},
     {"certificate signed by unknown authority", absl::StatusCode::kFailedPrecondition,
      "give the engine the registry's CA in /etc/docker/certs.d"},
 };
@@ -121,11 +124,12 @@ absl::Status unreachable(const EngineAddress& engine, const absl::Status& why) {
   if (absl::IsDeadlineExceeded(why)) return absl::DeadlineExceededError(cat(where, ": ", message));
   if (message.find("No such file") != std::string::npos) {
     return absl::UnavailableError(cat(where,
-                                      ": there is no such socket; is Docker installed and started (systemctl start "
-                                      "docker)? Another place is named in the option host or in DOCKER_HOST"));
+                                      ": no such socket; is Docker installed and running (systemctl start "
+                                      "docker)? Set another socket with the option host or DOCKER_HOST"));
   }
   if (message.find("refused") != std::string::npos) {
-    return absl::UnavailableError(cat(where, ": nothing listens there; start the engine (systemctl start docker)"));
+    return absl::UnavailableError(
+        cat(where, ": nothing is listening there; start the engine (systemctl start docker)"));
   }
   return absl::UnavailableError(cat(where, ": ", message));
 }

@@ -33,7 +33,7 @@ std::string ImageReference::text() const { return cat(name, tag.find(':') == std
 
 absl::StatusOr<ImageReference> parse_image(std::string_view text) {
   if (text.empty() || text.size() > kLongestName || !is_plain(text)) {
-    return bad_field("image", "'", text, "' is no name of an image; write it as in `docker run`: debian:12");
+    return bad_field("image", "'", text, "' is not an image name; write it as for `docker run`: debian:12");
   }
   ImageReference image{.name = std::string(text), .tag = "latest"};
   if (const size_t at = text.find('@'); at != std::string_view::npos) {
@@ -48,7 +48,7 @@ absl::StatusOr<ImageReference> parse_image(std::string_view text) {
     image.tag = text.substr(colon + 1);
   }
   if (image.name.empty() || image.tag.empty()) {
-    return bad_field("image", "'", text, "' has an empty name or tag; write it as in `docker run`: debian:12");
+    return bad_field("image", "'", text, "' has an empty name or tag; write it as for `docker run`: debian:12");
   }
   image.registry = registry_of(image.name);
   return image;

@@ -32,17 +32,17 @@ absl::StatusOr<ImageFacts> Images::have(const std::string& name, std::stop_token
   // Nobody publishes it under this name: a pull would only find a stranger's.
   if (own) {
     return absl::NotFoundError(
-        "there is no image hodei-worker:latest; make it with scripts/docker/build-worker, or name an image "
+        "image hodei-worker:latest does not exist; build it with scripts/docker/build-worker, or set an image "
         "for the job (--image) or for the provider (option image)");
   }
   if (options_.pull == PullPolicy::Never) {
     return absl::NotFoundError(cat("image ", name,
-                                   ": the engine does not have it, and the option pull is 'never'; `docker pull ", name,
-                                   "` brings it, or set pull to 'missing'"));
+                                   ": not present on the engine, and the option pull is 'never'; run `docker pull ",
+                                   name, "` there, or set pull to 'missing'"));
   }
   RETURN_IF_ERROR(pull(image, stop));
   ASSIGN_OR_RETURN(std::optional<ImageFacts> found, engine_.image(name));
-  if (!found) return absl::NotFoundError(cat("image ", name, ": the engine pulled it and does not have it"));
+  if (!found) return absl::NotFoundError(cat("image ", name, ": still missing after the engine pulled it"));
   return *found;
 }
 

@@ -77,8 +77,8 @@ absl::StatusOr<std::string> registry_auth(std::string_view config, const std::st
   if (!helper.empty()) {
     return absl::FailedPreconditionError(
         cat("leaves ", registry, " to the credential helper '", helper,
-            "', which is not asked; write the credentials into 'auths' of a file of its own "
-            "and name that in registry_auth"));
+            "', which is not supported; write the credentials to 'auths' in a separate file "
+            "and set registry_auth to its path"));
   }
   return std::string();
 }

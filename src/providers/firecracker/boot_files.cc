@@ -114,12 +114,13 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
 absl::Status write_words_disk(const std::string& file, const Words& words) {
   std::string bytes(kWordsMark, sizeof(kWordsMark));
   for (const auto& [name, value] : words) {
-    if ((name + value).find('\0') != std::string::npos) return bad_field(cat("environment.", name), "has a NUL byte");
+    if ((name + value).find('\0') != std::string::npos)
+      return bad_field(cat("environment.", name), "contains a NUL byte");
     bytes += cat(name, "=", value) + '\0';
   }
   bytes += '\0';
   if (bytes.size() > kMostWords) {
-    return bad_field("environment", bytes.size(), " bytes; a microVM takes at most ", kMostWords);
+    return bad_field("environment", bytes.size(), " bytes; a microVM accepts at most ", kMostWords);
   }
   bytes.resize((bytes.size() + kSector - 1) / kSector * kSector);
   const Fd out(open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
@@ -137,7 +138,7 @@ absl::StatusOr<bool> make_scratch_disk(const std::string& file, int64_t size_mb)
   if (program.empty()) return false;
   const Fd out(open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
   if (!out.is_open() || ftruncate(out.get(), size_mb << 20) != 0) {
-    return absl::UnavailableError(cat("cannot make a file of ", size_mb, " MiB at ", file, ": ", strerror(errno)));
+    return absl::UnavailableError(cat("cannot create a file of ", size_mb, " MiB at ", file, ": ", strerror(errno)));
   }
   // What is on it ends with the machine: it needs no journal, and nobody has to fill its tables before.
   RETURN_IF_ERROR(run_program({program, "-q", "-F", "-m", "0", "-O", "^has_journal", "-E",

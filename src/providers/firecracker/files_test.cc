@@ -145,16 +145,16 @@ TEST_F(FirecrackerFiles, AMachineStartsUntilItsWorkerSaysSo) {
   what.record = record_of(files.folder_of("w-1"));
   ASSERT_TRUE(start_recorded(what).ok());
   EXPECT_EQ(files.status("w-1").phase, WorkerPhase::Starting);
-  write("w-1/console.log", "kernel\r\nthe worker of this microVM starts\r\nlast words\r\n");
+  write("w-1/console.log", "kernel\r\nthe worker of this microVM starts\r\nlast output\r\n");
   EXPECT_EQ(files.status("w-1").phase, WorkerPhase::Running);
   ASSERT_TRUE(end_process(what.record).ok());
   const WorkerStatus ended = files.status("w-1");
   EXPECT_EQ(ended.phase, WorkerPhase::Ended);
-  EXPECT_THAT(ended.reason, HasSubstr("last words"));
-  EXPECT_EQ(files.log("w-1", 2), "the worker of this microVM starts\nlast words\n");
-  EXPECT_EQ(files.log("w-1", 1), "last words\n");
+  EXPECT_THAT(ended.reason, HasSubstr("last output"));
+  EXPECT_EQ(files.log("w-1", 2), "the worker of this microVM starts\nlast output\n");
+  EXPECT_EQ(files.log("w-1", 1), "last output\n");
   EXPECT_EQ(files.log("w-1", 0), "");
-  EXPECT_EQ(files.log("w-1", 100), "kernel\nthe worker of this microVM starts\nlast words\n");
+  EXPECT_EQ(files.log("w-1", 100), "kernel\nthe worker of this microVM starts\nlast output\n");
 }
 
 TEST_F(FirecrackerFiles, GuestAndMonitorAreQuotedApart) {

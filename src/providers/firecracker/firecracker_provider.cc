@@ -73,7 +73,7 @@ class FirecrackerProvider final : public Provider {
   absl::Status destroy_worker(const WorkerHandle& handle) override;
 
   absl::StatusOr<std::string> worker_logs(const WorkerHandle& handle, size_t tail) override {
-    if (!files_.has(handle.worker_id)) return absl::NotFoundError(cat("there is no microVM of ", handle.worker_id));
+    if (!files_.has(handle.worker_id)) return absl::NotFoundError(cat("there is no microVM for ", handle.worker_id));
     return files_.log(handle.worker_id, tail);
   }
 
@@ -125,15 +125,15 @@ class FirecrackerProvider final : public Provider {
 absl::Status FirecrackerProvider::ready() const {
   const auto readable = [](const std::string& path) { return access(path.c_str(), R_OK) == 0; };
   if (!readable(settings_.kernel)) {
-    return absl::FailedPreconditionError(cat("kernel: cannot read ", settings_.kernel, "; make it with ", kBuilder,
-                                             ", or name another with the option kernel or HODEI_FC_KERNEL_PATH"));
+    return absl::FailedPreconditionError(cat("kernel: cannot read ", settings_.kernel, "; create it with ", kBuilder,
+                                             ", or set another with the option kernel or HODEI_FC_KERNEL_PATH"));
   }
   if (settings_.rootfs_was_chosen && !readable(settings_.rootfs)) {
-    return absl::FailedPreconditionError(cat("rootfs: cannot read ", settings_.rootfs, "; make it with ", kBuilder));
+    return absl::FailedPreconditionError(cat("rootfs: cannot read ", settings_.rootfs, "; create it with ", kBuilder));
   }
   if (installation_.worker_binary.empty() || !readable(installation_.worker_binary)) {
     return absl::FailedPreconditionError(
-        "there is no static hodei-worker beside this program: microVMs run it as their init");
+        "there is no static hodei-worker next to this program: microVMs run it as their init");
   }
   if (access("/dev/net/tun", R_OK | W_OK) != 0) {
     return absl::FailedPreconditionError(
@@ -157,20 +157,20 @@ Health FirecrackerProvider::health_check() {
 
 absl::Status FirecrackerProvider::suits(const WorkerSpec& spec) const {
   if (!is_worker_id(spec.worker_id))
-    return bad_field("worker_id", "'", spec.worker_id, "' is not made of a-z, 0-9 and dashes");
-  if (spec.gpus > 0) return absl::FailedPreconditionError("gpus: a microVM has none; choose another provider");
+    return bad_field("worker_id", "'", spec.worker_id, "' must contain only a-z, 0-9 and dashes");
+  if (spec.gpus > 0) return absl::FailedPreconditionError("gpus: microVMs have none; choose another provider");
   const Capabilities can = capabilities();
   if (!spec.architecture.empty() && spec.architecture != can.architectures.front()) {
     return absl::FailedPreconditionError(
-        cat("architecture: '", spec.architecture, "' is asked for, microVMs here are ", can.architectures.front()));
+        cat("architecture: '", spec.architecture, "' is requested, but microVMs here are ", can.architectures.front()));
   }
   if (spec.cpu_milli > can.max_cpu_milli) {
     return absl::FailedPreconditionError(
-        cat("cpu: ", spec.cpu_milli, " thousandths of a cpu are more than the ", can.max_cpu_milli, " of this host"));
+        cat("cpu: ", spec.cpu_milli, "m is more than the ", can.max_cpu_milli, "m of this host"));
   }
   if (spec.memory_mb > can.max_memory_mb) {
     return absl::FailedPreconditionError(
-        cat("memory: ", spec.memory_mb, " MiB are more than the ", can.max_memory_mb, " of this host"));
+        cat("memory: ", spec.memory_mb, " MiB is more than the ", can.max_memory_mb, " MiB of this host"));
   }
   return absl::OkStatus();
 }
@@ -182,8 +182,8 @@ absl::StatusOr<std::string> FirecrackerProvider::root_for(const WorkerSpec& spec
   }
   std::string file = image_file(settings_, spec.image);
   if (access(file.c_str(), R_OK) == 0) return file;
-  return absl::NotFoundError(cat("image: there is no root file system of '", spec.image, "' at ", file,
-                                 "; make it with: ", kBuilder, " --from-tar IMAGE.tar --output ", file));
+  return absl::NotFoundError(cat("image: there is no root file system for '", spec.image, "' at ", file,
+                                 "; create it with: ", kBuilder, " --from-tar IMAGE.tar --output ", file));
 }
 
 // The folder is the place that a machine takes.

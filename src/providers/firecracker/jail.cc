@@ -42,10 +42,10 @@ absl::Status bring(const std::string& from, const std::string& to, bool own, con
     }
     struct stat info {};
     if (!error && (stat(to.c_str(), &info) != 0 || (info.st_mode & S_IROTH) == 0)) {
-      return absl::FailedPreconditionError(cat("jailer: ", from, " must be readable for all: chmod a+r ", from));
+      return absl::FailedPreconditionError(cat("jailer: ", from, " must be readable by everyone: chmod a+r ", from));
     }
   }
-  if (error) return absl::UnavailableError(cat("jailer: cannot bring ", from, " into ", to, ": ", error.message()));
+  if (error) return absl::UnavailableError(cat("jailer: cannot copy ", from, " into ", to, ": ", error.message()));
   return absl::OkStatus();
 }
 
@@ -75,7 +75,7 @@ std::string jail_root(const std::string& firecracker, const std::string& id, con
 absl::StatusOr<Machine> move_into_jail(const JailOptions& options, const std::string& root, const Machine& machine) {
   std::error_code error;
   fs::create_directories(root, error);
-  if (error) return absl::UnavailableError(cat("jailer: cannot make ", root, ": ", error.message()));
+  if (error) return absl::UnavailableError(cat("jailer: cannot create ", root, ": ", error.message()));
   Machine inside = machine;
   inside.kernel = "/kernel";
   inside.initramfs = "/initramfs";

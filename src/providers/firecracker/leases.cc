@@ -25,14 +25,14 @@ bool Leases::take_one(const std::string& address, const std::string& worker) {
 absl::StatusOr<std::string> Leases::take(const std::string& worker, uint32_t from) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return absl::UnavailableError(cat("cannot make ", folder_, ": ", error.message()));
+  if (error) return absl::UnavailableError(cat("cannot create ", folder_, ": ", error.message()));
   for (uint32_t i = 0; i < range_.guests(); ++i) {
     const std::string address = range_.guest((from + i) % range_.guests());
     if (take_one(address, worker)) return address;
   }
   return absl::ResourceExhaustedError(cat("network: all ", range_.guests(), " addresses of ",
                                           format_address(range_.base), "/", range_.prefix,
-                                          " are taken; give the provider a larger network"));
+                                          " are in use; set a larger network for the provider"));
 }
 
 void Leases::give_back(const std::string& worker) {

@@ -60,7 +60,7 @@ absl::Status answer(int error, std::string_view what) {
   if (error == 0) return absl::OkStatus();
   if (error == EPERM) {
     return absl::FailedPreconditionError(
-        cat("network: may not ", what, ": run the server as root or give it the capability CAP_NET_ADMIN"));
+        cat("network: not allowed to ", what, ": run the server as root or give it the capability CAP_NET_ADMIN"));
   }
   return absl::UnavailableError(cat("network: cannot ", what, ": ", strerror(error)));
 }
@@ -99,7 +99,7 @@ absl::Status add_route(unsigned device, const std::string& to, const std::string
   wish.add(RTA_PREFSRC, &source, sizeof(source));
   wish.add(RTA_OIF, &device, sizeof(device));
   const int error = wish.send();
-  if (error == EEXIST) return absl::AlreadyExistsError(cat("network: another device leads to ", to, " already"));
+  if (error == EEXIST) return absl::AlreadyExistsError(cat("network: another device already routes to ", to));
   return answer(error, cat("add a route to ", to));
 }
 

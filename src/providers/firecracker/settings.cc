@@ -109,7 +109,7 @@ const std::vector<Option>& options() {
 absl::Status unknown(const std::string& name) {
   std::string names;
   for (const Option& each : options()) names += cat(names.empty() ? "" : ", ", each.name);
-  return bad_field(cat("options.", name), "the provider type firecracker has no such option; it has ", names);
+  return bad_field(cat("options.", name), "the firecracker provider has no such option; the options are ", names);
 }
 
 // How many machines of the usual size fit, and have addresses.
@@ -142,9 +142,9 @@ absl::StatusOr<Settings> read_settings(const ProviderConfig& config, const Insta
   if (out.images.empty()) out.images = std::filesystem::path(out.kernel).parent_path() / "images";
   if (out.max_workers == 0) out.max_workers = room(out);
   if (out.max_workers > out.network.guests()) {
-    return bad_field("max_workers", out.max_workers, " machines do not fit into network ",
+    return bad_field("max_workers", out.max_workers, " microVMs do not fit into network ",
                      format_address(out.network.base), "/", out.network.prefix, ", which has ", out.network.guests(),
-                     " addresses for them; give a larger network");
+                     " addresses for them; set a larger network");
   }
   return out;
 }

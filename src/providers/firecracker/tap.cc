@@ -18,8 +18,8 @@ namespace {
 
 absl::Status failed(std::string_view what, const std::string& name) {
   if (errno == EPERM || errno == EACCES) {
-    return absl::FailedPreconditionError(
-        cat("network: may not ", what, " ", name, ": run the server as root or give it the capability CAP_NET_ADMIN"));
+    return absl::FailedPreconditionError(cat("network: not allowed to ", what, " ", name,
+                                             ": run the server as root or give it the capability CAP_NET_ADMIN"));
   }
   return absl::UnavailableError(cat("network: cannot ", what, " ", name, ": ", strerror(errno)));
 }
@@ -30,12 +30,12 @@ absl::StatusOr<Fd> attach(const std::string& name) {
     if (errno == EPERM || errno == EACCES) return failed("open", "/dev/net/tun");
     return absl::FailedPreconditionError(
         cat("network: cannot open /dev/net/tun: ", strerror(errno),
-            "; load the kernel module tun, and let the server's container have the device"));
+            "; load the kernel module tun, and give the server's container access to the device"));
   }
   ifreq request{};
   strncpy(request.ifr_name, name.c_str(), IFNAMSIZ - 1);
   request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
-  if (ioctl(device.get(), TUNSETIFF, &request) != 0) return failed("make device", name);
+  if (ioctl(device.get(), TUNSETIFF, &request) != 0) return failed("create device", name);
   return device;
 }
 
@@ -70,7 +70,7 @@ absl::Status give_address(const std::string& name, const std::string& address) {
 
 absl::Status make(const Tap& tap) {
   ASSIGN_OR_RETURN(const Fd device, attach(tap.name));
-  if (ioctl(device.get(), TUNSETOWNER, tap.owner) != 0) return failed("give away device", tap.name);
+  if (ioctl(device.get(), TUNSETOWNER, tap.owner) != 0) return failed("change the owner of device", tap.name);
   if (ioctl(device.get(), TUNSETPERSIST, 1) != 0) return failed("keep device", tap.name);
   RETURN_IF_ERROR(give_address(tap.name, tap.host));
   return add_route(if_nametoindex(tap.name.c_str()), tap.guest, tap.host);

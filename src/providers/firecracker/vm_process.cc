@@ -175,11 +175,11 @@ absl::Status end_process(const std::string& record) {
   // Asked again now that the number cannot be given away any more.
   if (!process.is_open() || !is_alive(who)) return absl::OkStatus();
   if (syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0) != 0 && errno != ESRCH) {
-    return absl::UnavailableError(cat("cannot end process ", who.pid, ": ", strerror(errno)));
+    return absl::UnavailableError(cat("cannot kill process ", who.pid, ": ", strerror(errno)));
   }
   pollfd wait{process.get(), POLLIN, 0};
   poll(&wait, 1, kEndMillis);
-  if (is_alive(who)) return absl::UnavailableError(cat("process ", who.pid, " was killed but does not end"));
+  if (is_alive(who)) return absl::UnavailableError(cat("process ", who.pid, " was killed but does not exit"));
   return absl::OkStatus();
 }
 

@@ -86,14 +86,15 @@ bool has(const std::string& message, std::string_view part) { return message.fin
 // 403 is the answer to many questions.
 absl::Status forbidden(const std::string& message) {
   if (has(message, "exceeded quota"))
-    return absl::ResourceExhaustedError(cat("a quota of the namespace is used up: ", message));
+    return absl::ResourceExhaustedError(cat("the namespace's quota is used up: ", message));
   if (has(message, "failed quota")) {
     return absl::FailedPreconditionError(
-        cat("a quota of the namespace wants limits: give the job cpu and memory, or the namespace a LimitRange: ",
+        cat("the namespace's quota requires limits: set --cpu and --memory on the job, or add a LimitRange to the "
+            "namespace: ",
             message));
   }
   if (has(message, "violates PodSecurity") || has(message, "usage per")) return absl::FailedPreconditionError(message);
-  return absl::PermissionDeniedError(cat(message, "; see deploy/kubernetes for the role that is needed"));
+  return absl::PermissionDeniedError(cat(message, "; deploy/kubernetes contains the required role"));
 }
 
 }  // namespace
@@ -163,12 +164,12 @@ absl::Status status_of(int code, const std::string& reason, const std::string& f
     case 413:
     case 415:
     case 422: return absl::InvalidArgumentError(message);
-    case 401: return absl::UnauthenticatedError(cat("the API server does not know who we are: ", message));
+    case 401: return absl::UnauthenticatedError(cat("the API server rejected the credentials: ", message));
     case 403: return forbidden(message);
     case 404: return absl::NotFoundError(message);
     case 409: return reason == "AlreadyExists" ? absl::AlreadyExistsError(message) : absl::AbortedError(message);
     case 410: return absl::OutOfRangeError(message);
-    case 429: return absl::UnavailableError(cat("the API server throttles us: ", message));
+    case 429: return absl::UnavailableError(cat("the API server is throttling requests: ", message));
     default: return absl::UnavailableError(cat("the API server answers ", code, ": ", message));
   }
 }

@@ -81,12 +81,12 @@ absl::StatusOr<PluginCredential> parse_credential(const std::string& printed, co
     ASSIGN_OR_RETURN(out.token, as_token(out.token, cat("the exec plugin ", plugin.command)));
   }
   if (out.certificate_pem.empty() != out.key_pem.empty())
-    return wrong(plugin, "printed a certificate without its key, or a key alone");
+    return wrong(plugin, "printed a certificate without a key, or a key without a certificate");
   if (out.token.empty() && out.certificate_pem.empty())
     return wrong(plugin, "printed neither a token nor a certificate");
   if (const std::string expires = text(status, "expirationTimestamp"); !expires.empty()) {
     out.expires = parse_rfc3339(expires);
-    if (!out.expires.is_set()) return wrong(plugin, "printed an expirationTimestamp that is no time of RFC 3339");
+    if (!out.expires.is_set()) return wrong(plugin, "printed an expirationTimestamp that is not an RFC 3339 time");
   }
   return out;
 }

@@ -57,13 +57,13 @@ Health check_health(Api& api, const std::string& namespace_name) {
     if (!allowed.ok()) return unhealthy(std::string(allowed.status().message()));
     if (*allowed) continue;
     if (right.needed) {
-      return unhealthy(cat("no right to ", in_words(right), " in namespace ", namespace_name,
-                           "; deploy/kubernetes has the role that is needed"));
+      return unhealthy(cat("not allowed to ", in_words(right), " in namespace ", namespace_name,
+                           "; deploy/kubernetes contains the required role"));
     }
     missing += cat(missing.empty() ? "" : ", ", in_words(right));
   }
   if (missing.empty()) return {.state = HealthState::Healthy};
-  return {.state = HealthState::Degraded, .reason = cat("no right to ", missing, " in namespace ", namespace_name)};
+  return {.state = HealthState::Degraded, .reason = cat("not allowed to ", missing, " in namespace ", namespace_name)};
 }
 
 }  // namespace hodei::providers::kubernetes

@@ -78,7 +78,7 @@ void Informer::run(const std::stop_token& stop, const Provider::Changed& changed
     if (stop.stop_requested()) return;
     if (absl::IsOutOfRange(ended)) version.clear();
     journal(absl::IsOutOfRange(ended) ? Level::Debug : Level::Warn, kWho,
-            "the watch of pods broke off: ", ended.ToString());
+            "the watch on pods was interrupted: ", ended.ToString());
     wait(stop, pause);
     pause = std::min(pause * 2, kLongestWatchPause);
   }

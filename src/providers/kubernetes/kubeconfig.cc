@@ -86,7 +86,7 @@ absl::Status add_file(const std::string& path, Merged& merged) {
   ASSIGN_OR_RETURN(const std::string text, read_small_file(path, "kubeconfig"));
   if (too_deep(text)) return wrong(path, cat("nested deeper than ", kDeepest, " levels"));
   const YAML::Node root = YAML::Load(text);
-  if (!root.IsMap()) return wrong(path, "is not a kubeconfig: it holds no map");
+  if (!root.IsMap()) return wrong(path, "is not a kubeconfig: it is not a mapping");
   if (merged.current.empty()) merged.current = text_of(root, "current-context");
   RETURN_IF_ERROR(take(root, "clusters", "cluster", path, merged.clusters));
   RETURN_IF_ERROR(take(root, "users", "user", path, merged.users));
@@ -106,7 +106,7 @@ absl::StatusOr<Merged> merge(const std::string& paths) {
     ++found;
     RETURN_IF_ERROR(add_file(path, merged));
   }
-  if (found == 0) return absl::FailedPreconditionError(cat("kubeconfig: there is no file ", paths));
+  if (found == 0) return absl::FailedPreconditionError(cat("kubeconfig: no such file: ", paths));
   return merged;
 }
 
@@ -138,8 +138,9 @@ absl::StatusOr<Cluster> read_cluster(const Entry& entry, std::vector<FileStamp>&
   if (const auto url = http::parse_url(out.server); !url.ok())
     return wrong("cluster.server", std::string(url.status().message()));
   if (const std::string skip = text_of(entry.node, "insecure-skip-tls-verify"); skip == "true") {
-    return wrong("insecure-skip-tls-verify",
-                 "is refused: anyone on the way could take the credentials; give certificate-authority instead");
+    return wrong(
+        "insecure-skip-tls-verify",
+        "is not allowed: anyone on the network path could steal the credentials; set certificate-authority instead");
   }
   if (!text_of(entry.node, "proxy-url").empty()) return wrong("proxy-url", "proxies are not supported");
   ASSIGN_OR_RETURN(out.ca_pem, inline_or_file(entry, "certificate-authority", files));
@@ -153,7 +154,7 @@ absl::StatusOr<ExecPlugin> read_exec(const YAML::Node& node, const std::string& 
   out.api_version = text_of(node, "apiVersion");
   out.install_hint = text_of(node, "installHint");
   out.provide_cluster_info = text_of(node, "provideClusterInfo") == "true";
-  if (out.command.empty()) return wrong("user.exec", "names no command");
+  if (out.command.empty()) return wrong("user.exec", "has no command");
   if (out.command.find('/') != std::string::npos) out.command = beside(file, out.command);
   if (out.api_version != "client.authentication.k8s.io/v1" &&
       out.api_version != "client.authentication.k8s.io/v1beta1") {
@@ -161,7 +162,7 @@ absl::StatusOr<ExecPlugin> read_exec(const YAML::Node& node, const std::string& 
                  cat("'", out.api_version, "' is not client.authentication.k8s.io/v1 or v1beta1"));
   }
   if (text_of(node, "interactiveMode") == "Always") {
-    return wrong("user.exec.interactiveMode", "Always needs a person at a terminal; a server has none");
+    return wrong("user.exec.interactiveMode", "Always requires a terminal, and a server has none");
   }
   if (const YAML::Node arguments = node["args"]; arguments && arguments.IsSequence()) {
     for (const YAML::Node& word : arguments) out.arguments.push_back(word.as<std::string>());
@@ -186,7 +187,7 @@ absl::StatusOr<User> read_user(const Entry& entry, std::vector<FileStamp>& files
   ASSIGN_OR_RETURN(out.certificate_pem, inline_or_file(entry, "client-certificate", files));
   ASSIGN_OR_RETURN(out.key_pem, inline_or_file(entry, "client-key", files));
   if (out.certificate_pem.empty() != out.key_pem.empty()) {
-    return wrong("user", "client-certificate and client-key belong together; one of them is missing");
+    return wrong("user", "client-certificate and client-key must be set together");
   }
   if (const YAML::Node exec = entry.node["exec"]; exec && exec.IsMap()) {
     ASSIGN_OR_RETURN(out.exec, read_exec(exec, entry.file));
@@ -202,13 +203,13 @@ absl::Status check_transport(const ClusterAccess& access) {
   const bool has_credentials = !user.token.empty() || !user.token_file.empty() || user.exec.has_value();
   if (url.secure || loopback || !has_credentials) return absl::OkStatus();
   return wrong("cluster.server",
-               cat(access.cluster.server, " is not https: the credentials would be readable on the way"));
+               cat(access.cluster.server, " is not https: the credentials would be sent in clear text"));
 }
 
 absl::StatusOr<ClusterAccess> resolve(const std::string& paths, const std::string& context) {
   ASSIGN_OR_RETURN(Merged merged, merge(paths));
   const std::string& name = context.empty() ? merged.current : context;
-  if (name.empty()) return wrong("current-context", "is not set; name one with the option context");
+  if (name.empty()) return wrong("current-context", "is not set; choose one with the option context");
   ASSIGN_OR_RETURN(const Entry* const chosen, find(merged.contexts, name, "context"));
   ASSIGN_OR_RETURN(const Entry* const cluster, find(merged.clusters, text_of(chosen->node, "cluster"), "cluster"));
   ClusterAccess out;
@@ -237,7 +238,8 @@ absl::StatusOr<ClusterAccess> read_in_cluster(const std::string& folder, Environ
   const std::optional<std::string> port = environment("KUBERNETES_SERVICE_PORT");
   if (!host || !port) {
     return absl::FailedPreconditionError(
-        "kubeconfig: not set, and this is no pod (no KUBERNETES_SERVICE_HOST); set the option kubeconfig, "
+        "kubeconfig: not set, and the server is not running in a pod (no KUBERNETES_SERVICE_HOST); set the option "
+        "kubeconfig, "
         "HODEI_K8S_KUBECONFIG or KUBECONFIG");
   }
   ClusterAccess out;

@@ -109,7 +109,7 @@ TEST_F(KubeconfigTest, RefusesWhatWouldGiveCredentialsAway) {
 
 TEST_F(KubeconfigTest, RefusesWhatItCannotDo) {
   EXPECT_NE(why_not(server_, "    username: me\n").find("user.username"), std::string::npos);
-  EXPECT_NE(why_not(server_, "    client-key-data: a2V5\n").find("belong together"), std::string::npos);
+  EXPECT_NE(why_not(server_, "    client-key-data: a2V5\n").find("must be set together"), std::string::npos);
   EXPECT_NE(why_not(server_, "    exec: {command: x, apiVersion: old}\n").find("apiVersion"), std::string::npos);
   EXPECT_NE(why_not(server_, "    token: \"a b\"\n").find("token"), std::string::npos);
   EXPECT_NE(why_not("    server: nonsense\n", "    token: t\n").find("cluster.server"), std::string::npos);

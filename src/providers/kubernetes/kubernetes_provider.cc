@@ -125,7 +125,7 @@ class KubernetesProvider final : public Provider {
     for (const PodView& pod : there.pods) taken.insert(pod.name);
     if (taken.size() >= maker_.options.max_workers && !taken.contains(name)) {
       return absl::ResourceExhaustedError(
-          cat("max_workers: all ", maker_.options.max_workers, " pods that this provider may have are there"));
+          cat("max_workers: all ", maker_.options.max_workers, " pods that this provider may have are in use"));
     }
     coming_.insert(name);
     return absl::OkStatus();
@@ -140,7 +140,7 @@ class KubernetesProvider final : public Provider {
     if (absl::IsAlreadyExists(pod.status())) pod = already_there(spec);
     if (absl::IsNotFound(pod.status())) {
       return absl::FailedPreconditionError(cat("namespace: ", std::string(pod.status().message()),
-                                               "; make it (kubectl apply -k deploy/kubernetes) or set the "
+                                               "; create it (kubectl apply -k deploy/kubernetes) or set the "
                                                "option namespace"));
     }
     if (!pod.ok()) return pod.status();
@@ -153,14 +153,15 @@ class KubernetesProvider final : public Provider {
 
   absl::StatusOr<PodView> already_there(const WorkerSpec& spec) {
     ASSIGN_OR_RETURN(const std::optional<PodView> pod, pods_.get(name_of(spec.worker_id)));
-    if (!pod) return absl::UnavailableError(cat("pod ", name_of(spec.worker_id), " was deleted meanwhile; try again"));
+    if (!pod)
+      return absl::UnavailableError(cat("pod ", name_of(spec.worker_id), " was deleted in the meantime; try again"));
     if (!is_ours(*pod)) {
       return absl::AlreadyExistsError(cat("pod ", pod->name, " in ", pods_.namespace_name(),
-                                          " is not of this installation and "
+                                          " belongs to another installation or "
                                           "provider; use another namespace"));
     }
     if (pod->deleting)
-      return absl::UnavailableError(cat("pod ", pod->name, " is being deleted; try again when it is gone"));
+      return absl::UnavailableError(cat("pod ", pod->name, " is being deleted; try again once it is gone"));
     return *pod;
   }
 

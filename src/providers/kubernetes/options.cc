@@ -73,8 +73,8 @@ absl::Status unknown_option(const std::string& key) {
       nearest = known;
     }
   }
-  if (nearest != nullptr) return bad_field(key, "is no option of kubernetes; did you mean ", nearest, "?");
-  return bad_field(key, "is no option of kubernetes; it knows ", all);
+  if (nearest != nullptr) return bad_field(key, "is not an option of kubernetes; did you mean ", nearest, "?");
+  return bad_field(key, "is not an option of kubernetes; the options are ", all);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -114,7 +114,7 @@ class Reader {
                       std::string& out) const {
     out = text(key, variables, otherwise);
     if (out.empty() || is_object_name(out)) return absl::OkStatus();
-    return bad_field(key, "'", out, "' is not a name of Kubernetes: small letters, digits, '-' and '.', at most 253");
+    return bad_field(key, "'", out, "' is not a Kubernetes name: at most 253 lowercase letters, digits, '-' and '.'");
   }
 
  private:
@@ -138,7 +138,7 @@ absl::StatusOr<Toleration> parse_toleration(std::string_view text) {
   const bool effect =
       out.effect.empty() || out.effect == "NoSchedule" || out.effect == "PreferNoSchedule" || out.effect == "NoExecute";
   if (effect && is_label_key(out.key) && is_label_value(out.value)) return out;
-  return bad_field("tolerations", "'", text, "' is not like key=value:NoSchedule, key:NoExecute or key=value");
+  return bad_field("tolerations", "'", text, "' is not of the form key=value:NoSchedule, key:NoExecute or key=value");
 }
 
 absl::Status read_lists(const Reader& reader, KubernetesOptions& out) {
@@ -154,7 +154,7 @@ absl::Status read_lists(const Reader& reader, KubernetesOptions& out) {
     const std::string key = one.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : one.substr(equals + 1);
     if (equals == std::string::npos || !is_label_key(key) || !is_label_value(value)) {
-      return bad_field("node_selector", "'", one, "' is not like key=value; separate several by commas");
+      return bad_field("node_selector", "'", one, "' is not of the form key=value; separate several with commas");
     }
     out.node_selector[key] = value;
   }
@@ -184,7 +184,7 @@ absl::Status read_numbers(const Reader& reader, KubernetesOptions& out) {
 absl::Status read_choices(const Reader& reader, KubernetesOptions& out) {
   out.pull_policy = reader.text("pull_policy", {}, "IfNotPresent");
   if (out.pull_policy != "Always" && out.pull_policy != "IfNotPresent" && out.pull_policy != "Never") {
-    return bad_field("pull_policy", "'", out.pull_policy, "' is not Always, IfNotPresent or Never");
+    return bad_field("pull_policy", "'", out.pull_policy, "' is not one of Always, IfNotPresent, Never");
   }
   const std::string gpu = reader.text("gpu", {}, "false");
   if (gpu != "true" && gpu != "false" && gpu != "1" && gpu != "0")

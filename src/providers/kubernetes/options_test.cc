@@ -51,7 +51,7 @@ TEST(KubernetesOptions, ReadLists) {
 }
 
 TEST(KubernetesOptions, RefuseWhatTheyDoNotKnowAndSayWhatWasMeant) {
-  EXPECT_EQ(why_not({{"namspace", "x"}}), "namspace: is no option of kubernetes; did you mean namespace?");
+  EXPECT_EQ(why_not({{"namspace", "x"}}), "namspace: is not an option of kubernetes; did you mean namespace?");
   EXPECT_NE(why_not({{"colour", "x"}}).find("it knows kubeconfig"), std::string::npos);
 }
 

@@ -154,8 +154,7 @@ json spec_of(const PodMaker& maker, const WorkerSpec& spec) {
 absl::Status check_spec(const PodMaker& maker, const WorkerSpec& spec) {
   if (spec.worker_id.empty()) return bad_field("worker_id", "is empty");
   if (spec.gpus > 0 && !maker.capabilities.gpu) {
-    return absl::FailedPreconditionError(
-        "gpus: this provider was not told that the cluster has any; set its option gpu=true");
+    return absl::FailedPreconditionError("gpus: this provider is not set up for GPUs; set its option gpu=true");
   }
   if (maker.capabilities.max_cpu_milli > 0 && spec.cpu_milli > maker.capabilities.max_cpu_milli) {
     return bad_field("cpu", spec.cpu_milli, "m is above this provider's max_cpu of ", maker.capabilities.max_cpu_milli,

@@ -91,7 +91,7 @@ std::string unschedulable(const json& status) {
   if (!conditions.is_array()) return {};
   for (const json& one : conditions) {
     if (text(one, "type") == "PodScheduled" && text(one, "status") == "False")
-      return cat("no node takes it: ", said(one));
+      return cat("no node can run it: ", said(one));
   }
   return {};
 }
@@ -118,7 +118,7 @@ WorkerStatus ended(const json& status, const json& init, const json& main) {
   if (!text(status, "reason").empty()) {
     out.reason = said(status);  // Evicted, DeadlineExceeded, NodeLost
   } else if (init_end.is_object() && number(init_end, "exitCode") != 0) {
-    out.reason = cat("the worker could not be brought into the pod: ", how_it_ended(init_end));
+    out.reason = cat("the worker could not be copied into the pod: ", how_it_ended(init_end));
   } else if (main_end.is_object()) {
     out.reason = how_it_ended(main_end);
   }
@@ -134,7 +134,7 @@ WorkerStatus status_of_pod(const json& pod) {
   if (phase == "Succeeded" || phase == "Failed" || at(state, "terminated").is_object())
     return ended(status, init, main);
   if (at(state, "running").is_object()) return {.phase = WorkerPhase::Running};
-  if (phase == "Unknown") return {.phase = WorkerPhase::Running, .reason = "its node does not answer"};
+  if (phase == "Unknown") return {.phase = WorkerPhase::Running, .reason = "its node is not responding"};
   return pending(status, init, main);
 }
 

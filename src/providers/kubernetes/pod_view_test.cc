@@ -81,7 +81,7 @@ TEST(PodView, SaysWhyNoNodeTakesIt) {
   const WorkerStatus status = read_pod(a_pod({{"phase", "Pending"}, {"conditions", json::array({condition})}})).status;
   EXPECT_EQ(status.phase, WorkerPhase::Starting);
   EXPECT_FALSE(status.hopeless) << "a node may come";
-  EXPECT_EQ(status.reason, "no node takes it: Unschedulable: 0/3 nodes: Insufficient cpu");
+  EXPECT_EQ(status.reason, "no node can run it: Unschedulable: 0/3 nodes: Insufficient cpu");
 }
 
 TEST(PodView, SaysHowItEnded) {
@@ -95,7 +95,7 @@ TEST(PodView, SaysHowItEnded) {
   EXPECT_EQ(read_pod(a_pod(evicted)).status.reason, "Evicted: The node was low on resource: memory.");
   const json init = {{"name", "install-worker"}, {"state", {{"terminated", {{"reason", "Error"}, {"exitCode", 1}}}}}};
   EXPECT_NE(read_pod(a_pod({{"phase", "Failed"}, {"initContainerStatuses", json::array({init})}}))
-                .status.reason.find("could not be brought"),
+                .status.reason.find("could not be copied"),
             std::string::npos);
 }
 

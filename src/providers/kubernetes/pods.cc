@@ -21,14 +21,14 @@ std::string version_of(const json& object) { return text(at(object, "metadata"),
 std::string dumped(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 absl::Status fault_of_event(const json& object) {
-  if (!object.is_object()) return absl::UnavailableError("the watch brought an error without words");
+  if (!object.is_object()) return absl::UnavailableError("the watch returned an error without a message");
   return status_of(static_cast<int>(number(object, "code")), text(object, "reason"), text(object, "message"));
 }
 
 absl::StatusOr<PodEvent> read_event(std::string_view line) {
   const json event = json::parse(line, nullptr, false);
   const json& object = at(event, "object");
-  if (object.is_null()) return absl::UnavailableError("the watch brought something that is no event");
+  if (object.is_null()) return absl::UnavailableError("the watch returned something that is not an event");
   const std::string type = text(event, "type");
   if (type == "ERROR" || !object.is_object()) return fault_of_event(object);
   PodEvent out;
@@ -50,7 +50,7 @@ absl::StatusOr<json> Pods::ask(const ApiRequest& request) {
   ASSIGN_OR_RETURN(const http::Response response, api_.send(request));
   RETURN_IF_ERROR(status_of(response));
   json body = json::parse(response.body, nullptr, false);
-  if (!body.is_object()) return absl::UnavailableError("the API server answered with something that is no JSON object");
+  if (!body.is_object()) return absl::UnavailableError("the API server did not answer with a JSON object");
   return body;
 }
 
@@ -85,7 +85,8 @@ absl::StatusOr<PodList> Pods::list(const std::string& selector) {
     next = text(at(*page, "metadata"), "continue");
     if (next.empty()) return out;
   }
-  return absl::ResourceExhaustedError(cat("the namespace has more than ", kMostPages * kPage, " pods of ours"));
+  return absl::ResourceExhaustedError(
+      cat("the namespace has more than ", kMostPages * kPage, " pods of this provider"));
 }
 
 absl::Status Pods::remove(const std::string& name, const std::string& uid, int64_t grace_seconds) {

@@ -78,8 +78,9 @@ absl::StatusOr<std::string> base64_decoded(std::string_view text, std::string_vi
 absl::StatusOr<std::string> as_token(std::string text, std::string_view what) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   const bool visible = std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  if (text.empty()) return absl::FailedPreconditionError(cat(what, ": holds no token"));
-  if (!visible) return absl::FailedPreconditionError(cat(what, ": a token has no spaces or control characters"));
+  if (text.empty()) return absl::FailedPreconditionError(cat(what, ": contains no token"));
+  if (!visible)
+    return absl::FailedPreconditionError(cat(what, ": a token must not contain spaces or control characters"));
   return text;
 }
 

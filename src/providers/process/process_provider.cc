@@ -105,17 +105,17 @@ absl::Status ProcessProvider::check(const WorkerSpec& spec) const {
   if (!fits(spec.worker_id)) return bad_field("worker_id", "'", spec.worker_id, "' cannot be the name of a folder");
   if (!spec.image.empty()) {
     return bad_field("image", "provider ", config_.name,
-                     " starts processes of this machine and knows no images; leave it out, or ",
-                     "choose a provider that makes containers or microVMs");
+                     " starts processes on this machine and does not support images; leave the image out, or ",
+                     "choose a provider of containers or microVMs");
   }
-  if (spec.gpus > 0) return bad_field("gpus", "provider ", config_.name, " gives no gpus");
+  if (spec.gpus > 0) return bad_field("gpus", "provider ", config_.name, " has no GPUs");
   if (!spec.architecture.empty() && spec.architecture != machine()) {
     return bad_field("architecture", "this machine is ", machine(), ", not ", spec.architecture);
   }
   if (settings_.binary.empty()) {
     return absl::FailedPreconditionError(cat("provider ", config_.name,
-                                             ": there is no hodei-worker beside this program; build it, ",
-                                             "or name it with the option binary"));
+                                             ": there is no hodei-worker next to this program; build it, ",
+                                             "or set its path with the option binary"));
   }
   return absl::OkStatus();
 }
@@ -149,7 +149,7 @@ absl::StatusOr<WorkerHandle> ProcessProvider::create_worker(const WorkerSpec& sp
   ASSIGN_OR_RETURN(const std::vector<std::string> ids, known_ids());
   if (ids.size() >= settings_.max_workers) {
     return absl::ResourceExhaustedError(
-        cat("provider ", config_.name, " has ", ids.size(), " workers, as many as it may (option max_workers)"));
+        cat("provider ", config_.name, " has ", ids.size(), " workers, which is its limit (option max_workers)"));
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -259,7 +259,7 @@ absl::Status ProcessProvider::end(const std::string& worker_id, const WorkerFold
   if (this_boot && signal_process(record.process, SIGTERM) && !wait_for_end(record.process, settings_.grace)) {
     signal_process(record.process, SIGKILL);
     if (!wait_for_end(record.process, kDeath)) {
-      return absl::DeadlineExceededError(cat("process ", record.process.pid, " of ", worker_id, " does not die"));
+      return absl::DeadlineExceededError(cat("process ", record.process.pid, " of ", worker_id, " cannot be killed"));
     }
   }
   reap(record.process);
@@ -268,7 +268,7 @@ absl::Status ProcessProvider::end(const std::string& worker_id, const WorkerFold
   const std::string mark = own.mark();
   if (!mark.empty()) marks.push_back({cat("HODEI_WORKER_MARK=", mark)});
   if (!kill_control_groups(mark) || !kill_marked_processes(marks)) {
-    return absl::DeadlineExceededError(cat("processes of ", worker_id, " do not die"));
+    return absl::DeadlineExceededError(cat("processes of ", worker_id, " cannot be killed"));
   }
   return own.remove();
 }
@@ -309,7 +309,7 @@ absl::StatusOr<std::string> ProcessProvider::worker_logs(const WorkerHandle& han
 
 Health ProcessProvider::health_check() {
   if (settings_.binary.empty())
-    return {HealthState::Unhealthy, "there is no hodei-worker beside this program; see the option binary"};
+    return {HealthState::Unhealthy, "there is no hodei-worker next to this program; see the option binary"};
   if (access(settings_.binary.c_str(), X_OK) != 0)
     return {HealthState::Unhealthy, cat(settings_.binary, " cannot be run")};
   std::error_code failed;
@@ -332,7 +332,7 @@ absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderCo
   settings.binary = options.text("binary", beside);
   settings.max_workers = options.number("max_workers", kDefaultMostProcesses, 1, kLargestMostProcesses);
   settings.grace = options.time("grace", kGrace, kLongestGrace);
-  if (!settings.binary.empty() && settings.binary[0] != '/') options.refuse("binary", "give an absolute path");
+  if (!settings.binary.empty() && settings.binary[0] != '/') options.refuse("binary", "must be an absolute path");
   RETURN_IF_ERROR(options.finish());
   settings.folder = fs::absolute(fs::path(installation.folder) / config.name, failed);
   return std::make_unique<ProcessProvider>(config, installation, std::move(settings));

@@ -30,8 +30,9 @@ bool WorkerFolder::exists() const {
 absl::Status WorkerFolder::make() const {
   std::error_code failed;
   fs::create_directories(fs::path(path_).parent_path(), failed);
-  if (failed) return absl::InternalError(cat("cannot make the folder for ", path_, ": ", failed.message()));
-  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return absl::ErrnoToStatus(errno, cat("cannot make ", path_));
+  if (failed) return absl::InternalError(cat("cannot create the folder for ", path_, ": ", failed.message()));
+  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
+    return absl::ErrnoToStatus(errno, cat("cannot create ", path_));
   return absl::OkStatus();
 }
 

@@ -45,7 +45,7 @@ absl::Status sync_folder(const std::string& path) {
 }
 
 absl::Status unknown(const ArtifactKey& key) {
-  return absl::NotFoundError(cat("there is no artifact '", key.name, "' in namespace '", key.ns, "'"));
+  return absl::NotFoundError(cat("artifact '", key.name, "' does not exist in namespace '", key.ns, "'"));
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ absl::Status check_artifact_name(const std::string& name) {
                     name.find_first_not_of(kAllowed) == std::string::npos && name.find("..") == std::string::npos &&
                     name.front() != '/' && name.back() != '/';
   if (good) return absl::OkStatus();
-  return bad_field("name", "has 1 to ", kMaxArtifactName,
-                   " of the characters A-Z a-z 0-9 . _ / -, without '..' and without a slash at its ends");
+  return bad_field("name", "must have 1 to ", kMaxArtifactName,
+                   " of the characters A-Z a-z 0-9 . _ / -, without '..' and without a slash at either end");
 }
 
 absl::StatusOr<std::unique_ptr<ArtifactStore>> ArtifactStore::open(const std::string& folder, ArtifactLimits limits,
@@ -216,9 +216,8 @@ absl::Status ArtifactStore::check_disk(int64_t bytes) const {
   if (limits_.disk_reserve == 0 || ::statvfs(folder_.c_str(), &disk) != 0) return absl::OkStatus();
   const auto room = static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
   if (room - bytes >= limits_.disk_reserve) return absl::OkStatus();
-  return absl::UnavailableError(
-      cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
-          " MiB are kept for its own records); artifacts are stored again when there is room"));
+  return absl::UnavailableError(cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
+                                    " MiB are reserved for its own records); free some space and try again"));
 }
 
 absl::Status ArtifactStore::reserve(int64_t bytes) {

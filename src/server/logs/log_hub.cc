@@ -117,10 +117,10 @@ bool LogHub::write(Group& group) {
 void LogHub::note_stuck(const absl::Status& written) {
   if (is_stuck_.exchange(!written.ok()) == !written.ok()) return;
   if (written.ok()) {
-    journal(Level::Info, "server", "output of jobs is written again");
+    journal(Level::Info, "server", "job output is being written again");
   } else {
     journal(Level::Warn, "server",
-            "output of jobs cannot be written and waits with the workers: ", std::string(written.message()));
+            "job output cannot be written and is waiting at the workers: ", std::string(written.message()));
   }
 }
 
@@ -176,10 +176,10 @@ bool LogHub::is_late(const JobEnd& end) const {
 absl::StatusOr<std::shared_ptr<Subscription>> LogHub::subscribe(const SubscribeRequest& request,
                                                                 std::function<void()> ready) {
   if (request.from_offset < 0) return bad_field("from_offset", "must not be negative");
-  if (request.from_offset > 0 && request.execution == 0) return bad_field("from_offset", "needs an execution");
+  if (request.from_offset > 0 && request.execution == 0) return bad_field("from_offset", "requires `execution`");
   if (request.tail < 0) return bad_field("tail", "must not be negative");
   if (request.from_offset > 0 && (request.tail > 0 || request.since.is_set())) {
-    return bad_field("from_offset", "names the place already: leave out `tail` and `since`");
+    return bad_field("from_offset", "cannot be combined with `tail` or `since`");
   }
   auto out = std::make_shared<Subscription>(request, std::move(ready), live_, store_, limits_);
   ASSIGN_OR_RETURN(const std::optional<LogStart> start, find_start(store_, request));
@@ -196,7 +196,7 @@ absl::StatusOr<int64_t> LogHub::clear(JobId job) {
   ASSIGN_OR_RETURN(const JobEnd end, end_of(job));
   if (!end.finished) {
     return absl::FailedPreconditionError(
-        cat("job ", short_id(job), " has not finished; cancel it or wait for its end"));
+        cat("job ", short_id(job), " has not finished; cancel it or wait for it to end"));
   }
   ASSIGN_OR_RETURN(const int64_t bytes, store_.clear(job));
   wake_all(live_->forget(job));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/journal.h"
 
 namespace hodei::server {
@@ -95,7 +96,7 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   if (disk_low_) dropped_ += samples.size();
   if (!written.ok()) {
     dropped_ += samples.size();
-    journal(Level::Warn, "server", samples.size(), " samples of metrics are lost: ", std::string(written.message()));
+    journal(Level::Warn, "server", counted(samples.size(), "metric sample"), " lost: ", std::string(written.message()));
   }
   samples.clear();
   if (now.mono < forget_at_) return;
@@ -104,7 +105,7 @@ void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) 
   // Old by both clocks: the wall clock may be ahead for a while, and the clock of retention for years after that.
   const absl::Status forgotten = store_.forget_before(std::min(now.wall, newest_) - keep_);
   if (!forgotten.ok())
-    journal(Level::Warn, "server", "old samples of metrics stay: ", std::string(forgotten.message()));
+    journal(Level::Warn, "server", "cannot remove old metric samples: ", std::string(forgotten.message()));
 }
 
 }  // namespace hodei::server

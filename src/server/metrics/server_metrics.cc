@@ -67,50 +67,51 @@ struct ServerMetrics::Series {
   Registry r;
   std::mutex reading;  // one scrape at a time
   // As it happens.
-  Counter& submitted = counter(r, "hodei_jobs_submitted_total", "Jobs taken.");
-  Counter& lost = counter(r, "hodei_executions_lost_total", "Executions whose worker was lost or reported them gone.");
+  Counter& submitted = counter(r, "hodei_jobs_submitted_total", "Jobs accepted.");
+  Counter& lost =
+      counter(r, "hodei_executions_lost_total", "Executions lost with their worker, or reported as lost by it.");
   Counter& started = counter(r, "hodei_executions_started_total", "Executions that started.");
   Counter& dropped =
-      counter(r, "hodei_log_dropped_bytes_total", "Output that workers did not keep: policy drop, or over a limit.");
+      counter(r, "hodei_log_dropped_bytes_total", "Output dropped by workers: policy drop, or over a limit.");
   Counter& commit_failures =
-      counter(r, "hodei_commit_failures_total", "Commits that the store refused or did not answer.");
-  Histogram& commit = histogram(r, "hodei_commit_seconds", "Time of a commit of the store.", kCommitBuckets);
-  Histogram& queue = histogram(r, "hodei_job_queue_seconds",
-                               "Time that a job waited for a worker, without its back-off.", kQueueBuckets);
-  Histogram& run = histogram(r, "hodei_job_run_seconds", "Time that an execution ran.", kRunBuckets);
+      counter(r, "hodei_commit_failures_total", "Commits that failed or whose outcome is unknown.");
+  Histogram& commit = histogram(r, "hodei_commit_seconds", "Duration of a commit.", kCommitBuckets);
+  Histogram& queue =
+      histogram(r, "hodei_job_queue_seconds", "Time a job waited for a worker, without its backoff.", kQueueBuckets);
+  Histogram& run = histogram(r, "hodei_job_run_seconds", "Time an execution ran.", kRunBuckets);
   std::array<Counter*, 7> finished{};  // by kJobStates
   prometheus::Family<Counter>& made =
-      by_provider(r, "hodei_provider_workers_made_total", "Workers that a provider took on.");
+      by_provider(r, "hodei_provider_workers_made_total", "Workers that a provider created.");
   prometheus::Family<Counter>& failed =
-      by_provider(r, "hodei_provider_workers_failed_total", "Workers that did not come to be.");
+      by_provider(r, "hodei_provider_workers_failed_total", "Workers that a provider failed to create.");
   prometheus::Family<Counter>& destroyed =
       by_provider(r, "hodei_provider_workers_destroyed_total", "Workers that were destroyed.");
   prometheus::Family<Histogram>& startup = prometheus::BuildHistogram()
                                                .Name("hodei_provider_startup_seconds")
-                                               .Help("Time from the wish for a worker to its registration.")
+                                               .Help("Time from the request for a worker to its registration.")
                                                .Register(r);
   // When somebody asks.
   std::array<Gauge*, 3> jobs{};  // the living, by kJobStates
   std::array<Gauge*, core::kWorkerStates + 1> workers{};
   std::map<SystemState, Gauge*> system;
   std::array<Counter*, kClaims> refused{};
-  Counter& commands = counter(r, "hodei_commands_total", "Commands that the loop decided.");
-  Counter& log_bytes = counter(r, "hodei_log_bytes_total", "Output of jobs that was made durable.");
-  Counter& log_failures = counter(r, "hodei_log_append_failures_total", "Attempts to write output that failed.");
+  Counter& commands = counter(r, "hodei_commands_total", "Commands processed by the loop.");
+  Counter& log_bytes = counter(r, "hodei_log_bytes_total", "Job output stored.");
+  Counter& log_failures = counter(r, "hodei_log_append_failures_total", "Failed attempts to write job output.");
   Counter& samples_dropped =
-      counter(r, "hodei_metric_samples_dropped_total", "Samples of MetricsService that found no room.");
-  Counter& spans = counter(r, "hodei_spans_exported_total", "Spans that the OTLP endpoint took.");
-  Counter& spans_dropped =
-      counter(r, "hodei_spans_dropped_total", "Spans that found no room, or that the OTLP endpoint did not take.");
-  Gauge& delayed = gauge(r, "hodei_jobs_delayed", "Pending jobs that wait out their back-off.");
-  Gauge& held = gauge(r, "hodei_jobs_held_by_key", "Pending jobs that wait for their concurrency key.");
-  Gauge& unhealthy = gauge(r, "hodei_workers_unhealthy", "Workers that are silent for too long.");
+      counter(r, "hodei_metric_samples_dropped_total", "Samples of MetricsService dropped because the queue was full.");
+  Counter& spans = counter(r, "hodei_spans_exported_total", "Spans accepted by the OTLP endpoint.");
+  Counter& spans_dropped = counter(r, "hodei_spans_dropped_total",
+                                   "Spans dropped because the queue was full or the OTLP endpoint refused them.");
+  Gauge& delayed = gauge(r, "hodei_jobs_delayed", "Pending jobs in backoff.");
+  Gauge& held = gauge(r, "hodei_jobs_held_by_key", "Pending jobs waiting for their concurrency key.");
+  Gauge& unhealthy = gauge(r, "hodei_workers_unhealthy", "Workers that have been silent for too long.");
   Gauge& streams = gauge(r, "hodei_worker_streams", "Open streams to workers.");
-  Gauge& slots = gauge(r, "hodei_slots", "Slots of the workers that take jobs.");
-  Gauge& slots_free = gauge(r, "hodei_slots_free", "Slots that no execution holds.");
-  Gauge& disk_free = gauge(r, "hodei_data_dir_free_bytes", "Room on the disk of the data folder.");
+  Gauge& slots = gauge(r, "hodei_slots", "Slots of the workers that accept jobs.");
+  Gauge& slots_free = gauge(r, "hodei_slots_free", "Slots without an execution.");
+  Gauge& disk_free = gauge(r, "hodei_data_dir_free_bytes", "Free space on the disk of the data folder.");
   Gauge& subscribers = gauge(r, "hodei_log_subscribers", "Open subscriptions to output.");
-  Gauge& inbox = gauge(r, "hodei_log_inbox_bytes", "Output that waits to be written.");
+  Gauge& inbox = gauge(r, "hodei_log_inbox_bytes", "Job output waiting to be written.");
   Counter& cpu = counter(r, "process_cpu_seconds_total", "User and system time of the server.");
   Gauge& resident = gauge(r, "process_resident_memory_bytes", "Resident memory of the server.");
   Gauge& virtual_memory = gauge(r, "process_virtual_memory_bytes", "Virtual memory of the server.");
@@ -134,7 +135,7 @@ struct ServerMetrics::Series {
       workers[i] = &of_workers.Add({{"state", std::string(kWorkerStateNames[i])}});
     auto& of_claims = prometheus::BuildCounter()
                           .Name("hodei_worker_claims_refused_total")
-                          .Help("What workers said about things that were not given to them, by what it was.")
+                          .Help("Refused claims of workers about things that do not belong to them, by kind.")
                           .Register(r);
     for (size_t i = 0; i < kClaims; ++i) refused[i] = &of_claims.Add({{"what", std::string(kClaimNames[i])}});
     auto& of_system =
@@ -145,7 +146,7 @@ struct ServerMetrics::Series {
     }
     prometheus::BuildGauge()
         .Name("hodei_build_info")
-        .Help("1; the version is in the label.")
+        .Help("Always 1; the version is in the label.")
         .Register(r)
         .Add({{"version", kVersion}})
         .Set(1);

@@ -118,8 +118,8 @@ void ProviderDesk::take_status(const WorkerId& worker, const absl::StatusOr<prov
   }
   if (!is_over) return;
   const std::string why = !status->reason.empty()              ? status->reason
-                          : status->phase == WorkerPhase::Gone ? "it is gone, and nobody asked for that"
-                                                               : "it ended by itself";
+                          : status->phase == WorkerPhase::Gone ? "it disappeared unexpectedly"
+                                                               : "it ended on its own";
   if (was_registered) {
     journal(Level::Info, "providers", "ended worker=", worker.str(), " provider=", name_, ": ", why);
     return line_->tell(core::WorkerFailed{worker, core::MakingFailure::Trouble, why});
@@ -188,7 +188,7 @@ void ProviderDesk::check_health(HealthTo done) {
     done(providers::Health{static_cast<providers::HealthState>(seen.health), seen.reason});
   };
   if (checkers_.add(ask)) return;
-  done(absl::ResourceExhaustedError("too many ask for the health of this provider; try again in a moment"));
+  done(absl::ResourceExhaustedError("too many health checks of this provider are in progress; try again in a moment"));
 }
 
 void ProviderDesk::take_inventory() {
@@ -208,7 +208,7 @@ void ProviderDesk::take_inventory() {
     if (const absl::StatusOr<ProviderPtr> now = provider(); !owned->empty() && now.ok()) {
       if (const absl::Status opened = open_doors(**now); !opened.ok()) {
         journal(Level::Warn, "providers", "provider=", name_,
-                " has workers that cannot come back: ", std::string(opened.message()));
+                " has workers that cannot be recovered: ", std::string(opened.message()));
       }
     }
     core::Inventory inventory{name_, {}};
@@ -217,7 +217,7 @@ void ProviderDesk::take_inventory() {
     line_->tell(inventory);
   } else {
     journal(Level::Debug, "providers", "provider=", name_,
-            " cannot list what it has: ", std::string(owned.status().message()));
+            " cannot list its workers: ", std::string(owned.status().message()));
   }
 }
 
@@ -244,7 +244,8 @@ void ProviderDesk::worker_logs(const WorkerId& worker, const std::string& handle
     if (text.ok() && text->size() > kMaxLogBytes) text->erase(0, text->size() - kMaxLogBytes);
     done(std::move(text));
   };
-  if (!lookers_.add(read)) done(absl::ResourceExhaustedError("too many ask this provider; try again in a moment"));
+  if (!lookers_.add(read))
+    done(absl::ResourceExhaustedError("too many requests to this provider are in progress; try again in a moment"));
 }
 
 }  // namespace hodei::server

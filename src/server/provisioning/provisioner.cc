@@ -13,7 +13,7 @@ namespace {
 constexpr Duration kLongestNap = 1s;  // what the engine could not take is said again after it
 
 absl::Status no_such(const std::string& provider) {
-  return absl::NotFoundError(cat("provider '", provider, "' is not there; see `hodei provider list`"));
+  return absl::NotFoundError(cat("provider '", provider, "' does not exist; see `hodei provider list`"));
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ void Provisioner::check(const core::ProviderRow& row, std::function<void(const a
     done(make(config, installation).status());
   };
   if (!checkers_.add(look))
-    done(absl::ResourceExhaustedError("too many providers are being checked; try again in a moment"));
+    done(absl::ResourceExhaustedError("too many provider checks are in progress; try again in a moment"));
 }
 
 void Provisioner::check_health(const std::string& name, ProviderDesk::HealthTo done) {
@@ -232,7 +232,7 @@ void Provisioner::worker_logs(const core::WorkerRecord& record, size_t tail, Pro
   const std::optional<core::Made>& made = record.info.made;
   if (!made) {
     return done(absl::FailedPreconditionError(
-        cat("worker '", record.info.id.str(), "' was started by hand: its log is where it was started")));
+        cat("worker '", record.info.id.str(), "' was started by hand; look for its log where it was started")));
   }
   if (const auto asked = desk(made->provider))
     return asked->worker_logs(record.info.id, made->handle, tail, std::move(done));

@@ -464,7 +464,7 @@ TEST_F(ProvisionerTest, PeopleAskForHealthAndLogs) {
     maker_->worker_logs(record, 5, [&](absl::StatusOr<std::string> t) { text.set_value(std::move(t)); });
     return text.get_future().get();
   };
-  EXPECT_EQ(logs().status().message(), "worker 'w1' was started by hand: its log is where it was started");
+  EXPECT_EQ(logs().status().message(), "worker 'w1' was started by hand; look for its log where it was started");
   record.info.made = core::Made{.provider = "one", .handle = "thing-w1"};
   EXPECT_EQ(logs().value(), "log of thing-w1, 5");
 }

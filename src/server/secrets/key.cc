@@ -62,7 +62,8 @@ absl::StatusOr<std::string> read_file(const std::string& path) {
 
 absl::Status make_file(const std::string& path, const std::string& folder) {
   uint8_t bytes[32];
-  if (RAND_bytes(bytes, sizeof(bytes)) != 1) return absl::InternalError("the system gives no random bytes for a key");
+  if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+    return absl::InternalError("cannot get random bytes for a key from the system");
   std::string text;
   for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
   text += '\n';
@@ -89,7 +90,7 @@ absl::StatusOr<SecretKey> key_in_file(const std::string& path) {
   if (!text.ok()) {
     return absl::InvalidArgumentError(cat("secret_key_file: cannot read ", path, ": ",
                                           std::string(text.status().message()),
-                                          "; make one with: openssl rand -hex 32 > ", path));
+                                          "; create one with: openssl rand -hex 32 > ", path));
   }
   const absl::StatusOr<SecretKey> key = parse_key(*text);
   if (!key.ok()) return bad_field("secret_key_file", path, " ", std::string(key.status().message()));
@@ -104,7 +105,7 @@ absl::StatusOr<SecretKey> parse_key(std::string_view text) {
   if (text.size() == kHexLength && from_hex(text, key)) return key;
   if (text.size() == kBase64Length && from_base64(text, key)) return key;
   return absl::InvalidArgumentError(
-      "does not hold a key of 32 bytes as 64 hexadecimal digits or in base64; make one with "
+      "does not contain a 32-byte key as 64 hexadecimal digits or base64; create one with "
       "`openssl rand -hex 32`");
 }
 

@@ -70,15 +70,15 @@ size_t Vault::value_size(std::string_view sealed) { return sealed.size() < kOver
 absl::StatusOr<std::string> Vault::open(const SealedFor& what, std::string_view sealed) const {
   if (sealed.size() < kOverhead || sealed[0] != kSealVersion) {
     return absl::DataLossError(cat("secret '", what.name,
-                                   "' is stored in a form that this server does not know; set it again "
+                                   "' is stored in a format this server does not know; set it again "
                                    "with `hodei secret set ",
                                    what.name, "`"));
   }
   if (!is_mine(sealed)) {
     return absl::FailedPreconditionError(
         cat("secret '", what.name,
-            "' was sealed with another key than the server has now; start the server with the key of "
-            "that time (secret_key_file or HODEI_SECRET_KEY), or set the secret again with `hodei secret set ",
+            "' was encrypted with a different key; start the server with that key "
+            "(secret_key_file or HODEI_SECRET_KEY), or set the secret again with `hodei secret set ",
             what.name, "`"));
   }
   std::string value(value_size(sealed), '\0');
@@ -96,7 +96,8 @@ absl::StatusOr<std::string> Vault::open(const SealedFor& what, std::string_view 
       EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_SET_TAG, kTagBytes, tag.data()) == 1 &&
       EVP_DecryptFinal_ex(cipher.get(), value.empty() ? &none : at + length, &length) == 1;
   if (!opened)
-    return absl::DataLossError(cat("secret '", what.name, "' is damaged, or belongs to something else; set it again"));
+    return absl::DataLossError(
+        cat("secret '", what.name, "' is damaged or was stored for another purpose; set it again"));
   return value;
 }
 

@@ -21,7 +21,7 @@ absl::StatusOr<SpanExporter::Post> otlp_post(const std::string& endpoint) {
   url += "/v1/traces";
   if (const auto parsed = http::parse_url(url); !parsed.ok()) {
     return bad_field("otlp_endpoint", std::string(parsed.status().message()),
-                     "; give the base of a collector, such as http://localhost:4318");
+                     "; set the base URL of a collector, such as http://localhost:4318");
   }
   return SpanExporter::Post([url](const std::string& json) -> absl::Status {
     http::Request request;

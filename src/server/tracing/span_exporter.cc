@@ -1,5 +1,6 @@
 #include "src/server/tracing/span_exporter.h"
 
+#include "src/base/counted.h"
 #include "src/base/journal.h"
 #include "src/server/tracing/otlp.h"
 
@@ -105,7 +106,7 @@ void SpanExporter::send(const std::vector<core::JobPtr>& jobs) {
     return;
   }
   dropped_ += spans.size();
-  journal(Level::Warn, "server", spans.size(), " spans are dropped: ", std::string(done.message()));
+  journal(Level::Warn, "server", counted(spans.size(), "span"), " dropped: ", std::string(done.message()));
 }
 
 }  // namespace hodei::server

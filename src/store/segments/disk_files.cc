@@ -90,7 +90,7 @@ class DiskFiles final : public Files {
     std::filesystem::create_directories(folder, error);
     if (!error) return absl::OkStatus();
     errno = error.value();
-    return failed("make folder", folder);
+    return failed("create folder", folder);
   }
 
   absl::Status sync_folder(const std::string& folder) override {
@@ -134,7 +134,7 @@ class DiskFiles final : public Files {
 
   absl::StatusOr<int64_t> free_bytes(const std::string& folder) override {
     struct statvfs disk {};
-    if (::statvfs(folder.c_str(), &disk) != 0) return failed("ask for the room left in", folder);
+    if (::statvfs(folder.c_str(), &disk) != 0) return failed("get the free space of", folder);
     return static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
   }
 };

@@ -99,7 +99,7 @@ absl::Status SegmentLogStore::load_segment(uint64_t id, int64_t size, bool is_la
   ASSIGN_OR_RETURN(Scan scan, scan_segment(*file, size, is_last));
   if (scan.damaged_bytes > 0) {
     journal(Level::Warn, "server", segment_path(folder_, id), " is damaged: ", scan.damaged_bytes,
-            " bytes of job output cannot be read any more. What follows them is kept, and readers are shown a gap");
+            " bytes of job output cannot be read. What follows is kept, and readers see a gap");
   }
   if (is_last) return reopen_tail(id, size, std::move(scan.index), scan.good_bytes);
   RETURN_IF_ERROR(SealedSegment::write_index(files_, folder_, id, scan.index, scan.good_bytes));
@@ -163,8 +163,8 @@ absl::Status SegmentLogStore::check_room(size_t bytes) {
   if (room - static_cast<int64_t>(bytes) >= options_.disk_reserve) return absl::OkStatus();
   return absl::ResourceExhaustedError(cat("the disk of ", folder_, " has ", room >> 20, " MiB left, of which ",
                                           options_.disk_reserve >> 20,
-                                          " MiB are kept for the server's own records: output "
-                                          "of jobs waits until there is room"));
+                                          " MiB are reserved for the server's own records: job "
+                                          "output waits until there is room"));
 }
 
 // Leaves an open segment that ends at open_bytes_ and has room.

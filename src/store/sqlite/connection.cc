@@ -30,25 +30,25 @@ absl::Status sqlite_error(sqlite3* db, int code) {
                                " (SQLite ", db == nullptr ? code : sqlite3_extended_errcode(db), ")");
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return absl::ResourceExhaustedError(cat("disk full; nothing was written; make room on it: ", what));
+      return absl::ResourceExhaustedError(cat("the disk is full, nothing was written; free some space: ", what));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return absl::DataLossError(
-          cat("the database is damaged; restore it from a backup, or save what is left with `sqlite3 FILE .recover`: ",
-              what));
+      return absl::DataLossError(cat(
+          "the database is damaged; restore it from a backup, or recover what you can with `sqlite3 FILE .recover`: ",
+          what));
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
       return absl::FailedPreconditionError(cat(
-          "the database cannot be opened for writing; check that its folder exists and belongs to this user: ", what));
+          "the database cannot be opened for writing; check that its folder exists and is owned by this user: ", what));
     case SQLITE_INTERRUPT: return nobody_waits();
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return absl::UnavailableError(cat("the database is locked by another process: ", what));
     case SQLITE_IOERR: {
       const bool no_room = db != nullptr && sqlite3_system_errno(db) == ENOSPC;
-      if (no_room) return absl::ResourceExhaustedError(cat("disk full; make room on it: ", what));
-      return absl::UnavailableError(cat("the disk did not do what it was asked to: ", what));
+      if (no_room) return absl::ResourceExhaustedError(cat("the disk is full; free some space: ", what));
+      return absl::UnavailableError(cat("disk I/O error: ", what));
     }
     default: return absl::InternalError(what);
   }

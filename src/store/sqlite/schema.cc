@@ -99,13 +99,14 @@ absl::Status bring_up_to_date(Connection& db, std::span<const Migration> steps, 
   }
   ASSIGN_OR_RETURN(const int64_t stored, db.ask_integer("SELECT schema_version FROM meta"));
   if (stored > version) {
-    return absl::FailedPreconditionError(
-        cat(sqlite3_db_filename(db.raw(), "main"), " was written by a newer Hodei (schema ", stored,
-            "; this one knows up to ", version, "); start that version again, or restore a backup made before it"));
+    return absl::FailedPreconditionError(cat(sqlite3_db_filename(db.raw(), "main"),
+                                             " was written by a newer Hodei (schema ", stored,
+                                             "; this one supports up to ", version,
+                                             "); run the newer version, or restore a backup made before the upgrade"));
   }
   if (stored == version) return absl::OkStatus();
-  journal(Level::Info, "server", "bringing the database from schema ", stored, " to ", version,
-          "; with millions of jobs this takes a while");
+  journal(Level::Info, "server", "upgrading the database from schema ", stored, " to ", version,
+          "; this takes a while with millions of jobs");
   RETURN_IF_ERROR(step_up(db, static_cast<int>(stored), steps, version));
   return transaction.commit();
 }

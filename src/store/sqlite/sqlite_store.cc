@@ -22,7 +22,7 @@ absl::Status use_log(Connection& db) {
   if (answered && mode.text() == "wal") return absl::OkStatus();
   return absl::FailedPreconditionError(
       "the disk of the data folder cannot share memory between connections, which "
-      "SQLite's write-ahead log needs; use a local disk");
+      "SQLite's write-ahead log requires; use a local disk");
 }
 
 absl::Status configure(Connection& db, const SqliteOptions& options) {
@@ -110,7 +110,7 @@ absl::StatusOr<std::string> SqliteStore::installation() {
 absl::StatusOr<uint64_t> SqliteStore::free_bytes() const {
   struct statvfs disk {};
   if (::statvfs(options_.data_dir.c_str(), &disk) != 0) {
-    return absl::UnavailableError(cat("cannot ask for the room left on the disk of ", options_.data_dir));
+    return absl::UnavailableError(cat("cannot determine the free disk space of ", options_.data_dir));
   }
   return uint64_t{disk.f_bavail} * disk.f_frsize;
 }

@@ -21,7 +21,7 @@ constexpr std::string_view kFileScheme = "file://";
 constexpr std::string_view kStoreScheme = "hodei:";
 
 absl::Status not_past_the_sandbox() {
-  return absl::PermissionDeniedError("file: URLs reach past the job's sandbox and are not allowed with it");
+  return absl::PermissionDeniedError("file: URLs reach outside the job's sandbox and are not allowed with --sandbox");
 }
 
 absl::Status fetch_into(int file, const ArtifactOrder& order, const Surroundings& around) {
@@ -83,7 +83,7 @@ absl::Status judge(const absl::Status& result, const char* what, const ArtifactO
   if (result.ok()) return result;
   const std::string words = cat(name, ": ", std::string(result.message()));
   if (!order.optional || absl::IsCancelled(result) || is_shortage(result)) return reworded(result, words);
-  say("left out, it is optional: ", words);
+  say("skipped because it is optional: ", words);
   return absl::OkStatus();
 }
 

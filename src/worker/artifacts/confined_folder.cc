@@ -31,8 +31,8 @@ Fd open_beneath(int folder, const std::string& path, uint64_t flags, uint64_t mo
 absl::Status refused(std::string_view path) {
   const int error = errno;
   if (error == ELOOP)
-    return absl::FailedPreconditionError(cat(path, ": leads through a symbolic link, which is not followed"));
-  if (error == EXDEV) return absl::FailedPreconditionError(cat(path, ": leads out of the job's folder"));
+    return absl::FailedPreconditionError(cat(path, ": contains a symbolic link, which is not followed"));
+  if (error == EXDEV) return absl::FailedPreconditionError(cat(path, ": leads outside the job's folder"));
   return errno_status(error, std::string(path));
 }
 
@@ -40,10 +40,10 @@ absl::Status refused(std::string_view path) {
 
 absl::StatusOr<std::vector<std::string>> parts_of(std::string_view path) {
   const auto refuse = [&](const char* why) { return absl::FailedPreconditionError(cat("'", path, "': ", why)); };
-  if (path.empty()) return refuse("is no path");
+  if (path.empty()) return refuse("is not a path");
   if (path.size() > kLongestPath) return refuse("is too long");
   if (path.starts_with('/')) return refuse("is an absolute path");
-  if (path.find('\0') != std::string_view::npos) return refuse("contains a NUL character");
+  if (path.find('\0') != std::string_view::npos) return refuse("contains a NUL byte");
   std::vector<std::string> parts;
   while (!path.empty()) {
     const size_t end = std::min(path.find('/'), path.size());
@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<std::string>> parts_of(std::string_view path) {
     if (!part.empty() && part != ".") parts.emplace_back(part);
     path.remove_prefix(std::min(end + 1, path.size()));
   }
-  if (parts.size() > kDeepestPath) return refuse("is too deep");
+  if (parts.size() > kDeepestPath) return refuse("has too many levels");
   return parts;
 }
 

@@ -42,7 +42,7 @@ class Download {
     ASSIGN_OR_RETURN(const http::Response response,
                      http::call(request, {.idle_timeout = kIdle, .max_body = max_bytes_, .stop = stop_}));
     if (response.status == 416) version_.clear();  // begin again, without a range
-    if (response.status == 416) return absl::UnavailableError("the server does not know the rest of it");
+    if (response.status == 416) return absl::UnavailableError("the server cannot send the rest of it");
     return judge(response);
   }
 
@@ -50,7 +50,7 @@ class Download {
   absl::Status begin(const http::Response& head) {
     const bool goes_on = head.status == 206 && head.header("content-range").starts_with(cat("bytes ", received_, "-"));
     if (head.status == 206 && !goes_on)
-      return absl::UnavailableError("the server sent another part than was asked for");
+      return absl::UnavailableError("the server sent a different range than requested");
     if (!goes_on) {
       received_ = 0;
       if (ftruncate(file_, 0) != 0) return errno_status(errno, "truncating");

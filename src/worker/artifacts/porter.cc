@@ -31,7 +31,7 @@ absl::Status fetch_all(const Porter::Load& load, const Surroundings& around) {
   RETURN_IF_ERROR(make_folder(load.folder));
   for (const ArtifactOrder& order : load.artifacts) {
     RETURN_IF_ERROR(fetch(order, around));
-    say(to_string(load.execution), ": input ", order.path, " is there");
+    say(to_string(load.execution), ": input ", order.path, " fetched");
   }
   remove_tree(incoming_of(load.folder)).IgnoreError();
   return absl::OkStatus();
@@ -40,7 +40,7 @@ absl::Status fetch_all(const Porter::Load& load, const Surroundings& around) {
 absl::Status send_all(const Porter::Load& load, const Surroundings& around) {
   for (const ArtifactOrder& order : load.artifacts) {
     RETURN_IF_ERROR(send(order, around));
-    say(to_string(load.execution), ": output ", order.path, " was sent");
+    say(to_string(load.execution), ": output ", order.path, " sent");
   }
   return absl::OkStatus();
 }

@@ -75,7 +75,7 @@ class StoreDownload {
       }
       if (other) {
         received_ = 0;
-        return absl::UnavailableError("it was replaced meanwhile");
+        return absl::UnavailableError("it was replaced during the transfer");
       }
     }
     for (std::string_view piece = part.chunk(); !piece.empty();) {
@@ -136,7 +136,7 @@ absl::Status ServerStore::fetch(const std::string& name, ExecutionId execution, 
   if (ftruncate(file, download.received()) != 0) return errno_status(errno, "truncating");
   ASSIGN_OR_RETURN(const std::string found, sha256_of(file));
   if (found == download.sha256()) return absl::OkStatus();
-  return absl::DataLossError("it was damaged on its way: its sha256 is not what the server says");
+  return absl::DataLossError("it was damaged in transit: its sha256 does not match the server's");
 }
 
 absl::Status ServerStore::send(int file, const std::string& name, ExecutionId execution,

@@ -117,7 +117,7 @@ class Unpacking {
   }
 
   static absl::Status leads_out(const std::string& link) {
-    return absl::FailedPreconditionError(cat("'", link, "': is a symbolic link that leads out of the folder"));
+    return absl::FailedPreconditionError(cat("'", link, "': is a symbolic link that leads outside the folder"));
   }
 
   // Every folder on the way to `..` is there now, or the archive does not bring it.

@@ -203,7 +203,7 @@ TEST_F(UnpackTest, HardLinksAreOnlyMadeToFiles) {
         {"through", AE_IFLNK, "d"},
         {"d/file", AE_IFREG, "x"},
         {"hard", AE_IFREG, "through/file", true}});
-  EXPECT_FALSE(unpack_it().ok()) << "through a symbolic link";
+  EXPECT_FALSE(unpack_it().ok()) << "contains a symbolic link";
 }
 
 TEST_F(UnpackTest, WritesThroughNoLinkThatIsAlreadyThere) {

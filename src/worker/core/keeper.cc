@@ -16,9 +16,9 @@ struct Verdict {
 Verdict verdict(KillReason why) {
   switch (why) {
     case KillReason::Cancelled: return {Outcome::Cancelled, "cancelled", "cancelled"};
-    case KillReason::TimedOut: return {Outcome::TimedOut, "timeout", "ran longer than its time-out"};
+    case KillReason::TimedOut: return {Outcome::TimedOut, "timeout", "ran longer than its timeout"};
     case KillReason::LeaseExpired:
-      return {Outcome::Lost, "lease_expired", "the worker's lease ended before the server answered again"};
+      return {Outcome::Lost, "lease_expired", "the worker's lease ended before the server responded"};
     case KillReason::Stopping: return {Outcome::Interrupted, "interrupted", "the worker was stopped"};
   }
   return {Outcome::Lost, "worker_restarted", ""};
@@ -28,7 +28,7 @@ void judge_by_status(Exit& exit) {
   if (exit.signal != 0) {
     exit.outcome = Outcome::Failed;
     exit.failure = "signal";
-    exit.message = "ended by signal " + std::to_string(exit.signal);
+    exit.message = "killed by signal " + std::to_string(exit.signal);
   } else if (exit.exit_code != 0) {
     exit.outcome = Outcome::Failed;
     exit.failure = "non_zero_exit";

@@ -15,7 +15,7 @@ inline std::string_view machine_name(std::string_view architecture) {
 inline std::optional<std::string> rejects_architecture(const Shape& shape, const WorkerInfo& worker) {
   if (shape.architecture.empty() || machine_name(shape.architecture) == machine_name(worker.architecture))
     return std::nullopt;
-  return cat("is ", worker.architecture, ", the job needs ", shape.architecture);
+  return cat("is ", worker.architecture, ", but the job needs ", shape.architecture);
 }
 
 }  // namespace hodei::core

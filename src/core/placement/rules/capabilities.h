@@ -11,7 +11,7 @@ namespace hodei::core {
 inline std::optional<std::string> rejects_capabilities(const Shape& shape, const WorkerInfo& worker) {
   for (const std::string& needed : shape.capabilities) {
     if (!std::binary_search(worker.capabilities.begin(), worker.capabilities.end(), needed)) {
-      return cat("cannot do '", needed, "'");
+      return cat("lacks the capability '", needed, "'");
     }
   }
   return std::nullopt;

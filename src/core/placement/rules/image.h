@@ -8,8 +8,8 @@ namespace hodei::core {
 
 inline std::optional<std::string> rejects_image(const Shape& shape, const WorkerInfo& worker) {
   if (shape.image.empty() || shape.image == worker.image) return std::nullopt;
-  if (worker.image.empty()) return cat("was not made from an image, the job needs ", shape.image);
-  return cat("was made from image ", worker.image, ", the job needs ", shape.image);
+  if (worker.image.empty()) return cat("was not created from an image, but the job needs ", shape.image);
+  return cat("was created from image ", worker.image, ", but the job needs ", shape.image);
 }
 
 }  // namespace hodei::core

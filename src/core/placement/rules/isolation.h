@@ -7,8 +7,8 @@ namespace hodei::core {
 
 inline std::optional<std::string> rejects_isolation(const Shape& shape, const WorkerInfo& worker) {
   if (worker.isolation >= shape.isolation) return std::nullopt;
-  return std::string(shape.isolation == Isolation::Hardware ? "does not isolate by hardware"
-                                                            : "does not isolate by container");
+  return std::string(shape.isolation == Isolation::Hardware ? "has no hardware isolation"
+                                                            : "has no container isolation");
 }
 
 }  // namespace hodei::core

@@ -36,8 +36,8 @@ inline std::optional<std::string> rejects_labels(const Shape& shape, const Worke
   for (const LabelRule& rule : shape.labels) {
     if (holds(rule, worker.labels)) continue;
     const auto it = worker.labels.find(rule.key);
-    return it == worker.labels.end() ? cat("has no label '", rule.key, "' that fits")
-                                     : cat("has label ", rule.key, "=", it->second, ", which does not fit");
+    return it == worker.labels.end() ? cat("has no label '", rule.key, "' that matches")
+                                     : cat("has label ", rule.key, "=", it->second, ", which does not match");
   }
   return std::nullopt;
 }

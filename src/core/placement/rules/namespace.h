@@ -15,7 +15,7 @@ inline constexpr std::string_view kNamespaceRule = "namespace";
 
 inline std::optional<std::string> rejects_namespace(std::string_view ns, const WorkerInfo& worker) {
   if (serves(worker, ns)) return std::nullopt;
-  return cat("was made for namespace '", worker.made->ns, "' and runs no other's jobs");
+  return cat("was created for namespace '", worker.made->ns, "' and runs no other jobs");
 }
 
 }  // namespace hodei::core

@@ -8,7 +8,7 @@ namespace hodei::core {
 
 inline std::optional<std::string> rejects_provider(const Shape& shape, const WorkerInfo& worker) {
   if (shape.provider.empty() || shape.provider == worker.provider) return std::nullopt;
-  return cat("is of provider '", worker.provider, "', the job needs '", shape.provider, "'");
+  return cat("comes from provider '", worker.provider, "', but the job needs '", shape.provider, "'");
 }
 
 }  // namespace hodei::core

@@ -11,12 +11,12 @@ inline std::optional<std::string> rejects_size(const Shape& shape, const WorkerI
   const Amounts& needs = shape.needs;
   if (has.covers(needs)) return std::nullopt;
   if (has.cpu_milli < needs.cpu_milli)
-    return cat("has ", has.cpu_milli / 1000.0, " cores, the job needs ", needs.cpu_milli / 1000.0);
+    return cat("has ", has.cpu_milli / 1000.0, " cores, but the job needs ", needs.cpu_milli / 1000.0);
   if (has.memory_mb < needs.memory_mb)
-    return cat("has ", has.memory_mb, " MB of memory, the job needs ", needs.memory_mb);
+    return cat("has ", has.memory_mb, " MB of memory, but the job needs ", needs.memory_mb);
   if (has.storage_mb < needs.storage_mb)
-    return cat("has ", has.storage_mb, " MB of storage, the job needs ", needs.storage_mb);
-  return std::string("has no gpu");
+    return cat("has ", has.storage_mb, " MB of storage, but the job needs ", needs.storage_mb);
+  return std::string("has no GPU");
 }
 
 }  // namespace hodei::core

@@ -17,7 +17,7 @@ inline bool tolerates(const Shape& shape, const Taint& taint) {
 inline std::optional<std::string> rejects_taints(const Shape& shape, const WorkerInfo& worker) {
   for (const Taint& taint : worker.taints) {
     if (taint.effect == TaintEffect::PreferNoSchedule || tolerates(shape, taint)) continue;
-    return cat("is tainted ", taint.key, "=", taint.value, ", which the job does not tolerate");
+    return cat("has the taint ", taint.key, "=", taint.value, ", which the job does not tolerate");
   }
   return std::nullopt;
 }
