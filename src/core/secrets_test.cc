@@ -72,5 +72,26 @@ TEST(Audit, EntriesThatHaveOutlivedTheirTimeAreRemovedNowAndThen) {
   EXPECT_EQ(expiries(), 1);
 }
 
+// A server that began while the wall clock was years ahead: its steady clock stays there when the other is set right.
+TEST(Audit, EntriesThatAreOldOnlyByTheSteadyClockStay) {
+  EngineConfig config;
+  config.audit_life = std::chrono::hours(24);
+  Bench bench(config);
+  bench.checks = false;
+  bench.now.wall = bench.now.wall - std::chrono::hours(2 * 365 * 24);
+  bench.ask<Done>(RecordAudit{{.action = "a"}});
+  const WallTime recorded = bench.rows.audit.back().at;
+  std::vector<WallTime> before;
+  for (int second = 0; second < 3601; ++second) {
+    bench.last = Turn{};
+    bench.advance(1s);
+    for (const Write& write : bench.last.writes) {
+      if (const auto* expire = std::get_if<ExpireAudit>(&write)) before.push_back(expire->before);
+    }
+  }
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_LT(before[0], recorded);
+}
+
 }  // namespace
 }  // namespace hodei::core::secrets_test

@@ -11,23 +11,23 @@ std::string machine_of(const std::string& peer) { return peer.substr(0, peer.rfi
 
 }  // namespace
 
-size_t ReadPool::Waiting::of_peer(const std::string& peer) const {
+size_t ReadPool::Line::of_peer(const std::string& peer) const {
   const auto it = by_peer_.find(peer);
   return it == by_peer_.end() ? 0 : it->second.size();
 }
 
-size_t ReadPool::Waiting::of_machine(const std::string& machine) const {
+size_t ReadPool::Line::of_machine(const std::string& machine) const {
   const auto it = by_machine_.find(machine);
   return it == by_machine_.end() ? 0 : it->second;
 }
 
-void ReadPool::Waiting::push(const std::string& peer, Work work) {
+void ReadPool::Line::push(const std::string& peer, Work work) {
   by_peer_[peer].push_back(std::move(work));
   ++by_machine_[machine_of(peer)];
   ++count_;
 }
 
-ReadPool::Work ReadPool::Waiting::pop() {
+ReadPool::Work ReadPool::Line::pop() {
   auto next = by_peer_.upper_bound(last_);
   if (next == by_peer_.end()) next = by_peer_.begin();
   last_ = next->first;
@@ -60,7 +60,7 @@ void ReadPool::stop() {
   for (std::thread& thread : threads) thread.join();
 }
 
-absl::Status ReadPool::check_room(const Asker& who, const Waiting& lane) const {
+absl::Status ReadPool::check_room(const Asker& who, const Line& lane) const {
   if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
   const char* then = "; ask again in a moment, for fewer things at once";
   if (lane.count() >= limits_.waiting) {
@@ -80,7 +80,7 @@ absl::Status ReadPool::post(const Asker& who, Work work) {
   const bool is_quick = who.lane == Lane::Quick;
   {
     const std::lock_guard lock(mutex_);
-    Waiting& lane = is_quick ? quick_ : long_;
+    Line& lane = is_quick ? quick_ : long_;
     RETURN_IF_ERROR(check_room(who, lane));
     lane.push(who.peer, std::move(work));
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -53,7 +54,7 @@ class ReadPool {
 
  private:
   // What waits, by who asked, each in order.
-  class Waiting {
+  class Line {
    public:
     size_t count() const { return count_; }
     size_t of_peer(const std::string& peer) const;
@@ -69,15 +70,15 @@ class ReadPool {
   };
 
   void run(bool only_quick);
-  absl::Status check_room(const Asker& who, const Waiting& lane) const;
+  absl::Status check_room(const Asker& who, const Line& lane) const;
 
   const std::string what_;
   const Limits limits_;
   std::mutex mutex_;  // guards all below
   std::condition_variable wake_;
   std::condition_variable wake_quick_;  // those that do nothing else
-  Waiting long_;
-  Waiting quick_;
+  Line long_;
+  Line quick_;
   bool stopping_ = true;
   std::vector<std::thread> threads_;
 };

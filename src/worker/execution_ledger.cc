@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,40 +17,36 @@
 namespace hodei::worker {
 namespace {
 
-constexpr char kKind[8] = {'h', 'o', 'd', 'e', 'i', 'x', '0', '1'};
-constexpr size_t kMarkBytes = 64;
+constexpr char kLedgerKind[8] = {'h', 'o', 'd', 'e', 'i', 'x', '0', '1'};
+constexpr size_t kLedgerMarkBytes = 64;
 
-struct Header {
+struct LedgerHeader {
   char kind[8] = {};
-  char mark[kMarkBytes] = {};
+  char mark[kLedgerMarkBytes] = {};
   std::atomic<int64_t> last_sign = 0;
   uint32_t room = 0;
   std::atomic<uint32_t> had_no_room = 0;
 };
 
-size_t bytes_for(size_t room) { return sizeof(Header) + room * sizeof(LedgerRecord); }
+size_t bytes_for(size_t room) { return sizeof(LedgerHeader) + room * sizeof(LedgerRecord); }
 
 LedgerRecord* first_record(void* memory) {
-  return reinterpret_cast<LedgerRecord*>(static_cast<char*>(memory) + sizeof(Header));
+  return reinterpret_cast<LedgerRecord*>(static_cast<char*>(memory) + sizeof(LedgerHeader));
 }
 
-int64_t ticks(int64_t us) {
+int64_t in_ticks(int64_t us) {
   static const int64_t per_second = std::max<int64_t>(sysconf(_SC_CLK_TCK), 1);
   return us / 1000 * per_second / 1000;
 }
 
-int64_t ticks_now() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return ticks(int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000);
-}
+int64_t ticks_now() { return in_ticks(SystemClock().now().mono.us); }
 
-uint64_t number_of(int fd) {
+uint64_t inode_of(int fd) {
   struct stat info {};
   return fstat(fd, &info) == 0 ? info.st_ino : 0;
 }
 
-std::string whole(const std::string& path) {
+std::string all_bytes_of(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
   if (!fd.is_open() || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
@@ -75,9 +70,9 @@ absl::StatusOr<ExecutionLedger> ExecutionLedger::make(const std::string& path, c
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (memory == MAP_FAILED) return absl::ErrnoToStatus(errno, "mapping " + fresh);
   ExecutionLedger ledger(memory, bytes, room);
-  auto* header = new (memory) Header;
-  std::copy(std::begin(kKind), std::end(kKind), header->kind);
-  mark.copy(header->mark, kMarkBytes);
+  auto* header = new (memory) LedgerHeader;
+  std::copy(std::begin(kLedgerKind), std::end(kLedgerKind), header->kind);
+  mark.copy(header->mark, kLedgerMarkBytes);
   header->room = static_cast<uint32_t>(room);
   header->last_sign = ticks_now();
   if (rename(fresh.c_str(), path.c_str()) != 0) return absl::ErrnoToStatus(errno, "renaming " + fresh);
@@ -85,16 +80,16 @@ absl::StatusOr<ExecutionLedger> ExecutionLedger::make(const std::string& path, c
 }
 
 Leftovers ExecutionLedger::read(const std::string& path, const std::string& mark) {
-  const std::string bytes = whole(path);
+  const std::string bytes = all_bytes_of(path);
   Leftovers out;
   // Copied into place, not read in place: the text need not lie where the numbers may.
-  alignas(Header) char header_bytes[sizeof(Header)];
-  if (bytes.size() < sizeof(Header)) return out;
-  std::memcpy(header_bytes, bytes.data(), sizeof(Header));
-  const auto& header = *reinterpret_cast<const Header*>(header_bytes);
-  if (!std::equal(std::begin(kKind), std::end(kKind), header.kind)) return out;
-  const std::string_view whose(header.mark, strnlen(header.mark, kMarkBytes));
-  if (whose != std::string_view(mark).substr(0, kMarkBytes) || bytes.size() < bytes_for(header.room)) return out;
+  alignas(LedgerHeader) char header_bytes[sizeof(LedgerHeader)];
+  if (bytes.size() < sizeof(LedgerHeader)) return out;
+  std::memcpy(header_bytes, bytes.data(), sizeof(LedgerHeader));
+  const auto& header = *reinterpret_cast<const LedgerHeader*>(header_bytes);
+  if (!std::equal(std::begin(kLedgerKind), std::end(kLedgerKind), header.kind)) return out;
+  const std::string_view whose(header.mark, strnlen(header.mark, kLedgerMarkBytes));
+  if (whose != std::string_view(mark).substr(0, kLedgerMarkBytes) || bytes.size() < bytes_for(header.room)) return out;
   out.last_sign = header.last_sign;
   out.is_complete = header.had_no_room == 0;
   for (size_t i = 0; i < header.room; ++i) {
@@ -121,7 +116,7 @@ ExecutionLedger::~ExecutionLedger() {
 
 LedgerRecord* ExecutionLedger::take() {
   if (free_.empty()) {
-    static_cast<Header*>(memory_)->had_no_room = 1;
+    static_cast<LedgerHeader*>(memory_)->had_no_room = 1;
     return nullptr;
   }
   LedgerRecord* record = free_.back();
@@ -135,11 +130,11 @@ void ExecutionLedger::give_back(LedgerRecord* record) {
   free_.push_back(record);
 }
 
-void ExecutionLedger::alive(MonoTime now) { static_cast<Header*>(memory_)->last_sign = ticks(now.us); }
+void ExecutionLedger::alive(MonoTime now) { static_cast<LedgerHeader*>(memory_)->last_sign = in_ticks(now.us); }
 
 void begin_record(LedgerRecord& record, int out, int err) {
-  record.out = number_of(out);
-  record.err = number_of(err);
+  record.out = inode_of(out);
+  record.err = inode_of(err);
   record.not_after = 0;
   record.not_before = ticks_now();
 }

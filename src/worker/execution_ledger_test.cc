@@ -26,8 +26,9 @@ class LedgerTest : public testing::Test {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
   ~LedgerTest() override {
-    for (const pid_t pid : to_kill_) kill(pid, SIGKILL);
-    while (waitpid(-1, nullptr, 0) > 0) {
+    for (const pid_t pid : to_kill_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
     }
     std::filesystem::remove_all(folder_);
   }

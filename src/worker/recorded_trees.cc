@@ -18,11 +18,11 @@
 namespace hodei::worker {
 namespace {
 
-constexpr int kMostRounds = 500;
+constexpr int kMostEndRounds = 500;
 // A start whose end nobody has noted: it was under way when the supervisor was killed.
 constexpr int64_t kMostTicksOfAStart = 1000;
 
-using Processes = std::map<pid_t, ProcessState>;
+using ProcessMap = std::map<pid_t, ProcessState>;
 
 bool holds_pipe(pid_t pid, const std::set<std::string>& pipes) {
   const std::string folder = cat("/proc/", pid, "/fd");
@@ -39,7 +39,7 @@ bool holds_pipe(pid_t pid, const std::set<std::string>& pipes) {
 }
 
 // Those that have the other end of a pipe which only the job was given.
-std::set<pid_t> holders(const Leftover& left, const Processes& all) {
+std::set<pid_t> holders(const Leftover& left, const ProcessMap& all) {
   std::set<std::string> pipes;
   for (const uint64_t number : {left.out, left.err}) {
     if (number != 0) pipes.insert(cat("pipe:[", number, "]"));
@@ -51,13 +51,13 @@ std::set<pid_t> holders(const Leftover& left, const Processes& all) {
   return found;
 }
 
-struct Met {
+struct MetProcesses {
   std::set<pid_t> members;
   bool unclear = false;
 };
 
-Met members_of(const Leftover& left, int64_t last_sign, const Processes& all) {
-  Met met{.members = holders(left, all)};
+MetProcesses processes_of(const Leftover& left, int64_t last_sign, const ProcessMap& all) {
+  MetProcesses met{.members = holders(left, all)};
   const auto main = all.find(left.main);
   const int64_t not_after = left.not_after != 0 ? left.not_after : left.not_before + kMostTicksOfAStart;
   const auto started = [](const ProcessState& process) { return static_cast<int64_t>(process.started); };
@@ -86,12 +86,12 @@ Met members_of(const Leftover& left, int64_t last_sign, const Processes& all) {
 LeftoversKilled kill_recorded(const Leftovers& leftovers) {
   LeftoversKilled killed;
   std::set<pid_t> met;
-  for (int round = 0; round < kMostRounds && !leftovers.executions.empty(); ++round) {
-    const Processes all = all_processes();
+  for (int round = 0; round < kMostEndRounds && !leftovers.executions.empty(); ++round) {
+    const ProcessMap all = all_processes();
     std::set<pid_t> now;
     killed.unclear = false;
     for (const Leftover& left : leftovers.executions) {
-      Met here = members_of(left, leftovers.last_sign, all);
+      MetProcesses here = processes_of(left, leftovers.last_sign, all);
       now.merge(here.members);
       killed.unclear |= here.unclear;
     }
@@ -100,7 +100,7 @@ LeftoversKilled kill_recorded(const Leftovers& leftovers) {
     if (now.empty()) break;
     for (const pid_t pid : now) ::kill(pid, SIGKILL);
     met.insert(now.begin(), now.end());
-    if (round + 1 == kMostRounds) killed.unclear = true;  // they do not die
+    if (round + 1 == kMostEndRounds) killed.unclear = true;  // they do not die
     pause_for(round < 10 ? 1ms : 10ms);
   }
   killed.processes = static_cast<int>(met.size());

@@ -135,7 +135,7 @@ TEST_F(RecorderTest, KeepsSamplesThatAreOldOnlyByTheClockOfRetention) {
       now.wall = now.wall + std::chrono::hours(2 * 365 * 24);
       return now;
     }
-  } const ahead;
+  } ahead;
   MetricsRecorder recorder(store_, ahead, std::chrono::hours(1), [] {});
   recorder.start();
   Beat now = beat(5, 0);
