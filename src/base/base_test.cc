@@ -22,12 +22,32 @@ TEST(Ids, EveryFormOfAJobIdReadsBackAsTheSameJob) {
 
 TEST(Ids, RefusesWhatIsNotAJobId) {
   for (const char* text : {"", "j", "j0", "../etc/passwd", "j1f3k/../x", "j1f3k\n", "-v", "jU", "jzzzzzzzzzzzzzzzz",
-                           "12", "8f3a0000-0000-8000-8000-000000000001"}) {
+                           "12", "8f3a0000-0000-8000-8000-000000000000", "8f3a0000-0000-4000-8000-000000000001"}) {
     EXPECT_FALSE(parse_job_id(text).ok()) << text;
   }
 }
 
-TEST(Ids, AMangledPublicIdIsRefused) {
+class Installations : public testing::Test {
+ protected:
+  ~Installations() override { set_installation(""); }
+};
+
+TEST_F(Installations, GiveTheirJobsDifferentPublicIds) {
+  const std::string nobodys = public_id(JobId{42});
+  set_installation("one");
+  const std::string of_one = public_id(JobId{42});
+  set_installation("two");
+  const std::string of_two = public_id(JobId{42});
+  EXPECT_NE(of_one, of_two);
+  EXPECT_EQ(parse_job_id(of_two).value(), JobId{42});
+  EXPECT_FALSE(parse_job_id(of_one).ok()) << "it is of another installation";
+  EXPECT_EQ(parse_job_id(nobodys).value(), JobId{42}) << "as earlier versions gave them out";
+  set_installation("");
+  EXPECT_EQ(parse_job_id(of_one).value(), JobId{42}) << "a client leaves the check to its server";
+}
+
+TEST_F(Installations, AMangledPublicIdIsRefused) {
+  set_installation("one");
   std::string id = public_id(JobId{42});
   id.back() = id.back() == 'a' ? 'b' : 'a';
   EXPECT_FALSE(parse_job_id(id).ok());

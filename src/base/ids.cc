@@ -1,5 +1,8 @@
 #include "src/base/ids.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "src/base/hash.h"
 #include "src/base/status.h"
 
@@ -12,7 +15,16 @@ constexpr uint64_t kSixtyBits = (uint64_t{1} << 60) - 1;
 constexpr size_t kLongestShortId = 14;
 constexpr size_t kLongestName = 100;
 
-uint64_t check_bits(uint64_t number) { return mix64(number ^ 0x486f646569ull) & kSixtyBits; }
+// 0: the installation is not known. Set once, before any id is made; read by every thread.
+std::atomic<uint64_t> installation_salt{0};
+
+uint64_t check_bits(uint64_t number, uint64_t salt) { return mix64(number ^ 0x486f646569ull ^ salt) & kSixtyBits; }
+
+// Ids that were given out before they differed between installations still count.
+bool is_ours(uint64_t number, uint64_t checked) {
+  const uint64_t salt = installation_salt.load(std::memory_order_relaxed);
+  return salt == 0 || checked == check_bits(number, salt) || checked == check_bits(number, 0);
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -58,11 +70,17 @@ absl::StatusOr<JobId> parse_uuid(std::string_view text) {
     ++digits;
   }
   const uint64_t value = half[1];
-  if (value == 0 || half[0] != check_bits(value)) return not_a_job_id(text);
+  if (value == 0) return not_a_job_id(text);
+  if (!is_ours(value, half[0])) {
+    return absl::InvalidArgumentError(
+        cat("job_id: '", text, "' is no job of this installation; it is mistyped, or another server gave it out"));
+  }
   return JobId{value};
 }
 
 }  // namespace
+
+void set_installation(std::string_view id) { installation_salt = id.empty() ? 0 : std::max<uint64_t>(hash64(id), 1); }
 
 std::string short_id(JobId id) {
   char buffer[kLongestShortId];
@@ -78,7 +96,7 @@ std::string short_id(JobId id) {
 
 std::string public_id(JobId id) {
   const uint64_t low = number(id) & kSixtyBits;
-  const uint64_t high = check_bits(low);
+  const uint64_t high = check_bits(low, installation_salt.load(std::memory_order_relaxed));
   // 15 hex digits of check bits and 15 of the number, around the fixed version and variant digits.
   std::string out = "........-....-8...-8...-............";
   const auto put = [&out](size_t first, int digits, uint64_t value) {

@@ -1,7 +1,8 @@
 // Ids are types: a JobId never passes for a WorkerId.
 //
 // A job's number is its primary key and its place in the queue. People type its short form (`j1f3k`); programs see a
-// UUID-shaped form that contains the number and checks itself, so a mangled one is refused without a look-up.
+// UUID-shaped form that contains the number and checks itself, so a mangled one, or one of another installation, is
+// refused without a look-up.
 #pragma once
 
 #include <compare>
@@ -60,6 +61,11 @@ using Namespace = Text<struct NamespaceTag>;
 using SessionId = Text<struct SessionIdTag>;
 
 inline constexpr std::string_view kDefaultNamespace = "default";
+
+// The installation whose jobs this process speaks of, from its id: public ids of two installations differ. Called once,
+// by a server, before it makes or reads any. A process that does not know its installation (a client, a worker) reads
+// the number of any public id and leaves it to the server to check the rest.
+void set_installation(std::string_view id);
 
 std::string short_id(JobId id);         // j1f3k
 std::string public_id(JobId id);        // 8f3a…-…-8…-8…-…

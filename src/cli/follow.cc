@@ -40,6 +40,7 @@ std::string gap_note(const v1::LogGap& gap) {
   const std::string much = gap.bytes() > 0 ? cat(gap.bytes(), " bytes of output ") : std::string("some of the output ");
   if (is_expired)
     return cat(much, "expired: the server keeps output for a limited time (log_retention_age, log_retention_size)");
+  if (gap.reason() == "cleared") return "the output of this job has been deleted";
   return cat(much, gap.bytes() > 0 ? "are" : "is", " missing here (", gap.reason(), ")");
 }
 

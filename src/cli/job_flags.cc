@@ -170,6 +170,8 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   add_secret_flags(command, f.secrets);
   command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
   command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
+  command.add_flag("--allow-other-spec", f.allow_other_spec,
+                   "with a known --idempotency-key: give the first job, also if this one is different");
   command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
       ->type_name("KEY");
   command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
@@ -213,6 +215,7 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
   }
   if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
   if (spec.idempotency_key().empty()) spec.set_idempotency_key(cat("cli-", random_id()));
+  if (flags.allow_other_spec) request.set_allow_other_spec(true);
   RETURN_IF_ERROR(check_utf8(request));
   return request;
 }

@@ -30,6 +30,7 @@ struct JobFlags {
   bool detach = false;
   bool gpu = false;
   bool no_safety_header = false;
+  bool allow_other_spec = false;
   OutputFlags output;
   SecretFlags secrets;
 };

@@ -38,6 +38,12 @@ std::string running_time(const Timestamp& start, const Timestamp& end, WallTime 
   return human_duration((wall_time(end).is_set() ? wall_time(end) : now) - from);
 }
 
+// By the clock of its worker: what happened between the end of the execution and its report is not run time.
+std::string running_time(const v1::Job& job, WallTime now) {
+  if (job.has_run_ms()) return human_duration(std::chrono::milliseconds(job.run_ms()));
+  return running_time(job.started_at(), job.ended_at(), now);
+}
+
 template <class Ended>  // Job or Execution
 std::string ending(const Ended& ended) {
   if (ended.signal() > 0) return cat("signal ", ended.signal());
@@ -82,7 +88,8 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
                started.is_set() ? format_utc(started) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
-               human_bytes(e.usage().max_memory_kb() * 1024), output_of(e), e.reason()});
+               e.usage().max_memory_kb() == 0 ? "-" : human_bytes(e.usage().max_memory_kb() * 1024), output_of(e),
+               e.reason()});
   }
   return table.text(options.colours, 2);
 }
@@ -164,7 +171,7 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
                                     ending(*job),
                                     or_dash(options.wide ? job->worker_id() : shortened(job->worker_id(), 16)),
                                     age(job->created_at(), options.now),
-                                    running_time(job->started_at(), job->ended_at(), options.now),
+                                    running_time(*job, options.now),
                                     shortened(job->reason(), most)};
     if (options.wide) {
       row.insert(row.begin() + 1, Table::Cell(job->namespace_()));
@@ -200,7 +207,7 @@ std::string job_page(const v1::Job& job, const ViewOptions& options) {
   fields.add("Started", time_and_age(job.started_at(), options.now));
   fields.add("Ended", time_and_age(job.ended_at(), options.now));
   if (wall_time(job.started_at()).is_set()) {
-    fields.add("Time", running_time(job.started_at(), job.ended_at(), options.now));
+    fields.add("Time", running_time(job, options.now));
   }
   fields.add("Phases", phases(job, options.now));
   fields.add("Output", job.output());

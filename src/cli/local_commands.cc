@@ -60,6 +60,8 @@ absl::StatusOr<ServerOptions> server_options(const Settings& settings, const Sur
   out.artifact_store_bytes = settings.bytes("artifact_store_size");
   out.queue_memory = settings.bytes("queue_memory");
   out.lease = settings.duration("lease");
+  out.registration_limit = settings.duration("registration_limit");
+  out.otp_life = settings.duration("otp_life");
   out.log_level = settings.text("log_level");
   ASSIGN_OR_RETURN(out.http_listen, parse_listen(settings.text("http_listen")));
   out.http_was_chosen = settings.get("http_listen").origin != "default";
@@ -83,6 +85,8 @@ absl::StatusOr<AgentOptions> agent_options(const Settings& settings, const Surro
   out.job_processes = settings.count("job_processes");
   out.cgroups = settings.text("cgroups");
   out.job_log_bytes = settings.bytes("job_log_size");
+  out.log_batch_lines = settings.count("log_batch_lines");
+  out.log_batch_interval = settings.duration("log_batch_interval");
   out.stop_grace = settings.duration("stop_grace");
   out.leave_after = settings.duration("leave_after");
   out.provider = settings.text("worker_provider");

@@ -34,6 +34,8 @@ struct ServerOptions {
   int64_t artifact_store_bytes = 0;
   int64_t queue_memory = 0;  // 0: as the machine has it
   Duration lease{};
+  Duration registration_limit{};
+  Duration otp_life{};
   std::string log_level;               // trace … off
   std::optional<Address> http_listen;  // nothing: off
   bool http_was_chosen = false;        // not the default: it must work
@@ -61,8 +63,10 @@ struct AgentOptions {
   int64_t job_processes = 0;  // of one execution; 0: no limit
   std::string cgroups;        // on, v1, off
   int64_t job_log_bytes = 0;  // likewise
-  Duration stop_grace{};      // for what runs when the worker is stopped
-  Duration leave_after{};     // without a server and without jobs; 0: never
+  int64_t log_batch_lines = 100;
+  Duration log_batch_interval = 100ms;
+  Duration stop_grace{};   // for what runs when the worker is stopped
+  Duration leave_after{};  // without a server and without jobs; 0: never
   std::map<std::string, std::string> labels;
   std::vector<WorkerTaint> taints;
   std::string pool;

@@ -15,7 +15,7 @@ namespace hodei::cli {
 
 struct PlacementFlags {
   std::string isolation, preferred_provider;
-  std::vector<std::string> near, away, prefer_near, prefer_away;
+  std::vector<std::string> prefer, near, away, prefer_near, prefer_away;
 };
 
 void add_placement_flags(CLI::App& command, PlacementFlags& flags);

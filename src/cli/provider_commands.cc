@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMostWorkersOfAProvider = 10'000;
 
 struct ProviderFlags {
-  std::string name, type, max_workers, preference, cost, server_address;
+  std::string name, type, max_workers, max_jobs, preference, cost, server_address;
   std::vector<std::string> options, labels;
 };
 
@@ -53,6 +53,10 @@ absl::Status fill(const ProviderFlags& flags, Words& out) {
   if (!flags.max_workers.empty()) {
     ASSIGN_OR_RETURN(const int64_t n, number("--max-workers", flags.max_workers, 0, kMostWorkersOfAProvider));
     out.set_max_workers(static_cast<int>(n));
+  }
+  if (!flags.max_jobs.empty()) {
+    ASSIGN_OR_RETURN(const int64_t n, number("--max-jobs", flags.max_jobs, 0, INT32_MAX));
+    out.set_max_concurrent_jobs(static_cast<int>(n));
   }
   if (!flags.preference.empty()) {
     ASSIGN_OR_RETURN(const int64_t n, number("--preference", flags.preference, -1'000'000, 1'000'000));
@@ -144,6 +148,9 @@ void add_shared_flags(CLI::App& command, ProviderFlags& flags, bool is_change) {
   repeatable(command, "--label", flags.labels, "a label of every worker that it makes" + removes)
       ->type_name("KEY=VALUE");
   command.add_option("--max-workers", flags.max_workers, "at once; 0: as many as it can")->type_name("N");
+  command
+      .add_option("--max-jobs", flags.max_jobs, "with so many running on its workers it gets no new ones; 0: no limit")
+      ->type_name("N");
   command.add_option("--preference", flags.preference, "among those that could, the higher goes first")->type_name("N");
   command.add_option("--cost", flags.cost, "of a worker and hour; the lower goes first")->type_name("X");
   command.add_option("--server-address", flags.server_address, "where its workers find the server")

@@ -134,6 +134,9 @@ std::string provider_page(const v1::Provider& provider, const ViewOptions& optio
     fields.add("Checked", cat(age(provider.health().checked_at(), options.now), " ago"));
   }
   fields.add("Workers", cat(usage(provider), provider.workers_size() > 0 ? ": " : "", joined(provider.workers())));
+  const int most = provider.max_concurrent_jobs();
+  fields.add("Jobs", most > 0 ? cat(provider.current_jobs(), " of ", most) : cat(provider.current_jobs()));
+  fields.add("Runs", joined(provider.supported_runtimes()));
   fields.add("Made", cat(provider.created(), ", failed ", provider.failed(), ", since the server started"));
   if (provider.failures_in_a_row() > 0)
     fields.add("In a row", cat(provider.failures_in_a_row(), " failures"), Colour::Yellow);

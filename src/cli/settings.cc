@@ -13,6 +13,7 @@ namespace hodei::cli {
 namespace {
 
 constexpr int64_t kMostSlots = 10'000;
+constexpr int64_t kMostBatchLines = 10'000;
 constexpr int64_t kMostProcesses = 4'000'000;  // more than a kernel counts
 // Below, a busy machine would lose leases that nothing is wrong with.
 constexpr Duration kShortestLease = 3s;
@@ -41,6 +42,15 @@ absl::Status check_lease(const std::string& v) {
   return absl::InvalidArgumentError(
       cat("'", v, "' is not from ", exact_duration(kShortestLease), " to ", exact_duration(kLongestLease)));
 }
+absl::Status check_between(const std::string& v, Duration least, Duration most) {
+  ASSIGN_OR_RETURN(const Duration time, parse_duration(v));
+  if (time >= least && time <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(cat("'", v, "' is not from ", exact_duration(least), " to ", exact_duration(most)));
+}
+absl::Status check_registration(const std::string& v) { return check_between(v, 1s, std::chrono::hours(1)); }
+absl::Status check_otp_life(const std::string& v) { return check_between(v, 1s, std::chrono::hours(24)); }
+absl::Status check_batch_interval(const std::string& v) { return check_between(v, 1ms, 10s); }
+absl::Status check_batch_lines(const std::string& v) { return parse_count(v, 1, kMostBatchLines).status(); }
 absl::Status check_endpoint(const std::string& v) {
   if (v.empty() || v.starts_with("http://") || v.starts_with("https://")) return absl::OkStatus();
   return absl::InvalidArgumentError(cat("'", v, "' is not an address like http://localhost:4318"));
@@ -128,6 +138,10 @@ constexpr Setting kSettings[] = {
      "how much the server's store of artifacts may hold, all together"},
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
      "how long a worker runs its jobs without hearing from the server; they are given to others half as long later"},
+    {"registration_limit", "--registration-limit", "HODEI_REGISTRATION_LIMIT", "", "60s", kServer, check_registration,
+     "how long a worker may take from its start to its registration, and from that to its stream; then it is given up"},
+    {"otp_life", "--otp-life", "HODEI_OTP_LIFE", "", "5m", kServer, check_otp_life,
+     "how long a one-time token is good; for a worker that is being made it counts from when that runs"},
     {"advertise", "--advertise", "HODEI_ADVERTISE", "", "", kServer, check_listen_or_empty,
      "host:port where the workers that providers make find this server (empty: where it listens)"},
     {"process_enabled", "", "HODEI_PROCESS_ENABLED", "", "", kServer, check_switch,
@@ -147,6 +161,10 @@ constexpr Setting kSettings[] = {
      "what holds and limits jobs: on (the best cgroups that this machine has), v1 (only version 1), off"},
     {"job_log_size", "--job-log-size", "HODEI_JOB_LOG_SIZE", "", "0", kAgent, check_bytes,
      "output of one execution that this worker keeps; what comes after is counted and left out; 0: no limit"},
+    {"log_batch_lines", "--log-batch-lines", "HODEI_LOG_BATCH_LINES", "", "100", kAgent, check_batch_lines,
+     "lines of output that are sent to the server at once; fewer are sent after log_batch_interval"},
+    {"log_batch_interval", "--log-batch-interval", "HODEI_LOG_BATCH_INTERVAL", "", "100ms", kAgent,
+     check_batch_interval, "how long output waits for more before it is sent to the server"},
     {"stop_grace", "--stop-grace", "HODEI_STOP_GRACE", "", "30s", kAgent, check_stop_grace,
      "how long what runs may go on when this worker is stopped; then it is ended and will run again; 0: not at all"},
     {"leave_after", "--leave-after", "HODEI_LEAVE_AFTER", "", "0", kAgent, check_duration,

@@ -92,6 +92,11 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Name", info.name());
   fields.add("State", condition(worker), condition_colour(worker));
   fields.add("Unhealthy", worker.unhealthy_reason(), Colour::Red);
+  if (wall_time(worker.ended_at()).is_set()) {
+    fields.add("Ended", cat(age(worker.ended_at(), options.now), " ago: ", printable(worker.end_reason())));
+  } else {
+    fields.add("Leaves", printable(worker.end_reason()));
+  }
   if (worker.stopped() && !worker.connected())
     fields.add("Stopped", "it comes back with its session when it is started again");
   if (worker.has_paused_until())

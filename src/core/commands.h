@@ -1,13 +1,17 @@
-// What the engine can be asked, and what it answers. Values that need chance or secrecy (tokens, session ids) are made
-// by the caller, so that the engine stays deterministic.
+// What the engine can be asked; answers.h has what it answers. Values that need chance or secrecy (tokens, session ids)
+// are made by the caller, so that the engine stays deterministic.
+//
+// A `principal` is who asked, and from where: what was done is recorded in the audit trail under that name, in the same
+// batch. Without one (the server acts by itself) nothing is recorded.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "src/core/answers.h"
+#include "src/core/job/idempotency.h"
 #include "src/core/job/job.h"
 #include "src/core/placement/config.h"
 #include "src/core/placement/decision.h"
@@ -23,11 +27,13 @@ struct NewJob {
   JobHead head;                        // from head_of(); id, times and state are the engine's to set
   std::shared_ptr<SpecRow> spec;       // job number filled in by the engine
   std::optional<Hash128> idempotency;  // over namespace and key
+  uint64_t fingerprint = 0;            // of the spec, for its idempotency key; 0: not compared
+  bool allow_other_spec = false;       // its idempotency key may name a job with another spec
   int64_t key_limit = 0;               // of its concurrency key; 0: keep what the key has
 
   // What the store said about the idempotency key before this command was made, for when the engine does not remember
   // all keys: the job that has it, and which jobs (all with lower numbers) were committed when it was asked.
-  std::optional<JobId> key_owner = {};
+  std::optional<KeyOwner> key_owner = {};
   JobId key_asked_before{};  // 0: it was not asked
 };
 
@@ -41,6 +47,7 @@ struct Cancel {
 struct Assign {
   JobId job{};
   WorkerId worker;
+  std::string principal = {};
 };
 // Finished ones, with all that is stored of them. Whoever asks has seen that they have ended; one that is live after
 // all is left alone, and named in the answer.
@@ -59,13 +66,15 @@ inline constexpr size_t kMaxForgottenAtOnce = 500;
 
 struct PutJobTemplate {
   TemplateRow row;
+  std::string principal = {};
 };  // revision and time are the engine's to set
 struct DropJobTemplate {
   std::string ns;
   std::string name;
+  std::string principal = {};
 };
 
-// ---- Secrets and the audit trail. The principal is who asked, and from where.
+// ---- Secrets and the audit trail
 
 struct PutStoredSecret {
   SecretRow row;
@@ -123,6 +132,7 @@ struct Report {
 struct MakeOtp {
   Hash128 token;
   WorkerId worker;
+  std::string principal = {};
 };
 
 struct RegisterWorker {
@@ -133,6 +143,7 @@ struct RegisterWorker {
   std::string incarnation;
   std::string lineage;  // see Incarnation; empty: none is named
   uint64_t generation = 0;
+  std::string principal = {};
 };
 
 struct HeldExecution {
@@ -148,7 +159,9 @@ struct OpenStream {
   std::vector<HeldExecution> held;
   std::string lineage;
   uint64_t generation = 0;
-  bool stopping = false;  // it was told to stop; see WorkerStops
+  bool stopping = false;      // it was told to stop; see WorkerStops
+  std::string unfit = {};     // see Heartbeat
+  bool lists_active = false;  // its heartbeats list every execution that it has
 };
 
 struct CloseStream {
@@ -163,7 +176,9 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;  // already: it needs no answer
+  bool acknowledged = false;             // already: it needs no answer
+  std::string unfit = {};                // what keeps it from working, in its own words; empty: it is well
+  std::vector<ExecutionId> active = {};  // what it has; see OpenStream::lists_active
 };
 
 // It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
@@ -174,14 +189,20 @@ struct WorkerStops {
 struct DrainWorker {
   WorkerId worker;
   std::string reason;
+  std::string principal = {};
 };
 struct TaintWorker {
   WorkerId worker;
   std::vector<Taint> taints;
+  std::string principal = {};
 };  // all of them
+// By itself: the worker says that it runs nothing any more, so what it had is given to others at once. Otherwise it
+// must have nothing.
 struct UnregisterWorker {
   WorkerId worker;
   std::string reason;
+  bool by_itself = false;
+  std::string principal = {};
 };
 
 // ---- Tenants and keys. What is not given stays as it is.
@@ -190,6 +211,7 @@ struct SetTenant {
   std::string ns;
   std::optional<double> weight;
   std::optional<int64_t> max_running, max_cpu_milli, max_memory_mb, max_pending;
+  std::string principal = {};
 };
 
 struct SetLimit {
@@ -197,9 +219,11 @@ struct SetLimit {
   std::optional<int64_t> limit;
   std::optional<double> rate;
   std::optional<int64_t> burst;
+  std::string principal = {};
 };
 struct DropLimit {
   std::string ns, key;
+  std::string principal = {};
 };
 
 // ---- Providers, pools, and what becomes of the workers that they make
@@ -207,15 +231,19 @@ struct DropLimit {
 struct PutProvider {
   ProviderRow row;
   bool is_new = false;
+  std::string principal = {};
 };  // is_new: refuse a name that is there
 struct DropProvider {
   std::string name;
+  std::string principal = {};
 };
 struct PutPool {
   PoolRow row;
+  std::string principal = {};
 };
 struct DropPool {
   std::string name;
+  std::string principal = {};
 };
 
 struct ProviderSeen {  // a check of its health
@@ -262,6 +290,7 @@ struct ConfigureScheduler {
   std::optional<Packing> packing;
   std::optional<bool> preemption;
   std::optional<Duration> reserve_after;
+  std::string principal = {};
 };
 
 struct Tick {};  // look at what is due
@@ -307,148 +336,5 @@ using Command =
                  DrainWorker, TaintWorker, UnregisterWorker, PutProvider, DropProvider, PutPool, DropPool, ProviderSeen,
                  WorkerMade, WorkerRuns, WorkerFailed, WorkerDestroyed, Inventory, SetTenant, SetLimit, DropLimit,
                  ConfigureScheduler, Tick, Stall, Question>;
-
-// ---- Answers
-
-struct Done {};
-struct Submitted {
-  struct One {
-    JobId job{};
-    bool existing = false;
-  };
-  std::vector<One> jobs;
-};
-struct CancelTaken {
-  JobState state{};
-};
-struct Assigned {
-  ExecutionId execution;
-};
-struct Forgotten {
-  std::vector<JobId> live;
-};  // these are not: they have not ended
-struct TemplatePut {
-  TemplateRow row;
-};
-struct SecretPut {
-  int64_t revision = 0;
-  WallTime updated;
-};
-struct Registered {
-  WorkerId worker;
-};
-// `given`: of what it says that it holds, what it was given; about others of its past, the store knows.
-struct StreamOpened {
-  WorkerId worker;
-  std::vector<ExecutionId> given;
-};
-struct Reported {
-  std::vector<bool> accepted;
-};  // started, then progress, then results
-struct OtpMade {
-  WorkerId worker;
-  WallTime expires;
-};
-struct Drained {
-  uint32_t executions_left = 0;
-};
-
-// Of a waiting job: who could make a worker for it.
-struct ProviderCandidate {
-  std::string name;
-  bool fits = false;
-  bool chosen = false;
-  std::string reason;
-  Duration startup{0};
-};
-
-struct Explanation {
-  JobId job{};
-  JobState state{};
-  std::optional<Decision> decision;  // of the newest execution
-  uint32_t execution = 0;
-  WallTime at;
-  std::vector<Candidate> candidates;  // of a waiting job
-  std::vector<RuleCount> rejected;
-  std::string waiting_for;
-  std::string unblock;  // what would get it placed, in words
-  int64_t jobs_ahead = 0;
-  std::vector<ProviderCandidate> providers;
-  std::string provisioning;  // in words: the worker that is being made for it
-};
-
-struct QueueReport {
-  int64_t pending = 0, scheduled = 0, running = 0, delayed = 0, parked = 0;
-  int64_t by_priority[kPriorities] = {};
-  std::map<std::string, int64_t> by_namespace;
-  int64_t shapes = 0, workers = 0, workers_available = 0, slots = 0, slots_free = 0;
-};
-
-struct WorkerView {
-  WorkerRecordPtr record;
-  WorkerState state{};
-  bool connected = false;
-  bool unhealthy = false;
-  bool stopped = false;
-  WallTime paused_until;  // not set: it is not
-  std::vector<ExecutionId> executions;
-  double cpu_load = 0;
-  int64_t memory_used_mb = 0;
-  int64_t dropped_logs = 0;
-  int64_t succeeded = 0;
-  int64_t failed = 0;
-  WallTime last_seen;
-};
-struct WorkerViews {
-  std::vector<WorkerView> workers;
-};
-
-struct SystemReport {
-  int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
-  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, by the number of their state
-};
-
-struct ProviderView {
-  LiveProvider provider;
-  ProviderState state{};
-  std::vector<WorkerId> workers;  // not Terminated
-};
-struct ProviderViews {
-  std::vector<ProviderView> providers;
-};
-
-struct PoolView {
-  PoolRow row;
-  uint32_t workers = 0, starting = 0, busy = 0;
-  int64_t waiting = 0;  // jobs
-};
-struct PoolViews {
-  std::vector<PoolView> pools;
-};
-
-struct TenantView {
-  TenantRow row;
-  int64_t running = 0, pending = 0;
-  Amounts used;  // by what runs
-};
-struct TenantViews {
-  std::vector<TenantView> tenants;
-};
-
-struct LimitView {
-  std::string ns, key;
-  int64_t limit = 0;  // in force; 0: none
-  double rate = 0;
-  int64_t burst = 0;
-  int64_t held = 0, waiting = 0;
-  bool is_set = false;  // by a person
-};
-struct LimitViews {
-  std::vector<LimitView> limits;
-};
-
-using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered,
-                           StreamOpened, Reported, OtpMade, Drained, SchedulerConfig, Explanation, QueueReport,
-                           WorkerViews, SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews>;
 
 }  // namespace hodei::core

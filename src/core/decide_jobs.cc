@@ -22,6 +22,7 @@ absl::Status Engine::check_room(const Submit& c) const {
                                             "jobs fewer labels, rules and tolerations"));
   }
   RETURN_IF_ERROR(check_keys(c));
+  RETURN_IF_ERROR(check_fingerprints(c));
   RETURN_IF_ERROR(check_shapes(c));
   return check_pending(c);
 }
@@ -51,6 +52,50 @@ absl::Status Engine::check_keys(const Submit& c) const {
   return absl::OkStatus();
 }
 
+// A key stands for one request: with another spec it is somebody's mistake, and answering with the first job would hide
+// it. The payload names that job, so that whoever can read its spec can say what differs.
+absl::Status Engine::check_fingerprints(const Submit& c) const {
+  std::map<Hash128, uint64_t> here;  // of keys that this command uses
+  for (size_t i = 0; i < c.jobs.size(); ++i) {
+    const NewJob& job = c.jobs[i];
+    if (!job.idempotency || job.fingerprint == 0 || job.allow_other_spec) continue;
+    std::optional<KeyOwner> owner = state_.idempotent(*job.idempotency);
+    if (!owner) owner = job.key_owner;
+    const std::string field = c.jobs.size() == 1 ? "idempotency_key" : cat("specs[", i, "].idempotency_key");
+    if (!owner) {
+      const auto [first, is_new] = here.try_emplace(*job.idempotency, job.fingerprint);
+      if (is_new || first->second == job.fingerprint) continue;
+      return absl::AlreadyExistsError(cat(field, ": the same key comes twice in this request, with different specs"));
+    }
+    if (owner->fingerprint == 0 || owner->fingerprint == job.fingerprint) continue;
+    absl::Status status = absl::AlreadyExistsError(
+        cat(field, ": this key made job ", short_id(owner->job), ", from another spec; use a new key for a new job"));
+    status.SetPayload(kKeyConflict.data(), absl::Cord(cat(short_id(owner->job), " ", i)));
+    return status;
+  }
+  return absl::OkStatus();
+}
+
+// Such a job waits, perhaps for ever: the pool or provider may yet come, but more often its name is wrong.
+std::string Engine::unknown_place(const Shape& shape) const {
+  const auto any_worker = [this](const auto& is_there) { return state_.roster().any_kind(is_there); };
+  if (!shape.pool.empty() && !state_.pools().contains(shape.pool) && !any_worker([&](const WorkerInfo& w) {
+        const auto pool = w.labels.find("pool");
+        return pool != w.labels.end() && pool->second == shape.pool;
+      })) {
+    return cat("nobody knows pool '", shape.pool,
+               "': there is no such pool, and no worker belongs to it (see `hodei pool list`)");
+  }
+  for (const auto& [what, name] :
+       {std::pair("provider", &shape.provider), std::pair("preferred provider", &shape.preferred_provider)}) {
+    if (name->empty() || state_.providers().contains(*name)) continue;
+    if (any_worker([&, name = name](const WorkerInfo& w) { return w.provider == *name; })) continue;
+    return cat("nobody knows ", what, " '", *name,
+               "': there is no such provider, and no worker says that it made it (see `hodei provider list`)");
+  }
+  return {};
+}
+
 Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(check_room(c));
   Submitted out;
@@ -63,8 +108,8 @@ Engine::Answer Engine::on(const Submit& c, Now now, Turn& turn) {
 
 Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn& turn) {
   if (job.idempotency) {
-    if (const std::optional<JobId> known = state_.idempotent(*job.idempotency)) return {*known, true};
-    if (job.key_owner) return {*job.key_owner, true};
+    if (const std::optional<KeyOwner> known = state_.idempotent(*job.idempotency)) return {known->job, true};
+    if (job.key_owner) return {job.key_owner->job, true};
   }
   const JobId id = std::exchange(next, JobId{number(next) + 1});
 
@@ -78,7 +123,9 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
 
   job.spec->job = id;
   write(PutSpec{job.spec}, turn);
-  if (job.idempotency) write(PutIdempotency{{*job.idempotency, id, steady_wall(now) + config_.idempotency_life}}, turn);
+  if (job.idempotency) {
+    write(PutIdempotency{{*job.idempotency, id, steady_wall(now) + config_.idempotency_life, job.fingerprint}}, turn);
+  }
   const std::string& key = head.concurrency_key;
   const std::string ns = head.ns.str();
   bool limit_raised = false;
@@ -93,7 +140,11 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   turn.effects.push_back(JobMoved{stored, 0});
   if (limit_raised) place_woken(wake_key(ns, stored->concurrency_key, now), now, turn);
   place_job(id, now, turn);
-  return {id, false};
+  Submitted::One out{id, false};
+  if (state_.job(id)->head->state != JobState::Pending) return out;
+  out.note = unknown_place(*stored->shape);
+  if (!out.note.empty()) out.note += "; the job waits until there is one";
+  return out;
 }
 
 Engine::Answer Engine::on(const Cancel& c, Now now, Turn& turn) {
@@ -167,6 +218,7 @@ Engine::Answer Engine::on(const Assign& c, Now now, Turn& turn) {
   const std::string key = head.concurrency_key;
   const std::string ns = head.ns.str();
   assign(c.job, *worker, std::move(decision), now, turn);
+  record_act(c.principal, {"job.assigned", short_id(c.job), cat("to worker ", c.worker.str()), ns}, now, turn);
   if (!key.empty()) place_woken(wake_key(ns, key, now), now, turn);
   return Assigned{state_.job(c.job)->head->current()};
 }
@@ -199,14 +251,16 @@ Engine::Answer Engine::on(const PutJobTemplate& c, Now now, Turn& turn) {
   row.revision = before == nullptr ? 1 : before->revision + 1;
   row.updated = now.wall;
   write(PutTemplate{row}, turn);
+  record_act(c.principal, {"template.set", row.name, cat("revision ", row.revision), row.ns}, now, turn);
   return TemplatePut{std::move(row)};
 }
 
-Engine::Answer Engine::on(const DropJobTemplate& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const DropJobTemplate& c, Now now, Turn& turn) {
   if (state_.job_template(c.ns, c.name) == nullptr) {
     return absl::NotFoundError(cat("there is no template '", c.name, "' in namespace '", c.ns, "'"));
   }
   write(DeleteTemplate{c.ns, c.name}, turn);
+  record_act(c.principal, {"template.removed", c.name, "", c.ns}, now, turn);
   return Done{};
 }
 

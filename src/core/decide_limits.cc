@@ -46,6 +46,10 @@ Engine::Answer Engine::on(const SetLimit& c, Now now, Turn& turn) {
     KeySetting& setting = *state_.keys().at(c.ns, c.key).setting;
     setting.bucket.set(setting.rule.rate, setting.rule.burst, now.mono);
     place_woken(wake_key(c.ns, c.key, now), now, turn);
+    const std::string limit = rule.limit ? cat("limit ", *rule.limit) : "no limit";
+    record_act(c.principal,
+               {"limit.set", c.key, cat(limit, rule.rate > 0 ? cat(", rate ", rule.rate, " a second") : ""), c.ns}, now,
+               turn);
   }
   return LimitViews{{view_of({c.ns, c.key}, state_.keys().at(c.ns, c.key))}};
 }
@@ -58,6 +62,7 @@ Engine::Answer Engine::on(const DropLimit& c, Now now, Turn& turn) {
   }
   if (known->setting->wakes.is_set()) key_timers_.erase({known->setting->wakes, {c.ns, c.key}});
   write(DeleteSetting{SettingKind::KeyRate, setting_name(c.ns, c.key)}, turn);
+  record_act(c.principal, {"limit.removed", c.key, "", c.ns}, now, turn);
   place_woken(wake_key(c.ns, c.key, now), now, turn);
   return Done{};
 }

@@ -39,6 +39,7 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
   if (worker->state != WorkerState::Creating) return Done{};
   set_worker_state(*worker, WorkerEvent::Appear, turn);
+  start_otps(c.worker, now, turn);
   making_.attempts[c.worker].deadline = now.mono + config_.registration_limit;
   return Done{};
 }
@@ -51,9 +52,9 @@ Engine::Answer Engine::on(const WorkerFailed& c, Now now, Turn& turn) {
   return Done{};
 }
 
-Engine::Answer Engine::on(const WorkerDestroyed& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const WorkerDestroyed& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return Done{};
+  if (!is_made(worker) || worker->state == WorkerState::Terminated) return Done{};
   if (worker->connected) {
     turn.effects.push_back(DropStream{worker->id(), worker->stream, "its provider has destroyed it"});
     worker->connected = false;
@@ -65,11 +66,11 @@ Engine::Answer Engine::on(const WorkerDestroyed& c, Now, Turn& turn) {
   making_.leaving.erase(c.worker);
   // A provider may be wrong about what it ended. What ran there is given to others when the lease proves it dead.
   making_.gone.insert(c.worker);
-  forget_gone(turn);
+  bury_gone(now, turn);
   return Done{};
 }
 
-void Engine::forget_gone(Turn& turn) {
+void Engine::bury_gone(Now now, Turn& turn) {
   std::vector<WorkerId> empty;
   for (const WorkerId& id : making_.gone) {
     const LiveWorker* worker = state_.worker(id);
@@ -77,10 +78,18 @@ void Engine::forget_gone(Turn& turn) {
   }
   for (const WorkerId& id : empty) {
     making_.gone.erase(id);
-    if (state_.worker(id) == nullptr) continue;
+    LiveWorker* worker = state_.worker(id);
+    if (worker == nullptr) continue;
     revoke_otps(id, turn);
-    write(DeleteWorker{id}, turn);
+    end_worker(*worker, WorkerEvent::Leave, "its provider has destroyed it", now, turn);
+    making_.ended.push_back(id);
     making_.look_again();
+  }
+  // What became of them can be asked for a while; not of all that a busy installation makes.
+  while (making_.ended.size() > kMaxEndedWorkers) {
+    const LiveWorker* oldest = state_.worker(making_.ended.front());
+    if (oldest != nullptr && oldest->state == WorkerState::Terminated) write(DeleteWorker{oldest->id()}, turn);
+    making_.ended.pop_front();
   }
 }
 
@@ -88,7 +97,8 @@ Engine::Answer Engine::on(const Inventory& c, Now, Turn& turn) {
   if (!state_.providers().contains(c.provider)) return Done{};
   for (const Inventory::One& one : c.workers) {
     const LiveWorker* worker = state_.worker(one.worker);
-    const bool ours = is_made(worker) && worker->record->info.made->provider == c.provider;
+    const bool ours = is_made(worker) && worker->record->info.made->provider == c.provider &&
+                      worker->state != WorkerState::Terminated;
     if (!ours) turn.effects.push_back(DestroyWorker{c.provider, one.worker, one.handle});
   }
   return Done{};
@@ -156,6 +166,7 @@ void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& 
     }
   }
   if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);
+  note_end(worker, reason, turn);
   set_worker_state(worker, on_its_way(worker) ? WorkerEvent::Expire : WorkerEvent::Leave, turn);
   destroy(worker, turn);
   making_.look_again();

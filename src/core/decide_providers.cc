@@ -13,7 +13,7 @@ absl::Status no_provider(const std::string& name) {
 
 }  // namespace
 
-Engine::Answer Engine::on(const PutProvider& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const PutProvider& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.row));
   const auto known = state_.providers().find(c.row.name);
   if (c.is_new && known != state_.providers().end()) {
@@ -32,11 +32,15 @@ Engine::Answer Engine::on(const PutProvider& c, Now, Turn& turn) {
     write(PutSetting{{SettingKind::Provider, c.row.name, encode(c.row)}}, turn);
     turn.effects.push_back(ProvidersChanged{});
     making_.look_again();
+    record_act(c.principal,
+               {c.is_new ? "provider.added" : "provider.changed", c.row.name,
+                cat("type ", c.row.type, ", ", name(c.row.mode))},
+               now, turn);
   }
   return answer(DescribeProviders{c.row.name}, Now{});
 }
 
-Engine::Answer Engine::on(const DropProvider& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const DropProvider& c, Now now, Turn& turn) {
   const auto known = state_.providers().find(c.name);
   if (known == state_.providers().end()) return no_provider(c.name);
   if (known->second.workers > 0) {
@@ -50,11 +54,12 @@ Engine::Answer Engine::on(const DropProvider& c, Now, Turn& turn) {
         cat("pool '", name, "' uses provider '", c.name, "'; remove or change the pool first"));
   }
   write(DeleteSetting{SettingKind::Provider, c.name}, turn);
+  record_act(c.principal, {"provider.removed", c.name}, now, turn);
   turn.effects.push_back(ProvidersChanged{});
   return Done{};
 }
 
-Engine::Answer Engine::on(const PutPool& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const PutPool& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(validate(c.row));
   if (!c.row.provider.empty() && !state_.providers().contains(c.row.provider)) {
     return bad_field("provider", "there is no provider '", c.row.provider, "'; see `hodei provider list`");
@@ -65,16 +70,20 @@ Engine::Answer Engine::on(const PutPool& c, Now, Turn& turn) {
   }
   if (known == state_.pools().end() || known->second != c.row) {
     write(PutSetting{{SettingKind::Pool, c.row.name, encode(c.row)}}, turn);
+    record_act(c.principal,
+               {"pool.set", c.row.name, cat("min ", c.row.min, ", max ", c.row.max, ", spare ", c.row.spare)}, now,
+               turn);
     making_.look_again();
   }
   return Done{};
 }
 
-Engine::Answer Engine::on(const DropPool& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const DropPool& c, Now now, Turn& turn) {
   if (!state_.pools().contains(c.name)) {
     return absl::NotFoundError(cat("pool '", c.name, "' is not there; see `hodei pool list`"));
   }
   write(DeleteSetting{SettingKind::Pool, c.name}, turn);
+  record_act(c.principal, {"pool.removed", c.name}, now, turn);
   return Done{};
 }
 
@@ -100,7 +109,8 @@ Engine::Answer Engine::answer(const DescribeProviders& q, Now) {
     ProviderView view{provider, provider.state(), {}};
     for (const auto& [id, worker] : state_.workers()) {
       const std::optional<Made>& made = worker->record->info.made;
-      if (made && made->provider == name && worker->state != WorkerState::Terminated) view.workers.push_back(id);
+      const bool is_its = made ? made->provider == name : worker->record->info.provider == name;
+      if (is_its && worker->state != WorkerState::Terminated) view.workers.push_back(id);
     }
     out.providers.push_back(std::move(view));
   }

@@ -104,16 +104,18 @@ bool Engine::on_result(const WorkerId& worker, const ResultReport& r, Now now, T
     lose(r.execution, words(r), now, turn);
     return true;
   }
-  remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
+  // A cancel says nothing about the worker.
+  if (r.outcome != Outcome::Cancelled) remember(*state_.worker(worker), r.outcome == Outcome::Succeeded);
   end_execution(*job, r, now, turn);
   return true;
 }
 
 void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn) {
   Draft draft(job);
-  // The report of its start may not have come through; one that failed to start used up an attempt all the same.
+  // The report of its start may not have come through; one that failed to start used up an attempt all the same. One
+  // that was cancelled before it started did not.
   if (draft.head.state == JobState::Scheduled) {
-    ++draft.head.attempts;
+    if (r.started.is_set() || r.outcome != Outcome::Cancelled) ++draft.head.attempts;
     if (r.started.is_set() || r.outcome == Outcome::Succeeded || r.outcome == Outcome::TimedOut) {
       draft.move(JobEvent::Start, now.wall, "started");
       draft.execution().started = r.started.is_set() ? r.started : now.wall;

@@ -10,6 +10,16 @@ void Engine::record(AuditRow row, Now now, Turn& turn) {
   write(PutAudit{std::move(row)}, turn);
 }
 
+void Engine::record_act(const std::string& principal, Act act, Now now, Turn& turn) {
+  if (principal.empty()) return;
+  record({.ns = std::move(act.ns),
+          .principal = principal,
+          .action = std::string(act.action),
+          .subject = std::move(act.subject),
+          .detail = std::move(act.detail)},
+         now, turn);
+}
+
 Engine::Answer Engine::on(const PutStoredSecret& c, Now now, Turn& turn) {
   const State::StoredFacts* before = state_.secret(c.row.ns, c.row.name);
   if (before == nullptr && state_.secret_count(c.row.ns) >= config_.max_secrets) {

@@ -53,6 +53,12 @@ Engine::Answer Engine::on(const SetTenant& c, Now now, Turn& turn) {
       write(PutSetting{{SettingKind::Tenant, c.ns, bytes}}, turn);
     }
     wake_tenant(Namespace(c.ns), now, turn);
+    record_act(c.principal,
+               {"tenant.set", c.ns,
+                cat("weight ", row.weight, ", max_running ", row.max_running, ", max_cpu_milli ", row.max_cpu_milli,
+                    ", max_memory_mb ", row.max_memory_mb, ", max_pending ", row.max_pending),
+                c.ns},
+               now, turn);
   }
   const Tenant* tenant = state_.roster().find_tenant(Namespace(c.ns));
   return TenantViews{{tenant == nullptr ? TenantView{.row = row} : view_of(*tenant, state_)}};

@@ -46,7 +46,11 @@ Engine::Answer Engine::on(const Tick&, Now now, Turn& turn) {
 }
 
 Engine::Answer Engine::on(const Stall& c, Now, Turn&) {
-  for (const auto& [id, worker] : state_.workers()) worker->last_seen = worker->last_seen + c.length;
+  for (const auto& [id, worker] : state_.workers()) {
+    worker->last_seen = worker->last_seen + c.length;
+    worker->connecting_since = worker->connecting_since + c.length;
+    for (auto& [execution, since] : worker->disputed) since = since + c.length;
+  }
   for (auto& [id, attempt] : making_.attempts) attempt.deadline = attempt.deadline + c.length;
   return Done{};
 }
@@ -72,12 +76,17 @@ void Engine::sweep_timeouts(Now now, Turn& turn) {
 void Engine::sweep_workers(Now now, Turn& turn) {
   std::vector<LiveWorker*> gone;
   std::vector<LiveWorker*> forgotten;
+  std::vector<LiveWorker*> never_came;
   for (const auto& [id, worker] : state_.workers()) {
     const Duration silent = now.mono - worker->last_seen;
     const bool made = worker->record->info.made.has_value();
     if (made && (worker->state == WorkerState::Creating || worker->state == WorkerState::Connecting)) continue;
     if (worker->state == WorkerState::Terminated) {
       if (silent >= kForgetTerminatedAfter) forgotten.push_back(worker.get());
+      continue;
+    }
+    if (worker->state == WorkerState::Connecting && worker->executions.empty()) {
+      if (now.mono - worker->connecting_since >= config_.registration_limit) never_came.push_back(worker.get());
       continue;
     }
     // One that said that it stops, and has, is not missed.
@@ -102,6 +111,12 @@ void Engine::sweep_workers(Now now, Turn& turn) {
            cat("worker ", worker->id().str(), " was silent for ", config_.lost_after.count() / 1'000'000, " s"), now,
            turn);
     }
+  }
+  for (LiveWorker* worker : never_came) {
+    revoke_otps(worker->id(), turn);
+    end_worker(*worker, WorkerEvent::Expire,
+               cat("it registered, but opened no stream within ", config_.registration_limit.count() / 1'000'000, " s"),
+               now, turn);
   }
   for (LiveWorker* worker : forgotten) write(DeleteWorker{worker->id()}, turn);
 }

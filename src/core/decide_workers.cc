@@ -1,7 +1,6 @@
-// Tokens, sessions, streams, heartbeats, leaving.
+// Tokens, sessions, streams.
 #include <algorithm>
 
-#include "src/base/finite.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -47,9 +46,14 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
                                             "wait until they expire (",
                                             config_.otp_life.count() / 60'000'000, " minutes)"));
   }
-  const Duration life = is_coming ? config_.making_limit + config_.registration_limit : config_.otp_life;
-  const WallTime expires = steady_wall(now) + std::max(life, config_.otp_life);
+  // Its life begins when the worker runs: until then the token lies with the provider.
+  const Duration life = is_coming ? config_.making_limit + config_.otp_life : config_.otp_life;
+  const WallTime expires = steady_wall(now) + life;
   write(PutOtp{{c.token, c.worker, expires}}, turn);
+  record_act(c.principal,
+             {"otp.created", c.worker.str(),
+              cat(c.worker.empty() ? "for any new worker, " : "", "until ", format_utc(expires))},
+             now, turn);
   return OtpMade{c.worker, expires};
 }
 
@@ -67,7 +71,9 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   record->registered = now.wall;
   if (known != nullptr && known->record->info.made) keep_what_was_made(known->record->info, record->info);
-  if (record->info.made && known->state == WorkerState::Terminating) return refused();
+  if (record->info.made && (known->state == WorkerState::Terminating || known->state == WorkerState::Terminated)) {
+    return refused();
+  }
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
@@ -81,6 +87,7 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
     // Who holds its executions changes with the stream, not before.
     record->incarnation = owner->record->incarnation;
     record->stopped = owner->record->stopped;
+    record->info.end_reason = owner->record->info.end_reason;
     if (*record == *owner->record) return Registered{c.info.id};
   } else {
     if (!c.otp) return refused();
@@ -135,10 +142,25 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
       drop_stream(*known, "another worker has registered under this name", turn);
     }
   }
+  const bool is_fresh = !c.session && record->state == WorkerState::Connecting &&
+                        (known == nullptr || known->record->session != record->session);
   write(PutWorker{record}, turn);
   LiveWorker& worker = *state_.worker(c.info.id);
   worker.last_seen = now.mono;
   worker.last_seen_wall = now.wall;
+  if (is_fresh) {
+    worker.connecting_since = now.mono;
+    worker.unfit.clear();
+    // It runs, whether or not its provider has said so yet.
+    if (const auto attempt = making_.attempts.find(c.info.id); attempt != making_.attempts.end()) {
+      attempt->second.deadline = std::min(attempt->second.deadline, now.mono + config_.registration_limit);
+    }
+    record_act(c.principal,
+               {"worker.registered", c.info.id.str(),
+                cat("provider ", record->info.provider, ", host ", record->info.hostname, ", ", record->info.slots,
+                    record->info.slots == 1 ? " slot" : " slots")},
+               now, turn);
+  }
   evict(worker, turn);
   return Registered{c.info.id};
 }
@@ -206,6 +228,9 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   worker->last_seen = now.mono;
   worker->last_seen_wall = now.wall;
   worker->unhealthy = false;
+  worker->lists_active = c.lists_active;
+  worker->disputed.clear();
+  note_fitness(*worker, c.unfit, turn);
   if (worker->record->incarnation != to_text(who)) {
     auto record = std::make_shared<WorkerRecord>(*worker->record);
     record->incarnation = to_text(who);
@@ -276,91 +301,8 @@ Engine::Answer Engine::on(const CloseStream& c, Now now, Turn& turn) {
   if (made) {
     destroy(*worker, turn);
   } else {
-    set_worker_state(*worker, WorkerEvent::Gone, turn);
+    end_worker(*worker, WorkerEvent::Gone, "it left", now, turn);
   }
-  return Done{};
-}
-
-Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
-  LiveWorker* worker = state_.worker(c.worker);
-  if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
-    return absl::AbortedError("this stream has been replaced by a newer one");
-  }
-  worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);  // workers are sorted by it, and a NaN has no place in an order
-  worker->memory_used_mb = c.memory_used_mb;
-  worker->dropped_logs = c.dropped_logs;
-  const double before = worker->rank;
-  state_.roster().refresh(worker);
-  seen(*worker, now, turn);
-  // A lower load may lift it over the threshold of what waits.
-  if (state_.scheduler().threshold > 0 && worker->rank > before) fill(*worker, now, turn);
-  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
-  return Done{};
-}
-
-void Engine::leave_if_drained(LiveWorker& worker, Now now, Turn& turn) {
-  if (worker.state != WorkerState::Draining || !worker.executions.empty()) return;
-  set_worker_state(worker, WorkerEvent::Leave, turn);
-  left(worker, now, turn);
-  if (worker.connected) turn.effects.push_back(TellDrain{worker.id(), worker.stream, "drained"});
-}
-
-Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
-  LiveWorker* worker = state_.worker(c.worker);
-  if (worker == nullptr) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
-  const auto remaining = static_cast<uint32_t>(worker->executions.size());
-  if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{remaining};
-  if (worker->state == WorkerState::Creating) {
-    give_up(*worker, MakingFailure::Room, "drained before it came", now, turn);
-    return Drained{0};
-  }
-  if (!next(worker->state, WorkerEvent::Drain)) {
-    return absl::FailedPreconditionError(
-        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot become Draining"));
-  }
-  set_worker_state(*worker, WorkerEvent::Drain, turn);
-  if (worker->connected) {
-    turn.effects.push_back(TellDrain{worker->id(), worker->stream, c.reason.empty() ? "draining" : c.reason});
-  }
-  leave_if_drained(*worker, now, turn);
-  return Drained{remaining};
-}
-
-void Engine::revoke_otps(const WorkerId& worker, Turn& turn) {
-  std::vector<Hash128> tokens;
-  for (const auto& [token, otp] : state_.otps()) {
-    if (otp.worker == worker) tokens.push_back(token);
-  }
-  for (const Hash128& token : tokens) write(DeleteOtp{token}, turn);
-}
-
-Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
-  LiveWorker* worker = state_.worker(c.worker);
-  if (worker == nullptr || worker->state == WorkerState::Terminated) {
-    return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
-  }
-  if (!worker->executions.empty() && worker->connected) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " still runs ", worker->executions.size(),
-                                             " executions; drain it first: hodei worker drain ", c.worker.str()));
-  }
-  if (!worker->executions.empty()) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is away and may still run ",
-                                             worker->executions.size(),
-                                             " executions; they are given up when its lease "
-                                             "has ended, then it can be unregistered"));
-  }
-  if (worker->connected) {
-    turn.effects.push_back(DropStream{worker->id(), worker->stream, "unregistered"});
-  }
-  worker->connected = false;
-  revoke_otps(c.worker, turn);
-  if (worker->record->info.made) {
-    give_up(*worker, MakingFailure::Room, "unregistered", now, turn);
-    return Done{};
-  }
-  set_worker_state(*worker, WorkerEvent::Leave, turn);
-  set_worker_state(*worker, WorkerEvent::Gone, turn);
-  worker->last_seen = now.mono;
   return Done{};
 }
 

@@ -79,7 +79,7 @@ uint64_t State::digest() const {
   }
   for (const auto& [key, row] : idempotency_.all()) {
     Encoder out;
-    out.u64(key.high).u64(key.low).u64(number(row.job)).i64(row.expires.us);
+    out.u64(key.high).u64(key.low).u64(number(row.job)).i64(row.expires.us).u64(row.fingerprint);
     add(out);
   }
   Encoder out;

@@ -45,6 +45,12 @@ struct NoteStop {
   WorkerId worker;
   uint64_t stream = 0;
 };
+// Words for the worker's own log.
+struct TellWorker {
+  WorkerId worker;
+  uint64_t stream = 0;
+  std::string words;
+};
 struct DropStream {
   WorkerId worker;
   uint64_t stream = 0;
@@ -76,8 +82,9 @@ struct DestroyWorker {
 // Ask for the list again and bring what runs in line with it.
 struct ProvidersChanged {};
 
-using Effect = std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, NoteStop, DropStream,
-                            JobMoved, JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
+using Effect =
+    std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, NoteStop, TellWorker, DropStream,
+                 JobMoved, JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
 
 // The one effect that waits for no commit: it promises nothing about stored state.
 struct AckHeartbeat {

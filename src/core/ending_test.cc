@@ -51,6 +51,29 @@ TEST(Cancel, OfAScheduledJobEndsItWithoutARun) {
   EXPECT_EQ(bench.history(job).back().from, JobState::Scheduled);
 }
 
+TEST(Cancel, OfAnExecutionThatNeverStartedUsesUpNoAttempt) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job());
+  bench.cancel(job);
+  ResultReport result;
+  result.execution = bench.current(job);
+  result.outcome = Outcome::Cancelled;
+  result.ended = bench.now.wall;
+  ASSERT_TRUE(worker.reports({.results = {result}}).ok());
+  EXPECT_EQ(bench.state(job), JobState::Cancelled);
+  EXPECT_EQ(bench.job(job).attempts, 0u);
+}
+
+TEST(Cancel, CountsAStartOfWhichOnlyTheEndWasTold) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job());
+  bench.cancel(job);
+  worker.finishes(job, Outcome::Cancelled);  // it says when it started
+  EXPECT_EQ(bench.job(job).attempts, 1u);
+}
+
 TEST(Cancel, IsToldTheWorkerOnlyOnce) {
   Bench bench;
   const JobId job = bench.submit(a_job());

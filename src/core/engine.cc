@@ -12,6 +12,7 @@ void Engine::restored(Now now, std::optional<WallTime> steady) {
   for (const auto& [id, worker] : state_.workers()) {
     worker->last_seen = now.mono;
     worker->last_seen_wall = now.wall;
+    worker->connecting_since = now.mono;
   }
   for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
   for (const auto& [id, live] : state_.jobs()) {

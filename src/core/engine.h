@@ -81,6 +81,8 @@ class Engine {
   absl::Status check_room(const Submit& c) const;
   absl::Status check_keys(const Submit& c) const;
   absl::Status check_shapes(const Submit& c) const;
+  absl::Status check_fingerprints(const Submit& c) const;
+  std::string unknown_place(const Shape& shape) const;  // in words; empty: pool and provider are known
   Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
 
   // decide_secrets.cc
@@ -88,6 +90,14 @@ class Engine {
   Answer on(const DropStoredSecret& c, Now now, Turn& turn);
   Answer on(const RecordAudit& c, Now now, Turn& turn);
   void record(AuditRow row, Now now, Turn& turn);
+  // Only what somebody asked for: without a principal nothing is recorded.
+  struct Act {
+    std::string_view action;
+    std::string subject;
+    std::string detail = {};
+    std::string ns = {};
+  };
+  void record_act(const std::string& principal, Act act, Now now, Turn& turn);
   void record_delivery(const JobHead& job, const WorkerId& worker, Now now, Turn& turn);
   void sweep_audit(Now now, Turn& turn);
 
@@ -125,17 +135,29 @@ class Engine {
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
-  Answer on(const Heartbeat& c, Now now, Turn& turn);
-  Answer on(const DrainWorker& c, Now now, Turn& turn);
-  Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
-  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
   void set_worker_state(LiveWorker& worker, WorkerEvent event, Turn& turn);
   void seen(LiveWorker& worker, Now now, Turn& turn);
   void forget_one_terminated(Turn& turn);
+
+  // decide_leaving.cc
+  Answer on(const DrainWorker& c, Now now, Turn& turn);
+  Answer on(const UnregisterWorker& c, Now now, Turn& turn);
+  void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
+  void start_otps(const WorkerId& worker, Now now, Turn& turn);  // it runs: the life of its token begins
   void revoke_otps(const WorkerId& worker, Turn& turn);
+  void note_end(LiveWorker& worker, const std::string& reason, Turn& turn);  // the first one counts
+  // It is gone. Its record stays for a while, with the reason.
+  void end_worker(LiveWorker& worker, WorkerEvent event, const std::string& reason, Now now, Turn& turn);
+  void give_back_all(LiveWorker& worker, const std::string& reason, Now now, Turn& turn);
+
+  // decide_beats.cc: what workers say of themselves
+  Answer on(const Heartbeat& c, Now now, Turn& turn);
+  void note_fitness(LiveWorker& worker, const std::string& unfit, Turn& turn);
+  void compare_active(LiveWorker& worker, const Heartbeat& beat, Now now, Turn& turn);
+  std::vector<std::string> instructions_for(const LiveWorker& worker, const Heartbeat& beat) const;
 
   // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
   Answer on(const WorkerStops& c, Now now, Turn& turn);
@@ -184,7 +206,7 @@ class Engine {
   void has_come(LiveWorker& worker, Now now, Turn& turn);  // it registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
-  void forget_gone(Turn& turn);
+  void bury_gone(Now now, Turn& turn);
   void back_off(LiveProvider& provider, MakingFailure kind, const std::string& reason, Now now);
 
   // provision.cc: workers for what waits and fits nowhere
@@ -240,6 +262,7 @@ class Engine {
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
   Explanation explain_applicant(const Applicant& job);
+  bool is_wanted(const LiveProvider& provider) const;  // somebody would miss it
   std::string making_room_for(const LaneKey& lane, Now now) const;
 
   // The time at the start plus what has passed since on the clock that nobody can set. Whatever expires goes by it.

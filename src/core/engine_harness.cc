@@ -220,7 +220,7 @@ Hand& Hand::goes_silent() {
 
 Hand& Hand::beats(double cpu_load) {
   bench_.beating.insert(id_);
-  bench_.ask<Done>(Heartbeat{id(), stream(), bench_.now.mono.us, cpu_load});
+  bench_.ask<HeartbeatTaken>(Heartbeat{id(), stream(), bench_.now.mono.us, cpu_load});
   return *this;
 }
 
@@ -277,8 +277,7 @@ void Bench::check_waiting(const LiveJob& live) const {
     if (rejects_company(*head.shape, *worker)) continue;
     const LaneKey lane = live.lane->key();
     if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;
-    Fit fit = fit_of(*head.shape, worker->record->info);
-    fit.affinity *= company_share(*head.shape, *worker);
+    const Fit fit = in_company(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
     if (!is_kept(worker->rank, fit, state.scheduler())) continue;
     ADD_FAILURE() << short_id(head.id) << " waits though " << id.str() << " has room for it";
   }

@@ -41,7 +41,51 @@ TEST(IdempotencyKeys, OneThatIsPutAgainEndsLater) {
   keys.put(key_of(1), {JobId{1}, WallTime{100}});
   keys.put(key_of(1), {JobId{2}, WallTime{300}});
   keys.expire(WallTime{200});
-  EXPECT_EQ(keys.find(key_of(1)), JobId{2});
+  EXPECT_EQ(keys.find(key_of(1)), KeyOwner{JobId{2}});
+}
+
+class OtherSpecs : public testing::Test {
+ protected:
+  static NewJob job(const std::string& key, uint64_t fingerprint, bool allow = false) {
+    NewJob out = a_job().idempotent(key).made();
+    out.fingerprint = fingerprint;
+    out.allow_other_spec = allow;
+    return out;
+  }
+  Bench bench;
+};
+
+TEST_F(OtherSpecs, AreRefusedUnderAKeyThatIsKnown) {
+  const JobId first = bench.ask<Submitted>(Submit{{job("k", 11)}}).jobs[0].job;
+  EXPECT_TRUE(bench.ask<Submitted>(Submit{{job("k", 11)}}).jobs[0].existing);
+  const absl::Status status = bench.refused(Submit{{job("k", 22)}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(short_id(first)));
+  EXPECT_EQ(status.GetPayload(kKeyConflict.data()), absl::Cord(short_id(first) + " 0"));
+  EXPECT_EQ(bench.ask<Submitted>(Submit{{job("k", 22, true)}}).jobs[0].job, first) << "the caller allows it";
+  bench.restart();
+  EXPECT_EQ(bench.refused(Submit{{job("k", 22)}}).code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(OtherSpecs, OfABatchAreRefusedWithAllOfIt) {
+  bench.ask<Submitted>(Submit{{job("k", 11)}});
+  EXPECT_FALSE(bench.decide(Submit{{job("new", 1), job("k", 22)}}).ok());
+  EXPECT_TRUE(bench.last.writes.empty());
+  EXPECT_FALSE(bench.decide(Submit{{job("twice", 1), job("twice", 2)}}).ok());
+  EXPECT_TRUE(bench.last.writes.empty());
+  EXPECT_TRUE(bench.decide(Submit{{job("twice", 1), job("twice", 1)}}).ok());
+}
+
+TEST_F(OtherSpecs, CannotBeToldOfKeysThatEarlierVersionsStored) {
+  bench.ask<Submitted>(Submit{{job("k", 0)}});
+  EXPECT_TRUE(bench.ask<Submitted>(Submit{{job("k", 22)}}).jobs[0].existing);
+}
+
+TEST_F(OtherSpecs, AreToldWhenTheStoreHasTheKey) {
+  NewJob asked = job("k", 22);
+  asked.key_asked_before = JobId{1};
+  asked.key_owner = KeyOwner{JobId{7}, 11};
+  EXPECT_EQ(bench.refused(Submit{{asked}}).code(), absl::StatusCode::kAlreadyExists);
 }
 
 class ForgottenKeys : public testing::Test {
@@ -58,7 +102,7 @@ class ForgottenKeys : public testing::Test {
     NewJob job = keyed(n).made();
     job.key_asked_before = JobId{bench.engine().state().next_job()};
     if (const auto row = bench.rows.idempotency.find(*job.idempotency); row != bench.rows.idempotency.end()) {
-      job.key_owner = row->second.job;
+      job.key_owner = KeyOwner{row->second.job, row->second.fingerprint};
     }
     return job;
   }

@@ -230,9 +230,6 @@ TEST(Memory, WhatAWorkerSaysOfItselfHasBounds) {
   WorkerOrder tainted = a_worker();
   for (size_t i = 0; i <= kMaxTaints; ++i) tainted.taint({cat("k", i), "", TaintEffect::NoSchedule});
   EXPECT_THAT(why(tainted), HasSubstr("info.taints: at most 64"));
-  WorkerOrder tolerant = a_worker();
-  for (size_t i = 0; i <= kMaxWorkerTolerations; ++i) tolerant.info.tolerations.push_back({cat("k", i), ""});
-  EXPECT_THAT(why(tolerant), HasSubstr("info.tolerations: at most 64"));
   WorkerOrder wordy = a_worker();
   wordy.info.hostname = std::string(70'000, 'h');
   EXPECT_THAT(why(wordy), HasSubstr("at most 65536 are allowed"));

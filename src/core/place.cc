@@ -7,6 +7,16 @@
 #include "src/core/job/draft.h"
 
 namespace hodei::core {
+namespace {
+
+std::string in_words(const SchedulerConfig& c) {
+  return cat("strategy ", static_cast<int>(c.strategy), ", weights ", c.capacity, " ", c.load, " ", c.affinity, " ",
+             c.zone, " ", c.history, ", threshold ", c.threshold, c.packing == Packing::Pack ? ", pack" : ", spread",
+             c.preemption ? ", with preemption" : ", without preemption", ", reserve after ",
+             c.reserve_after.count() / 1000, " ms");
+}
+
+}  // namespace
 
 void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Turn& turn) {
   Lane* lane = state_.job(id)->lane;
@@ -29,6 +39,7 @@ void Engine::assign(JobId id, LiveWorker& worker, Decision decision, Now now, Tu
   execution.number = head.executions;
   execution.worker = worker.id();
   execution.provider = worker.record->info.provider;
+  if (worker.record->info.made) execution.provider_ref = worker.record->info.made->handle;
   execution.scheduled = now.wall;
   execution.decision = std::move(decision);
   draft.past.executions.push_back(std::move(execution));
@@ -155,6 +166,7 @@ Engine::Answer Engine::on(const ConfigureScheduler& c, Now now, Turn& turn) {
   RETURN_IF_ERROR(weight(c.threshold, "threshold", config.threshold));
   if (config != state_.scheduler()) {
     write(PutScheduler{config}, turn);
+    record_act(c.principal, {"scheduler.set", "scheduler", in_words(config)}, now, turn);
     check_reservations(now, true);
     preempt_due_ = config.preemption;
     fill_all(now, turn);

@@ -64,11 +64,13 @@ void Engine::resume_making(Now now, Turn& turn) {
     switch (worker->state) {
       case WorkerState::Creating:
         // Whether it was ever begun, nobody knows: whatever there is goes, and who still needs one gets another.
+        note_end(*worker, "the server was restarted while it was being made", turn);
         set_worker_state(*worker, WorkerEvent::Expire, turn);
         destroy(*worker, turn);
         break;
       case WorkerState::Connecting: making_.attempts[id] = {now.mono, now.mono + config_.registration_limit, {}}; break;
       case WorkerState::Terminating: destroy(*worker, turn); break;
+      case WorkerState::Terminated: making_.ended.push_back(id); break;
       default: break;
     }
   }
@@ -87,7 +89,7 @@ bool Engine::waits_for_standing_worker(const WaitingShape& shape) const {
   for (const WaitingShape::Eligible& e : shape.eligible) {
     for (const LiveWorker* worker : e.kind->members) {
       // Away for a moment is not gone.
-      const bool stands = !worker->record->info.made && worker->in_service() && !worker->unhealthy;
+      const bool stands = !worker->record->info.made && worker->in_service() && worker->is_well();
       if (stands && worker->record->info.capacity.covers(shape.shape->needs)) return true;
     }
   }

@@ -71,6 +71,10 @@ inline std::vector<std::string> destroyed(const Bench& bench) {
   return out;
 }
 
-inline bool exists(const Bench& bench, const std::string& id) { return bench.rows.workers.contains(WorkerId(id)); }
+// One that is gone is still listed for a while.
+inline bool exists(const Bench& bench, const std::string& id) {
+  const auto found = bench.rows.workers.find(WorkerId(id));
+  return found != bench.rows.workers.end() && found->second->state != WorkerState::Terminated;
+}
 
 }  // namespace hodei::core

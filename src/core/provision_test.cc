@@ -301,6 +301,125 @@ TEST(Provision, ALargerJobThanAnyProviderMakesIsExplained) {
   EXPECT_EQ(bench.explain(job).providers.at(0).reason, "makes workers of at most 2 cores, 4 are needed");
 }
 
+TEST(Provision, AWorkerThatRegistersAndOpensNoStreamIsGivenUpAtItsDeadline) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  RegisterWorker c;
+  c.otp = hash128("t");
+  c.new_session = hash128("s");
+  c.info = bench.rows.workers.at(WorkerId(id))->info;
+  c.incarnation = "i1";
+  bench.ask<OtpMade>(MakeOtp{hash128("t"), WorkerId(id)});
+  bench.ask<Registered>(c);  // before its provider says that it runs
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.advance(59s);
+  EXPECT_TRUE(destroyed(bench).empty());
+  bench.advance(2s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{id});
+}
+
+TEST(Provision, TheTokenOfAWorkerThatIsBeingMadeLivesFromWhenItRuns) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  const WorkerId id(only_asked(bench));
+  bench.ask<OtpMade>(MakeOtp{hash128("t"), id});
+  const auto left = [&] { return bench.rows.otps.at(hash128("t")).expires - bench.now.wall; };
+  EXPECT_GE(left(), Duration(std::chrono::minutes(15))) << "an image may take its ten minutes";
+  bench.advance(std::chrono::minutes(8));
+  bench.ask<Done>(WorkerRuns{id});
+  EXPECT_EQ(left(), Duration(std::chrono::minutes(5)));
+}
+
+TEST(Provision, TheEndOfAWorkerStaysVisibleWithItsReason) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  bench.ask<Done>(WorkerFailed{WorkerId(id), MakingFailure::Trouble, "no such registry"});
+  bench.ask<Done>(WorkerDestroyed{WorkerId(id)});
+  const auto view = bench.ask<WorkerViews>(Question(DescribeWorkers{id, true})).workers.at(0);
+  EXPECT_EQ(view.state, WorkerState::Terminated);
+  EXPECT_EQ(view.record->info.end_reason, "no such registry");
+  EXPECT_EQ(view.record->info.ended, bench.now.wall);
+  bench.restart();
+  EXPECT_EQ(bench.ask<WorkerViews>(Question(DescribeWorkers{id, true})).workers.size(), 1u);
+  EXPECT_EQ(bench.ask<ProviderViews>(Question(DescribeProviders{"docker"})).providers[0].provider.workers,
+            static_cast<uint32_t>(asked(bench).size()));
+  // Should the provider find something of it after all, that goes.
+  bench.effects.clear();
+  bench.ask<Done>(Inventory{"docker", {{WorkerId(id), "h"}}});
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{id});
+  bench.advance(std::chrono::hours(2));
+  EXPECT_FALSE(bench.rows.workers.contains(WorkerId(id)));
+}
+
+TEST(Provision, OnlySoManyEndsAreKept) {
+  Bench bench;
+  bench.checks = false;
+  add(bench, a_docker());
+  bench.ask<Done>(PutPool{{.name = "p", .image = "x", .min = 1}});
+  std::vector<std::string> ids;
+  for (size_t n = 0; n < kMaxEndedWorkers + 5; ++n) {
+    for (int tries = 0; asked(bench).empty() && tries < 400; ++tries) bench.advance(1s);
+    ids.push_back(only_asked(bench));
+    bench.ask<Done>(WorkerFailed{WorkerId(ids.back()), MakingFailure::Room, "full"});
+    bench.ask<Done>(WorkerDestroyed{WorkerId(ids.back())});
+    bench.effects.clear();
+  }
+  EXPECT_FALSE(bench.rows.workers.contains(WorkerId(ids.front())));
+  EXPECT_TRUE(bench.rows.workers.contains(WorkerId(ids.back())));
+  EXPECT_LE(bench.rows.workers.size(), kMaxEndedWorkers + 2);
+}
+
+TEST(Provision, AnExecutionNamesWhatItsProviderCallsIt) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  arrives(bench, id);
+  ASSERT_EQ(bench.where(job), id);
+  EXPECT_EQ(bench.job(job).past->executions.back().provider_ref, "handle of " + id);
+  bench.restart();
+  EXPECT_EQ(bench.job(job).past->executions.back().provider_ref, "handle of " + id);
+}
+
+TEST(Provision, WithAsManyJobsAsItMayRunAProviderGetsNoNewWorkers) {
+  Bench bench;
+  ProviderOrder docker = a_docker();
+  docker.row.max_jobs = 2;
+  add(bench, docker);
+  for (int i = 0; i < 3; ++i) bench.submit(a_job().image("x"));
+  const auto coming = asked(bench);
+  ASSERT_EQ(coming.size(), 2u) << "a worker for the third would be one too many";
+  for (const WorkerRecordPtr& one : coming) arrives(bench, one->info.id.str());
+  const auto seen = [&] { return bench.ask<ProviderViews>(Question(DescribeProviders{"docker"})).providers[0]; };
+  EXPECT_EQ(seen().provider.jobs, 2u);
+  EXPECT_EQ(seen().state, ProviderState::Overloaded);
+  EXPECT_TRUE(asked(bench).empty());
+  bench.restart();
+  EXPECT_EQ(bench.ask<ProviderViews>(Question(DescribeProviders{"docker"})).providers[0].provider.jobs, 2u);
+}
+
+TEST(Provision, AProviderThatMakesNoWorkersStandsForThoseThatNameIt) {
+  Bench bench;
+  ProviderOrder metal = a_provider("rack");
+  metal.facts.makes_workers = false;
+  add(bench, metal);
+  JobOrder order = a_job();
+  order.spec.shape.provider = "rack";
+  const JobId job = bench.submit(order);
+  EXPECT_TRUE(asked(bench).empty());
+  EXPECT_NE(bench.explain(job).providers.at(0).reason.find("HODEI_WORKER_PROVIDER=rack"), std::string::npos);
+  bench.worker("w1").joins(a_worker().provider("rack"));
+  EXPECT_EQ(bench.where(job), "w1");
+  const auto view = bench.ask<ProviderViews>(Question(DescribeProviders{"rack"})).providers[0];
+  EXPECT_EQ(view.workers, std::vector<WorkerId>{WorkerId("w1")});
+  EXPECT_EQ(view.provider.jobs, 1u);
+}
+
 TEST(Provision, AProviderWithWorkersCannotBeRemoved) {
   Bench bench;
   add(bench, a_docker());

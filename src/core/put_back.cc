@@ -79,7 +79,12 @@ Engine::Answer Engine::on(const TaintWorker& c, Now now, Turn& turn) {
   record->info.taints = c.taints;
   record->info.taints_set = true;
   RETURN_IF_ERROR(validate(record->info));
-  if (*record != *worker->record) write(PutWorker{record}, turn);
+  if (*record != *worker->record) {
+    write(PutWorker{record}, turn);
+    std::string all;
+    for (const Taint& t : c.taints) all += cat(all.empty() ? "" : ", ", t.key, "=", t.value, ":", name(t.effect));
+    record_act(c.principal, {"worker.tainted", c.worker.str(), all.empty() ? "no taints" : all}, now, turn);
+  }
   evict(*worker, turn);
   check_reservations(now, true);
   fill(*worker, now, turn);

@@ -14,7 +14,8 @@ WorkerView view_of(const LiveWorker& w, Now now) {
   view.state = w.shown_state();
   view.connected = w.connected;
   view.unhealthy = w.unhealthy;
-  view.stopped = w.record->stopped;
+  view.unfit = w.unfit;
+  view.stopped = w.record->stopped && w.state != WorkerState::Terminated;
   if (w.paused) view.paused_until = now.wall + (w.paused_until - now.mono);
   view.executions = {w.executions.begin(), w.executions.end()};
   view.cpu_load = w.cpu_load;
@@ -70,6 +71,7 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
       out.waiting_for = room;
       out.unblock = cat("the end of what runs there, or room elsewhere");
     }
+    if (std::string unknown = unknown_place(*head.shape); !unknown.empty()) out.waiting_for = std::move(unknown);
     explain_providers(*head.shape, head.ns, q.job, now, out);
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
@@ -148,6 +150,13 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
   if (out.workers.empty())
     return absl::NotFoundError(cat("worker '", q.prefix, "' is not registered; see `hodei worker list`"));
   if (out.workers.size() > 1) {
+    // Those that are gone do not make a name ambiguous.
+    std::erase_if(out.workers, [](const WorkerView& view) { return view.state == WorkerState::Terminated; });
+    if (out.workers.size() == 1) return out;
+    if (out.workers.empty()) {
+      return absl::NotFoundError(
+          cat("worker '", q.prefix, "' is the start of several workers' ids, which are all gone; give more of it"));
+    }
     return absl::InvalidArgumentError(
         cat("worker_id: '", q.prefix, "' is the start of ", out.workers.size(), " workers' ids; give more of it"));
   }
@@ -162,6 +171,17 @@ Engine::Answer Engine::answer(const FindSession& q, Now) {
   return Registered{worker->id()};
 }
 
+bool Engine::is_wanted(const LiveProvider& provider) const {
+  if (!provider.row.guessed || provider.workers > 0) return true;
+  const std::string& name = provider.row.name;
+  for (const auto& [pool, row] : state_.pools()) {
+    if (row.provider == name) return true;
+  }
+  bool waited_for = false;
+  state_.roster().each_lane([&](const Lane& lane) { waited_for = waited_for || lane.shape->shape->provider == name; });
+  return waited_for;
+}
+
 Engine::Answer Engine::answer(const DescribeSystem&, Now) {
   SystemReport out;
   out.pending = state_.count(JobState::Pending);
@@ -170,7 +190,12 @@ Engine::Answer Engine::answer(const DescribeSystem&, Now) {
     if (worker->state == WorkerState::Terminated) continue;
     ++out.workers;
     ++out.by_state[static_cast<size_t>(worker->shown_state())];
-    out.unhealthy += worker->unhealthy;
+    out.unhealthy += !worker->is_well();
+  }
+  for (const auto& [name, provider] : state_.providers()) {
+    if (provider.state() != ProviderState::Unhealthy || !is_wanted(provider)) continue;
+    if (++out.bad_providers == 1)
+      out.provider_trouble = cat("provider ", name, " is unhealthy: ", provider.health_reason);
   }
   return out;
 }

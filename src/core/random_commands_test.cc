@@ -116,7 +116,7 @@ class Chaos {
     if (!bench_.rows.workers.contains(WorkerId(id))) return;
     switch (below(4)) {
       case 0: bench_.decide(DrainWorker{WorkerId(id), ""}).IgnoreError(); break;
-      case 1: bench_.decide(UnregisterWorker{WorkerId(id), ""}).IgnoreError(); break;
+      case 1: bench_.decide(UnregisterWorker{WorkerId(id), "", below(2) == 0}).IgnoreError(); break;
       case 2: bench_.worker(id).closes(); break;
       default: bench_.worker(id).goes_silent(); break;
     }

@@ -294,6 +294,79 @@ TEST(Unregister, IsRefusedWhileExecutionsMayRun) {
   EXPECT_TRUE(absl::IsNotFound(bench.refused(UnregisterWorker{WorkerId("w1"), ""})));
 }
 
+TEST(Unregister, ByItselfGivesItsWorkBackAtOnce) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins(3);
+  const JobId runs = bench.submit(a_job());
+  const JobId sent = bench.submit(a_job());
+  const JobId unwanted = bench.submit(a_job());
+  worker.takes(runs).takes(unwanted);
+  bench.cancel(unwanted);
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), "sold", true});
+  EXPECT_EQ(bench.state(runs), JobState::Pending);
+  EXPECT_EQ(bench.job(runs).attempts, 0u) << "it was not let finish";
+  EXPECT_EQ(bench.state(sent), JobState::Pending);
+  EXPECT_EQ(bench.state(unwanted), JobState::Cancelled);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->info.end_reason, "it unregistered: sold");
+  bench.worker("w2").joins(3);
+  EXPECT_EQ(bench.where(runs), "w2") << "at once";
+}
+
+TEST(Unregister, OfAWorkerThatIsAwayByItselfToo) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job());
+  worker.takes(job).closes();
+  bench.ask<Done>(UnregisterWorker{WorkerId("w1"), "", true});
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+}
+
+TEST(Registration, OfAWorkerThatOpensNoStreamEndsAtItsDeadline) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1"));
+  bench.advance(59s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Connecting);
+  bench.advance(2s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
+  EXPECT_NE(bench.rows.workers.at(WorkerId("w1"))->info.end_reason.find("no stream within 60 s"), std::string::npos);
+  EXPECT_TRUE(absl::IsUnauthenticated(
+      bench.refused(OpenStream{.session = with_token("t", "w1").new_session, .incarnation = "i1", .stream = 5})));
+  bench.advance(std::chrono::hours(2));
+  EXPECT_FALSE(bench.rows.workers.contains(WorkerId("w1")));
+}
+
+TEST(Registration, HeartbeatsWithoutAStreamDoNotPutOffTheDeadline) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1"));
+  for (int i = 0; i < 7; ++i) {
+    bench.advance(9s);
+    bench.decide(Heartbeat{.worker = WorkerId("w1")}).IgnoreError();
+  }
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
+}
+
+TEST(Registration, TheDeadlineCountsAnewAfterARestart) {
+  Bench bench;
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1"));
+  bench.advance(50s);
+  bench.restart();
+  bench.advance(50s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Connecting);
+  bench.advance(11s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
+}
+
+TEST(Registration, OneThatHadAStreamIsOnlyAway) {
+  Bench bench;
+  bench.worker("w1").joins().closes().goes_silent();
+  bench.advance(200s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Ready);
+}
+
 TEST(Unregister, LeavesNothingBehindAfterAnHour) {
   Bench bench;
   bench.worker("w1").joins();

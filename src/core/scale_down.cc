@@ -9,7 +9,7 @@ void Engine::sweep_making(Now now, Turn& turn) {
   sweep_deadlines(now, turn);
   sweep_idle(now, turn);
   sweep_pools(now, turn);
-  forget_gone(turn);
+  bury_gone(now, turn);
   std::erase_if(making_.refusals, [now](const auto& entry) { return entry.second.until <= now.mono; });
   if (!making_.wanted.empty()) making_.look_again();
 }
@@ -22,9 +22,13 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
   for (const WorkerId& id : late) {
     LiveWorker* worker = state_.worker(id);
     const bool ran = worker->state == WorkerState::Connecting;
+    const bool registered = worker->record->session != Hash128{};
     const Duration limit = ran ? config_.registration_limit : config_.making_limit;
     give_up(*worker, MakingFailure::Trouble,
-            cat("worker ", id.str(), ran ? " runs but did not register within " : " did not run within ",
+            cat("worker ", id.str(),
+                registered ? " registered but opened no stream within "
+                : ran      ? " runs but did not register within "
+                           : " did not run within ",
                 limit.count() / 1'000'000, " s"),
             now, turn);
   }
@@ -61,6 +65,7 @@ void Engine::sweep_idle(Now now, Turn& turn) {
   }
   for (LiveWorker* worker : unneeded) {
     if (!pool_can_spare(*worker)) continue;
+    note_end(*worker, "nobody needed it any more", turn);
     set_worker_state(*worker, WorkerEvent::Drain, turn);
     leave_if_drained(*worker, now, turn);
   }
@@ -106,6 +111,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
 void Engine::retire_if_used(LiveWorker& worker, Now now, Turn& turn) {
   const std::optional<Made>& made = worker.record->info.made;
   if (!made || !made->one_job || !worker.executions.empty() || worker.state != WorkerState::Ready) return;
+  note_end(worker, "it was made for one job", turn);
   set_worker_state(worker, WorkerEvent::Drain, turn);
   leave_if_drained(worker, now, turn);
 }

@@ -107,6 +107,19 @@ TEST(Shelf, APastOfAnOlderVersionIsRead) {
   EXPECT_EQ(*decode_past(bytes), past);
 }
 
+TEST(Shelf, WhatAProviderCallsAnExecutionComesBackToo) {
+  Past past;
+  past.executions.push_back({.number = 1, .worker = WorkerId("w1")});
+  past.executions.push_back({.number = 2, .worker = WorkerId("w2"), .provider_ref = "container 5"});
+  for (Execution& e : past.executions) e.decision.winner = e.worker;
+  EXPECT_EQ(*decode_past(encode(past)), past);
+  const ShelvedExecution one{past.executions[1], {}};
+  EXPECT_EQ(decode_shelved(encode(one)), one);
+  past.executions[1].provider_ref.clear();
+  const std::string plain = encode(past);
+  EXPECT_EQ(*decode_past(plain), past) << "as versions before wrote it";
+}
+
 TEST(Shelf, ComesBackFromItsBytes) {
   Bench bench;
   const JobId job = a_job_that_failed(bench, 2);

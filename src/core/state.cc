@@ -42,7 +42,7 @@ void State::fold(const Write& write) {
         } else if constexpr (std::is_same_v<W, DeleteKeyLimit>) {
           keys_.erase(w.ns, w.key);
         } else if constexpr (std::is_same_v<W, PutIdempotency>) {
-          idempotency_.put(w.row.key, {w.row.job, w.row.expires});
+          idempotency_.put(w.row.key, {w.row.job, w.row.expires, w.row.fingerprint});
         } else if constexpr (std::is_same_v<W, ExpireIdempotency>) {
           idempotency_.expire(w.before);
         } else if constexpr (std::is_same_v<W, PutScheduler>) {
@@ -177,6 +177,9 @@ void State::occupy(const JobHead& head, int sign) {
   if (!head.concurrency_key.empty()) keys_.at(head.ns.str(), head.concurrency_key).held += sign;
   LiveWorker* w = worker(head.worker);
   HODEI_CHECK(w != nullptr);
+  if (const auto provider = providers_.find(w->record->info.provider); provider != providers_.end()) {
+    provider->second.jobs += static_cast<uint32_t>(sign);
+  }
   Tenant& tenant = *roster_.tenant(head.ns);
   tenant.running += sign;
   if (sign > 0) {
@@ -215,6 +218,7 @@ void State::put_worker(const WorkerRecordPtr& record) {
   LiveWorker* worker = slot.get();
   if (known) {
     sessions_.erase(worker->record->session);
+    count_jobs(*worker, -1);
     count_made(*worker->record, -1);
     worker_bytes_ -= bytes_of(*worker->record);
   }
@@ -224,13 +228,23 @@ void State::put_worker(const WorkerRecordPtr& record) {
   count_made(*record, +1);
   const bool busy = record->state == WorkerState::Ready && !worker->executions.empty();
   worker->state = busy ? WorkerState::Busy : record->state;
-  if (worker->kind != nullptr) {
+  // Nothing can be placed on it before it has said what it is, nor when it is gone.
+  const bool is_listed = record->state != WorkerState::Creating && record->state != WorkerState::Terminated;
+  if (worker->kind != nullptr && is_listed) {
     roster_.change(worker, record);
-    return;
+  } else {
+    if (worker->kind != nullptr) roster_.remove(worker);
+    worker->record = record;
+    if (is_listed) roster_.add(worker);
   }
-  worker->record = record;
-  // Nothing can be placed on it before it has said what it is.
-  if (record->state != WorkerState::Creating) roster_.add(worker);
+  count_jobs(*worker, +1);
+}
+
+void State::count_jobs(const LiveWorker& worker, int sign) {
+  if (worker.executions.empty()) return;
+  const auto provider = providers_.find(worker.record->info.provider);
+  if (provider == providers_.end()) return;
+  provider->second.jobs += static_cast<uint32_t>(sign * static_cast<int>(worker.executions.size()));
 }
 
 void State::count_made(const WorkerRecord& record, int sign) {

@@ -73,7 +73,7 @@ class State {
   size_t template_count() const { return templates_.size(); }
   const std::map<Hash128, OtpRow>& otps() const { return otps_; }
   const IdempotencyKeys& idempotency() const { return idempotency_; }
-  std::optional<JobId> idempotent(const Hash128& key) const { return idempotency_.find(key); }
+  std::optional<KeyOwner> idempotent(const Hash128& key) const { return idempotency_.find(key); }
   // What live jobs and workers take, in bytes.
   size_t job_bytes() const { return footprint_.bytes(); }
   size_t worker_bytes() const { return worker_bytes_; }
@@ -100,6 +100,8 @@ class State {
   void delete_worker(const WorkerId& id);
 
   void put_setting(const SettingRow& row);
+  void put_provider(ProviderRow row);
+  void count_jobs(const LiveWorker& worker, int sign);  // for its provider
   void delete_setting(SettingKind kind, const std::string& name);
 
   SchedulerConfig scheduler_;

@@ -8,10 +8,22 @@ namespace hodei::core {
 void State::put_setting(const SettingRow& row) {
   settings_[{row.kind, row.name}] = hash64(row.bytes);
   switch (row.kind) {
-    case SettingKind::Provider: providers_[row.name].row = decode_provider(row.bytes); break;
+    case SettingKind::Provider: put_provider(decode_provider(row.bytes)); break;
     case SettingKind::Pool: pools_[row.name] = decode_pool(row.bytes); break;
     case SettingKind::Tenant: roster_.set_tenant(decode_tenant(row.bytes)); break;
     case SettingKind::KeyRate: keys_.set(decode_key_rule(row.bytes)); break;
+  }
+}
+
+// Workers that say they are of it may be there before it is.
+void State::put_provider(ProviderRow row) {
+  const auto [it, is_new] = providers_.try_emplace(row.name);
+  LiveProvider& provider = it->second;
+  provider.row = std::move(row);
+  if (!is_new) return;
+  for (const auto& [id, worker] : workers_) {
+    if (worker->record->info.provider != provider.row.name) continue;
+    provider.jobs += static_cast<uint32_t>(worker->executions.size());
   }
 }
 

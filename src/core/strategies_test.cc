@@ -76,6 +76,25 @@ TEST(AffinityStrategy, TakesTheCloserWorkerHoweverFullItIs) {
       << "what is only preferred keeps nobody out";
 }
 
+TEST(Smart, TakesTheWorkerWhoseLabelsTheJobPrefers) {
+  Bench bench;
+  bench.worker("a").joins(a_worker().slots(4));
+  bench.worker("b").joins(a_worker().slots(4).label("disk", "ssd"));
+  bench.worker("c").joins(a_worker().slots(4).label("disk", "ssd").label("net", "fast"));
+  const auto prefers = [](uint32_t disk, uint32_t net) {
+    JobOrder order = a_job();
+    if (disk > 0) order.spec.shape.prefers.push_back({{"disk", LabelOperator::In, {"hdd"}}, disk});
+    if (net > 0) order.spec.shape.prefers.push_back({{"net", LabelOperator::Exists, {}}, net});
+    return order;
+  };
+  EXPECT_EQ(bench.where(bench.submit(prefers(0, 10))), "c");
+  EXPECT_EQ(bench.where(bench.submit(prefers(90, 10))), "a") << "the others are emptier, and a tenth is little";
+  JobOrder ssd = a_job();
+  ssd.spec.shape.prefers.push_back({{"disk", LabelOperator::In, {"ssd"}}, 1});
+  EXPECT_EQ(bench.where(bench.submit(ssd)), "b");
+  bench.restart();
+}
+
 TEST(AffinityStrategy, TakesTheEmptierAmongEquallyCloseWorkers) {
   Bench bench;
   use(bench, {.strategy = Strategy::Affinity});

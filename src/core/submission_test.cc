@@ -231,6 +231,31 @@ TEST(Preview, SaysWhereAJobWouldGoAndChangesNothing) {
   EXPECT_TRUE(bench.last.effects.empty());
 }
 
+TEST(Submission, ToAPoolOrProviderThatNobodyKnowsIsTakenWithANote) {
+  Bench bench;
+  const auto note = [&bench](const JobOrder& order) {
+    return bench.ask<Submitted>(Submit{{order.made()}}).jobs[0].note;
+  };
+  EXPECT_NE(note(a_job().pool("nowhere")).find("nobody knows pool 'nowhere'"), std::string::npos);
+  EXPECT_NE(note(a_job().likes_provider("no-cloud")).find("preferred provider 'no-cloud'"), std::string::npos);
+  JobOrder elsewhere = a_job();
+  elsewhere.spec.shape.provider = "elsewhere";
+  EXPECT_NE(note(elsewhere).find("nobody knows provider 'elsewhere'"), std::string::npos);
+  EXPECT_EQ(note(a_job()), "") << "no worker is there, but none is asked for by name either";
+  bench.worker("w1").joins(a_worker().label("pool", "nowhere").provider("elsewhere"));
+  EXPECT_EQ(note(a_job().pool("nowhere")), "");
+  EXPECT_EQ(note(elsewhere), "");
+  bench.ask<Done>(PutPool{{.name = "planned"}});
+  EXPECT_EQ(note(a_job().pool("planned")), "");
+}
+
+TEST(Submission, TheExplanationNamesThePoolThatNobodyKnows) {
+  Bench bench;
+  bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job().pool("nowhere"));
+  EXPECT_NE(bench.explain(job).waiting_for.find("nobody knows pool 'nowhere'"), std::string::npos);
+}
+
 TEST(WorkerQuestion, FindsByIdOrByItsStartIfThatIsUnique) {
   Bench bench;
   bench.worker("alpha").joins();

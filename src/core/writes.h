@@ -88,6 +88,7 @@ struct IdempotencyRow {
   Hash128 key;  // over namespace and key
   JobId job{};
   WallTime expires;
+  uint64_t fingerprint = 0;  // of the spec that came with the key; 0: not known
 };
 
 struct PutSpec {

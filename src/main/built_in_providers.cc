@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "src/server/provisioning/factories.h"
 
@@ -46,17 +47,18 @@ bool has_microvms() {
 
 std::vector<core::ProviderRow> built_in_providers(const cli::ServerOptions& options, bool is_dev) {
   std::vector<core::ProviderRow> out;
-  const auto add = [&](const char* type, bool wanted) {
-    if (!wanted || !server::has_provider_type(type)) return;
+  const auto add = [&](const char* type, std::optional<bool> asked, bool seems_to_work) {
+    if (!asked.value_or(seems_to_work) || !server::has_provider_type(type)) return;
     core::ProviderRow row;
     row.name = row.type = type;
     row.built_in = true;
+    row.guessed = !asked.has_value();
     out.push_back(std::move(row));
   };
-  add("process", options.process_enabled.value_or(is_dev));
-  add("docker", options.docker_enabled.value_or(is_dev && has_docker()));
-  add("kubernetes", options.k8s_enabled.value_or(false));
-  add("firecracker", options.fc_enabled.value_or(is_dev && has_microvms()));
+  add("process", options.process_enabled, is_dev);
+  add("docker", options.docker_enabled, is_dev && has_docker());
+  add("kubernetes", options.k8s_enabled, false);
+  add("firecracker", options.fc_enabled, is_dev && has_microvms());
   return out;
 }
 

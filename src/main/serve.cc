@@ -60,6 +60,8 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   // Safe however long it is: a worker ends what it runs when its lease ends, and only later is that given to others.
   out.engine.unhealthy_after = in.lease;
   out.engine.lost_after = in.lease * 3 / 2;
+  out.engine.registration_limit = in.registration_limit;
+  out.engine.otp_life = in.otp_life;
   return out;
 }
 
@@ -67,7 +69,7 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
 absl::StatusOr<std::string> make_token(server::Server& server, const std::string& worker) {
   std::promise<absl::Status> made;
   const std::string token = random_uuid();
-  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker)},
+  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker), "server"},
                      [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); });
   RETURN_IF_ERROR(made.get_future().get());
   return token;
@@ -126,7 +128,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
   while (!signals.wait(1s)) {
     running.server->tick();
     const server::LoopHealth health = running.server->loop().health();
-    running.host->set_serving(health.loaded && health.trouble.ok());
+    running.host->tell_health();
     if (health.deposed) {
       say("error: another server has taken over this data folder; stopping");
       return;
@@ -136,7 +138,7 @@ void run_until_stopped(Running& running, StopSignals& signals, const std::functi
 }
 
 void close(Running& running) {
-  running.host->set_serving(false);
+  running.host->leave();
   running.server->begin_stop();
   running.host->stop();
   if (running.http != nullptr) running.http->stop();

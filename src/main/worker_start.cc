@@ -26,6 +26,8 @@ worker::WorkerOptions worker_options(const cli::AgentOptions& in) {
   out.cgroups = in.cgroups != "off";
   out.only_cgroups_v1 = in.cgroups == "v1";
   out.job_log_bytes = in.job_log_bytes;
+  out.log_batch_lines = static_cast<uint32_t>(in.log_batch_lines);
+  out.log_batch_interval = in.log_batch_interval;
   out.stop_grace = in.stop_grace;
   out.leave_after = in.leave_after;
   out.metrics_listen = in.metrics_listen;

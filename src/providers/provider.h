@@ -31,7 +31,7 @@ struct Installation {
 // How a provider was configured. Options are its own words; an option that it does not know is refused.
 struct ProviderConfig {
   std::string name;  // unique in the installation
-  std::string type;  // process, docker, kubernetes, firecracker, custom, ec2, …
+  std::string type;  // process, docker, kubernetes, firecracker, baremetal, custom, ec2, …
   Words options;
 };
 
@@ -41,6 +41,7 @@ struct Capabilities {
   int64_t max_memory_mb = 0;
   bool gpu = false;
   bool images = false;                     // any image of a job can be used
+  bool makes_workers = true;               // false: people start them, and it only stands for them
   std::vector<std::string> architectures;  // as `uname -m` prints them
   uint32_t max_workers = 0;                // at once
   Isolation isolation = Isolation::Process;

@@ -55,6 +55,8 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           messages[e.stream].drain = e.reason;
         } else if constexpr (std::is_same_v<E, core::NoteStop>) {
           messages[e.stream].stop_noted = true;
+        } else if constexpr (std::is_same_v<E, core::TellWorker>) {
+          messages[e.stream].words.push_back(e.words);
         } else if constexpr (std::is_same_v<E, core::DropStream>) {
           links_.close(e.stream, e.reason);
         } else if constexpr (std::is_same_v<E, core::JobMoved>) {

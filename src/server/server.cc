@@ -111,6 +111,7 @@ absl::Status Server::build_provisioner() {
   ProvisionerSetup setup;
   setup.make = make_provider;
   ASSIGN_OR_RETURN(setup.installation.id, store_->installation());
+  set_installation(setup.installation.id);
   setup.installation.folder = std::filesystem::absolute(options_.data_dir).string() + "/providers";
   setup.installation.worker_binary = options_.worker_binary;
   setup.on_making = [this](const MakingEvent& event) { metrics_.making(event); };
@@ -228,6 +229,17 @@ std::string Server::metrics_text(const Snapshot& snapshot) {
   return metrics_.text(readings);
 }
 
+std::vector<ServiceHealth> Server::service_health() {
+  const LoopHealth health = loop_->health();
+  return assess_services({.stopping = stopping_,
+                          .loaded = health.loaded,
+                          .commits = health.trouble.ok(),
+                          .trouble = std::string(health.trouble.message()),
+                          .logs_stuck = hub_->stats().is_stuck,
+                          .disk_low = disk_low_,
+                          .samples_held = disk_low_});
+}
+
 SystemFacts Server::facts(const core::SystemReport& report) {
   const LoopHealth health = loop_->health();
   SystemFacts facts;
@@ -239,6 +251,7 @@ SystemFacts Server::facts(const core::SystemReport& report) {
   facts.active = report.active;
   facts.workers = report.workers;
   facts.unhealthy = report.unhealthy;
+  facts.provider_trouble = report.provider_trouble;
   return facts;
 }
 

@@ -21,6 +21,7 @@
 #include "src/server/refused_claims.h"
 #include "src/server/retention_clock.h"
 #include "src/server/secrets/vault.h"
+#include "src/server/service_health.h"
 #include "src/server/system_state.h"
 #include "src/server/tracing/span_exporter.h"
 #include "src/server/worker_links.h"
@@ -90,6 +91,7 @@ class Server final : private LogEnds {
   // RESOURCE_EXHAUSTED while the disk is nearly full.
   absl::Status check_room() const;
   SystemFacts facts(const core::SystemReport& report);
+  std::vector<ServiceHealth> service_health();
   // For Prometheus; from any thread but the loop's.
   std::string metrics_text(const Snapshot& snapshot);
 

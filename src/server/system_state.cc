@@ -20,6 +20,7 @@ SystemAssessment assess(const SystemFacts& facts) {
   if (facts.unhealthy > 0) {
     return {SystemState::Degraded, cat(facts.unhealthy, " of ", facts.workers, " workers are unhealthy")};
   }
+  if (!facts.provider_trouble.empty()) return {SystemState::Degraded, facts.provider_trouble};
   if (facts.slowest_commit >= kSlowCommit) {
     return {SystemState::Degraded,
             cat("the store is slow: a commit took ", facts.slowest_commit.count() / 1000, " ms")};

@@ -20,6 +20,7 @@ struct SystemFacts {
   int64_t active = 0;          // executions
   int64_t workers = 0;
   int64_t unhealthy = 0;
+  std::string provider_trouble;  // of one that is wanted and unhealthy; empty: there is none
 };
 
 struct SystemAssessment {

@@ -47,6 +47,13 @@ TEST(SystemStateTest, IsReadyWithoutAnyWorker) {
   EXPECT_EQ(assess(facts).state, SystemState::Ready);
 }
 
+TEST(SystemStateTest, AnUnhealthyProviderThatIsWantedDegradesIt) {
+  SystemFacts facts = healthy();
+  facts.provider_trouble = "provider docker is unhealthy: no socket";
+  EXPECT_EQ(assess(facts).state, SystemState::Degraded);
+  EXPECT_EQ(assess(facts).reason, "provider docker is unhealthy: no socket");
+}
+
 TEST(SystemStateTest, IsShownWithItsReason) {
   SystemFacts facts = healthy();
   facts.unhealthy = 1;

@@ -129,6 +129,7 @@ void write_idempotency(const IdempotencyRow& row, RowOut& out) {
   out.packed(pack(row.key));
   out.integer(static_cast<int64_t>(number(row.job)));
   out.integer(row.expires.us);
+  out.integer(static_cast<int64_t>(row.fingerprint));
 }
 
 SpecRow read_spec(RowIn& in) {
@@ -235,6 +236,7 @@ IdempotencyRow read_idempotency(RowIn& in) {
   row.key = unpack_hash(in.bytes());
   row.job = JobId{static_cast<uint64_t>(in.integer())};
   row.expires.us = in.integer();
+  row.fingerprint = static_cast<uint64_t>(in.integer());
   return row;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "src/base/ids.h"
 #include "src/base/time.h"
+#include "src/core/job/idempotency.h"
 #include "src/core/writes.h"
 
 namespace hodei::store {
@@ -128,7 +129,7 @@ class Reader {
   virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;             // empty ns: all
   virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;   // newest first
   // The jobs that have these idempotency keys, in the order asked; nothing for a key that nobody has.
-  virtual absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) = 0;
+  virtual absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) = 0;
 };
 
 }  // namespace hodei::store

@@ -15,7 +15,7 @@
 
 namespace hodei::store {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 // Text may hold any bytes: what people send is stored as it came.
 enum class ColumnType : uint8_t { Int, Real, Text, Bytes };
@@ -130,7 +130,7 @@ inline constexpr Table kTemplate{"template", kTemplateColumns, 2};
 inline constexpr Column kKeyLimitColumns[] = {{"ns", ColumnType::Text}, {"key", ColumnType::Text}, {"max_active"}};
 inline constexpr Table kKeyLimit{"key_limit", kKeyLimitColumns, 2};
 
-inline constexpr Column kIdempotencyColumns[] = {{"key", ColumnType::Bytes}, {"job"}, {"expires"}};
+inline constexpr Column kIdempotencyColumns[] = {{"key", ColumnType::Bytes}, {"job"}, {"expires"}, {"fingerprint"}};
 inline constexpr Index kIdempotencyIndexes[] = {{"idempotency_expires", "expires"}};
 inline constexpr Table kIdempotency{"idempotency", kIdempotencyColumns, 1, {}, kIdempotencyIndexes};
 

@@ -205,6 +205,7 @@ void Agent::on_attach(Channel::Received& received, Now now) {
   event.events = EPOLLIN;
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, output_ready_.get(), &event);
   open_job_socket();
+  pump_.set_batches(attach_->options.log_batch_lines, attach_->options.log_batch_interval);
   session_id_ = attach_->session_id;
   std::vector<Held> inventory;
   for (const protocol::HeldRing& each : attach_->held) {

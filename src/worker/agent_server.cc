@@ -1,6 +1,7 @@
 // The agent's side of the server: what it hears on the stream, and what the Session makes it say.
 #include "src/base/trace.h"
 #include "src/worker/agent.h"
+#include "src/worker/fitness.h"
 #include "src/worker/journal.h"
 #include "src/worker/program_builder.h"
 #include "src/worker/stream_messages.h"
@@ -152,6 +153,7 @@ void Agent::act(Connect&, Now now) {
 
 void Agent::act(SendHello& hello, Now) {
   put_hello(hello, session_id_, {attach_->incarnation, attach_->lineage, attach_->generation}, outgoing_);
+  outgoing_.mutable_hello()->set_status(status_of(attach_->options.state_dir));
   has_outgoing_ = true;
 }
 
@@ -177,7 +179,7 @@ void Agent::act(SendHeartbeat& beat, Now now) {
   message.set_disk_read_bytes(load.disk_read_bytes);
   message.set_disk_write_bytes(load.disk_write_bytes);
   message.set_dropped_logs(static_cast<int64_t>(dropped_lines_));
-  message.set_status("ok");
+  message.set_status(status_of(attach_->options.state_dir));
   for (const ExecutionId id : beat.active) message.add_active(to_string(id));
   if (!beat.active.empty() && usage_.is_due(now.mono, watched_beat_)) supervisor_.put(protocol::AskUsage{});
   put_usage(usage_.of(beat.active), message);

@@ -34,7 +34,11 @@ TEST(SafetyHeader, DependsOnTheShell) {
 class ProgramTest : public testing::Test {
  protected:
   Program build() {
-    return build_program({.execution = {JobId{5}, 2}, .attempt = 3, .epoch = 9, .spec = spec.SerializeAsString()});
+    return build_program({.execution = {JobId{5}, 2},
+                          .job_id = "as the server says",
+                          .attempt = 3,
+                          .epoch = 9,
+                          .spec = spec.SerializeAsString()});
   }
   v1::JobSpec spec;
 };
@@ -52,7 +56,7 @@ TEST_F(ProgramTest, TakesCommandEnvironmentAndLimitsFromTheSpec) {
   for (const char* pair : {"A=b=c", "HODEI_EXECUTION_ID=j5.2", "HODEI_ATTEMPT=3", "HODEI_EPOCH=9"}) {
     EXPECT_THAT(program.env, Contains(pair));
   }
-  EXPECT_THAT(program.env, Contains("HODEI_JOB_ID=" + public_id(JobId{5})));
+  EXPECT_THAT(program.env, Contains("HODEI_JOB_ID=as the server says"));
   EXPECT_EQ(program.timeout, 1500ms);
   EXPECT_EQ(program.grace, 10ms);
   EXPECT_EQ(program.working_dir, "/tmp");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "src/base/status.h"
+#include "src/worker/small_files.h"
 
 namespace hodei::worker {
 namespace {
@@ -89,6 +90,12 @@ void ExecutionHost::take_spawned(Now now) {
       main_is_gone(*running, exit.code, exit.status, exit.usage, now);
     } else {
       by_pid_[spawned.pid] = running;
+      if (!running->place->group) {
+        parts_.watch.follow({.execution = done.execution,
+                             .main = spawned.pid,
+                             .cgroup = running->place->enclosure->cgroup(),
+                             .meter = nullptr});
+      }
       running->output->watch(parts_.epoll, kPipeKeys + running->index * 2);
     }
   }
@@ -106,11 +113,21 @@ void ExecutionHost::reaped(pid_t pid, int code, int status, const rusage& usage,
   if (spawns_done_ != spawns_ordered_) early_exits_[pid] = {spawns_ordered_, code, status, usage};
 }
 
+// The kernel charges a new program with the memory of the process that started it: up to what the supervisor itself has
+// had, the figure says nothing about the job. 0: not known.
+int64_t ExecutionHost::own_memory_kb(const rusage& usage) {
+  if (usage.ru_maxrss > supervisor_peak_kb_) {
+    supervisor_peak_kb_ = number_after("VmHWM:", read_file("/proc/self/status"));
+  }
+  return usage.ru_maxrss > supervisor_peak_kb_ ? usage.ru_maxrss : 0;
+}
+
 void ExecutionHost::main_is_gone(Running& running, int code, int status, const rusage& usage, Now now) {
   running.main_gone = true;
   running.place->enclosure->main_ended();
+  const int64_t seen_kb = running.place->group ? 0 : parts_.watch.unfollow(running.execution);
   running.usage.facts.usage = {.cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime),
-                               .max_memory_kb = usage.ru_maxrss,
+                               .max_memory_kb = std::max(own_memory_kb(usage), seen_kb),
                                .io_read_bytes = usage.ru_inblock * kOutputBlock,
                                .io_write_bytes = usage.ru_oublock * kOutputBlock};
   const int signal = code == CLD_EXITED ? 0 : status;

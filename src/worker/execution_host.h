@@ -91,6 +91,7 @@ class ExecutionHost {
   void give_back(std::unique_ptr<Place> place);
   Running* find(ExecutionId execution);
   void fail_to_spawn(Running& running, const Exit& how, Now now);
+  int64_t own_memory_kb(const rusage& usage);
   void main_is_gone(Running& running, int code, int status, const rusage& usage, Now now);
   void look_after_dying(Running& running, Now now);
   void finish_if_drained(Running& running, Now now);
@@ -109,6 +110,7 @@ class ExecutionHost {
   std::vector<std::unique_ptr<Place>> limited_places_;  // free ones with a resource group
   std::map<pid_t, EarlyExit> early_exits_;              // of processes that the loop has not heard of yet
   std::set<ExecutionId> dying_;                         // main process gone, tree not yet
+  int64_t supervisor_peak_kb_ = 0;                      // as it was last read
   uint64_t spawns_ordered_ = 0;
   uint64_t spawns_done_ = 0;
   MonoTime next_check_ = kNever;

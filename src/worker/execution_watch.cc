@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "src/worker/disk_usage.h"
@@ -38,6 +39,28 @@ void ExecutionWatch::unguard(ExecutionId execution) {
   guarded_.erase(execution);
 }
 
+void ExecutionWatch::follow(RunningTree tree) {
+  const MonoTime next = clock_.now().mono + kFirstLook;
+  bool sleeps = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const ExecutionId execution = tree.execution;
+    followed_[execution] = {std::move(tree), next};
+    sleeps = is_idle_;
+  }
+  // Most are gone before the first look: nobody is woken for each of them.
+  if (sleeps) wake_.notify_one();
+}
+
+int64_t ExecutionWatch::unfollow(ExecutionId execution) {
+  const std::lock_guard lock(mutex_);
+  const auto it = followed_.find(execution);
+  if (it == followed_.end()) return 0;
+  const int64_t most = it->second.most_kb;
+  followed_.erase(it);
+  return most;
+}
+
 void ExecutionWatch::measure(std::vector<RunningTree> trees) {
   {
     const std::lock_guard lock(mutex_);
@@ -60,14 +83,11 @@ void ExecutionWatch::run() {
   std::unique_lock lock(mutex_);
   MonoTime next_look{0};
   while (!stopping_) {
-    const auto something_to_do = [this] { return stopping_ || to_measure_.has_value(); };
-    if (guarded_.empty()) {
-      wake_.wait(lock, [&] { return something_to_do() || !guarded_.empty(); });
-      next_look = clock_.now().mono;
-    } else {
-      wake_.wait_for(lock, next_look - clock_.now().mono, something_to_do);
-    }
+    if (guarded_.empty()) next_look = kNever;
+    wait(lock, next_look);
     if (stopping_) return;
+    if (next_look == kNever && !guarded_.empty()) next_look = clock_.now().mono;
+    sample(lock);
     if (to_measure_) {
       const std::vector<RunningTree> trees = *std::exchange(to_measure_, std::nullopt);
       lock.unlock();
@@ -79,6 +99,48 @@ void ExecutionWatch::run() {
     if (clock_.now().mono < next_look) continue;
     const Duration took = look_at_folders(lock);
     next_look = clock_.now().mono + std::max(kQuotaInterval, took * 10);
+  }
+}
+
+void ExecutionWatch::wait(std::unique_lock<std::mutex>& lock, MonoTime next_look) {
+  const auto something_to_do = [&] {
+    return stopping_ || to_measure_.has_value() || (next_look == kNever && !guarded_.empty());
+  };
+  const MonoTime next = std::min(next_look, next_sample());
+  if (next == kNever) {
+    is_idle_ = true;
+    wake_.wait(lock, [&] { return something_to_do() || !followed_.empty(); });
+    is_idle_ = false;
+  } else {
+    wake_.wait_for(lock, next - clock_.now().mono, something_to_do);
+  }
+}
+
+// Looks at all of them together, however many there are.
+MonoTime ExecutionWatch::next_sample() const {
+  MonoTime next = kNever;
+  for (const auto& [execution, followed] : followed_) next = std::min(next, followed.next);
+  return next;
+}
+
+void ExecutionWatch::sample(std::unique_lock<std::mutex>& lock) {
+  const MonoTime now = clock_.now().mono;
+  std::vector<RunningTree> due;
+  for (auto& [execution, followed] : followed_) {
+    if (followed.next > now) continue;
+    due.push_back(followed.tree);
+    followed.pause = std::min<Duration>(followed.pause * 2, kLongestPause);
+    followed.next = now + followed.pause;
+  }
+  if (due.empty()) return;
+  lock.unlock();
+  std::vector<std::pair<ExecutionId, int64_t>> seen;
+  for (const RunningTree& tree : due) seen.emplace_back(tree.execution, peak_memory_kb(tree));
+  lock.lock();
+  for (const auto& [execution, kb] : seen) {
+    if (const auto it = followed_.find(execution); it != followed_.end()) {
+      it->second.most_kb = std::max(it->second.most_kb, kb);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,30 @@ TEST_F(ExecutionWatchTest, TellsOnceWhoseFolderIsTooLarge) {
   EXPECT_EQ(seen.over[0].most_bytes, 100'000);
   pollfd ready{watch.ready_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&ready, 1, 1500), 0);  // longer than one interval: the other is still small enough
+}
+
+// A child of a process that is larger than itself: the kernel's figure for it is its parent's.
+TEST_F(ExecutionWatchTest, FollowsTheMemoryOfTheProgramItself) {
+  const std::string ballast(64 << 20, 'x');
+  const pid_t child = vfork();
+  if (child == 0) {
+    execl("/bin/sleep", "sleep", "60", nullptr);
+    _exit(127);
+  }
+  int64_t most = 0;
+  for (int tries = 0; most == 0 && tries < 200; ++tries) {  // until it has been looked at
+    watch.follow({.execution = kA, .main = child});
+    poll(nullptr, 0, 100);
+    most = watch.unfollow(kA);
+  }
+  kill(child, SIGKILL);
+  rusage usage{};
+  wait4(child, nullptr, 0, &usage);
+  EXPECT_GT(usage.ru_maxrss, 64 << 10) << "this is what a job was charged with";
+  EXPECT_GT(most, 100);
+  EXPECT_LT(most, 16 << 10);
+  EXPECT_EQ(watch.unfollow(kA), 0) << "it is not followed any more";
+  EXPECT_FALSE(ballast.empty());
 }
 
 TEST_F(ExecutionWatchTest, MeasuresATreeByItsProcesses) {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "src/base/text.h"
 #include "src/worker/process_table.h"
 #include "src/worker/small_files.h"
@@ -38,6 +40,20 @@ LiveUsage from_meter(const RunningTree& tree) {
 }
 
 }  // namespace
+
+int64_t peak_memory_kb(const RunningTree& tree) {
+  std::vector<pid_t> pids = {tree.main};
+  if (!tree.cgroup.empty()) {
+    pids = pids_listed_in(tree.cgroup + "/cgroup.procs");
+  } else {
+    for (const pid_t child : pids_listed_in(cat("/proc/", tree.main, "/task/", tree.main, "/children"))) {
+      pids.push_back(child);
+    }
+  }
+  int64_t most = 0;
+  for (const pid_t pid : pids) most = std::max(most, number_after("VmHWM:", read_file(cat("/proc/", pid, "/status"))));
+  return most;
+}
 
 std::vector<LiveUsage> read_live_usage(const std::vector<RunningTree>& trees) {
   std::vector<LiveUsage> out;

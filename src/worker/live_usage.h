@@ -31,6 +31,10 @@ struct LiveUsage {
   bool operator==(const LiveUsage&) const = default;
 };
 
+// The most memory that one process of the tree has had so far, in KiB; 0: it is gone. Asked of the kernel's own record
+// of each process, which begins anew with the program: what the supervisor took before is not in it.
+int64_t peak_memory_kb(const RunningTree& tree);
+
 // Slow: looks at every process of those that have no meter.
 std::vector<LiveUsage> read_live_usage(const std::vector<RunningTree>& trees);
 

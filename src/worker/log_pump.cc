@@ -145,8 +145,31 @@ void LogPump::mask_all(MonoTime now) {
 MonoTime LogPump::due(const Log& log) const {
   if (log.total && !log.end_sent) return {0};
   if (log.reader->head() == log.held_head) return log.hold_until;
-  if (log.reader->unread() >= config_.hurry_bytes) return {0};
+  if (log.reader->unread() >= config_.hurry_bytes || log.lines >= config_.batch_lines) return {0};
   return std::max(log.unread_since + config_.settle, log.last_sent + config_.interval);
+}
+
+void LogPump::set_batches(uint32_t lines, Duration interval) {
+  config_.batch_lines = lines;
+  config_.interval = interval;
+}
+
+// Only as far as it matters: a batch that is full is not counted on, and what is sent by its size never is.
+void LogPump::count_lines(Log& log) const {
+  if (!log.reader || log.masker || log.reader->unread() >= config_.hurry_bytes) return;
+  if (log.counted < log.reader->cursor()) {
+    log.counted = log.reader->cursor();
+    log.lines = 0;
+  }
+  RingReader ahead = *log.reader;
+  ahead.seek(log.counted);
+  while (log.lines < config_.batch_lines) {
+    const auto chunk = ahead.peek();
+    if (!chunk) break;
+    log.lines += static_cast<uint32_t>(std::count(chunk->bytes.begin(), chunk->bytes.end(), '\n'));
+    ahead.next();
+    log.counted = ahead.cursor();
+  }
 }
 
 void LogPump::look(Now now) {
@@ -156,6 +179,7 @@ void LogPump::look(Now now) {
       free_until(log, UINT64_MAX);
       continue;
     }
+    count_lines(log);
     if (!has_work(log)) {
       log.unread_since = kNever;
     } else if (log.unread_since == kNever) {

@@ -22,6 +22,7 @@ namespace hodei::worker {
 struct LogPumpConfig {
   size_t message_bytes = 256 << 10;  // most output in one message
   size_t hurry_bytes = 8 << 10;      // this much is sent without waiting
+  uint32_t batch_lines = 100;        // and so many lines
   Duration interval = 100ms;         // otherwise at most this often per execution
   Duration settle = 2ms;             // and not before this: more is likely to follow
   Duration hold_open = 100ms;        // how long a line without its end is held back
@@ -33,6 +34,9 @@ class LogPump {
  public:
   // `room_made` is called when the supervisor waits for room in a ring.
   LogPump(LogPumpConfig config, std::function<void()> room_made) : config_(config), room_made_(std::move(room_made)) {}
+
+  // From now on: so many lines are sent at once, and fewer after this long.
+  void set_batches(uint32_t lines, Duration interval);
 
   // `ring` null: it has no output. The memory outlives the log. `mask` null: there is nothing to mask.
   void add(ExecutionId execution, RingMemory* ring, std::shared_ptr<const Mask> mask = nullptr);
@@ -73,6 +77,8 @@ class LogPump {
     bool awaits_mask = false;
     MonoTime unread_since = kNever;
     MonoTime last_sent{INT64_MIN / 2};
+    uint64_t counted = 0;    // a cursor of the reader: lines up to there are in `lines`
+    uint32_t lines = 0;      // that are not sent; counted up to a batch
     uint64_t held_head = 0;  // with nothing but an open line up to here, wait until hold_until
     MonoTime hold_until{0};
     std::deque<Sent> sent;  // not acknowledged yet, in order
@@ -86,6 +92,7 @@ class LogPump {
   void start_masking(Log& log, std::shared_ptr<const Mask> mask) const;
   void mask_all(MonoTime now);                       // what has come since
   size_t mask(Log& log, MonoTime now, size_t most);  // how much of it
+  void count_lines(Log& log) const;
   MonoTime due(const Log& log) const;
   // Fills `part` up to `limit` bytes; an open line at its end is left in the ring for a while.
   void fill(Log& log, LogPart& part, size_t limit, Now now);

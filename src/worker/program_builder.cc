@@ -34,7 +34,7 @@ std::vector<std::string> environment(const RunOrder& order, const v1::JobSpec& s
                                      const std::map<std::string, std::string>& given) {
   std::map<std::string, std::string> env;
   for (const auto& [name, value] : spec.env()) env[name] = value;
-  env["HODEI_JOB_ID"] = public_id(order.execution.job);
+  env["HODEI_JOB_ID"] = order.job_id.empty() ? short_id(order.execution.job) : order.job_id;
   env[kExecutionVariable] = to_string(order.execution);
   env["HODEI_ATTEMPT"] = std::to_string(order.attempt);
   env["HODEI_EPOCH"] = std::to_string(order.epoch);

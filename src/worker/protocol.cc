@@ -41,10 +41,10 @@ void put(Encoder& out, const WorkerOptions& o) {
   for (const auto& [key, value] : o.labels) out.text(key).text(value);
   out.u64(o.taints.size());
   for (const TaintOption& taint : o.taints) out.text(taint.key).text(taint.value).text(taint.effect);
-  put(out, o.tolerations);
   put(out, o.capabilities);
   out.text(o.pool).text(o.provider).text(o.isolation).text(o.image).text(o.metrics_listen);
   out.i64(o.cpu_milli).i64(o.memory_mb).i64(o.gpus);
+  out.u64(o.log_batch_lines).i64(o.log_batch_interval.count());
 }
 WorkerOptions get_options(Decoder& in) {
   WorkerOptions o;
@@ -65,7 +65,6 @@ WorkerOptions get_options(Decoder& in) {
     taint.effect = in.text();
     o.taints.push_back(std::move(taint));
   }
-  o.tolerations = get_text_list(in);
   o.capabilities = get_text_list(in);
   o.pool = in.text();
   o.provider = in.text();
@@ -75,6 +74,8 @@ WorkerOptions get_options(Decoder& in) {
   o.cpu_milli = in.i64();
   o.memory_mb = in.i64();
   o.gpus = in.i64();
+  o.log_batch_lines = static_cast<uint32_t>(in.u64());
+  o.log_batch_interval = Duration(in.i64());
   return o;
 }
 

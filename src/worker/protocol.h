@@ -16,7 +16,7 @@
 
 namespace hodei::worker::protocol {
 
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 
 // Supervisor → agent. Attach is the first, and brings two descriptors: "output is there", "room was made".
 struct HeldRing {

@@ -27,6 +27,7 @@ void put_hello(const SendHello& hello, const std::string& session_id, const Star
   message.set_generation(self.generation);
   message.set_stopping(hello.stopping);
   message.set_has_log_window(true);
+  message.set_lists_active(true);
   for (const Held& held : hello.held) {
     v1::HeldExecution& each = *message.add_held();
     each.set_execution_id(to_string(held.execution));
@@ -112,6 +113,7 @@ std::optional<RunOrder> read_order(v1::RunJob& run) {
   const std::optional<ExecutionId> id = read_execution(run.execution_id());
   if (!id) return std::nullopt;
   return RunOrder{.execution = *id,
+                  .job_id = run.job_id(),
                   .attempt = static_cast<uint32_t>(std::max(run.attempt(), 0)),
                   .epoch = run.epoch(),
                   .spec = std::move(*run.mutable_spec()),

@@ -37,7 +37,6 @@ struct WorkerOptions {
   uint32_t slots = 0;  // 0: four per cpu
   std::map<std::string, std::string> labels;
   std::vector<TaintOption> taints;
-  std::vector<std::string> tolerations;   // key or key=value
   std::vector<std::string> capabilities;  // besides shell and script
   std::string pool;
   std::string provider;               // who made this worker; empty: by hand
@@ -53,8 +52,11 @@ struct WorkerOptions {
   int64_t job_log_bytes = 0;      // output of one execution that is kept; 0: no limit but the job's own
   uint32_t spawn_threads = 2;
   size_t ring_bytes = 1 << 20;  // output buffered per execution
-  std::string metrics_listen;   // host:port of the agent's /metrics; `off` or empty: none
-  Duration stop_grace = 30s;    // for what runs when the worker is stopped, before it is ended
+  // Output is sent when an execution has so many lines, or after so long, whichever comes first.
+  uint32_t log_batch_lines = 100;
+  Duration log_batch_interval = 100ms;
+  std::string metrics_listen;  // host:port of the agent's /metrics; `off` or empty: none
+  Duration stop_grace = 30s;   // for what runs when the worker is stopped, before it is ended
   // Ends when nothing runs and no server has answered for this long, or when the state folder is gone. 0: never.
   Duration leave_after{0};
   Duration grace = 5s;  // from SIGTERM to SIGKILL when a job names none

@@ -134,12 +134,6 @@ v1::WorkerInfo worker_info(const WorkerOptions& options) {
     out.set_value(taint.value);
     out.set_effect(effect(taint.effect));
   }
-  for (const std::string& text : options.tolerations) {
-    const size_t equals = text.find('=');
-    v1::Toleration& out = *info.add_tolerations();
-    out.set_key(text.substr(0, equals));
-    if (equals != std::string::npos) out.set_value(text.substr(equals + 1));
-  }
   info.set_provider(options.provider);
   info.set_isolation(isolation(options.isolation));
   info.set_image(options.image);

@@ -27,6 +27,7 @@ FOLDERS = {
     "src/providers/custom": {"uses": ["src/providers"], "libraries": {"system", "json"}},
     "src/providers/kubernetes": {"uses": ["src/providers"], "libraries": {"system", "json", "yaml", "openssl"}},
     "src/providers/firecracker": {"uses": ["src/providers"], "libraries": {"system", "json"}},
+    "src/providers/baremetal": {"uses": ["src/providers"], "libraries": set()},
     "src/providers/conformance": {"uses": ["src/providers"], "libraries": {"system", "gtest"}},
     "src/server": {
         "uses": ["src/core", "src/store", "src/store/memory", "src/store/sqlite", "src/store/segments", "src/server/secrets",
@@ -38,7 +39,7 @@ FOLDERS = {
     # Makes workers as the engine wants them, and tells it what became of them.
     "src/server/provisioning": {
         "uses": ["src/server", "src/providers", "src/providers/process", "src/providers/docker", "src/providers/custom",
-                 "src/providers/kubernetes", "src/providers/firecracker"],
+                 "src/providers/kubernetes", "src/providers/firecracker", "src/providers/baremetal"],
         "libraries": {"system"},
     },
     "src/server/metrics": {"uses": ["src/server"], "libraries": {"system", "prometheus"}},

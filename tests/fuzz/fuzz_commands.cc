@@ -140,6 +140,8 @@ class World {
       beat.cpu_load = in.heartbeat().cpu_load();
       beat.memory_used_mb = in.heartbeat().memory_used_mb();
       beat.dropped_logs = in.heartbeat().dropped_logs();
+      beat.unfit = api::unfit_from(in.heartbeat().status());
+      beat.active = api::active_from(in.heartbeat());
       decide(beat).IgnoreError();
     }
     auto report = api::report_from(in);

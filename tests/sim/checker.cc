@@ -48,6 +48,10 @@ void Checker::check_outbox(const core::JobHead& job) {
 
 void Checker::count_made(const core::Write& write) {
   if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && put->worker->info.made) {
+    if (put->worker->state == core::WorkerState::Terminated) {
+      made_.erase(put->worker->info.id);
+      return;
+    }
     made_.insert(put->worker->info.id);
     if (made_.size() > room_)
       world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));

@@ -106,6 +106,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           open.lineage = machine_;
           open.generation = incarnation_;
           open.stopping = a.stopping;
+          open.lists_active = true;
           open.stream = stream;
           for (const worker::Held& h : a.held) open.held.push_back({h.execution, h.started, h.ended});
           network_.to_server(stream, [this, stream, open] {
@@ -119,8 +120,8 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
           send(core::WorkerStops{id_, stream});
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
-          network_.to_server(stream,
-                             [this, beat = core::Heartbeat{id_, stream, a.sent.us, 0, 0, 0}] { server_.beat(beat); });
+          core::Heartbeat beat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active};
+          network_.to_server(stream, [this, beat] { server_.beat(beat); });
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
           core::Report report{id_, stream, {}, {}, {}};
           report.started.push_back({a.execution, a.at});
@@ -151,7 +152,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           // Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
           world_.trace(machine_, " leaves: ", a.reason);
           if (a.for_good) {
-            const core::UnregisterWorker bye{id_, a.reason};
+            const core::UnregisterWorker bye{id_, a.reason, true};
             call(bye, [](absl::StatusOr<core::Reply>) {});
             registered_.reset();
             has_otp_ = false;

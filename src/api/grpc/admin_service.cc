@@ -56,6 +56,12 @@ void AdminService::fill(const core::SystemReport& report, v1::SystemStatus* out)
   out->set_log_batches(logs.appended_pieces);
   out->set_log_lines(logs.appended_lines);
   out->set_log_bytes(logs.appended_bytes);
+  for (const server::ServiceHealth& one : server_.service_health()) {
+    v1::ServiceHealth* service = out->add_services();
+    service->set_name(std::string(one.name));
+    service->set_serving(one.serving);
+    service->set_reason(one.reason);
+  }
 }
 
 }  // namespace hodei::api

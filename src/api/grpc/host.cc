@@ -22,7 +22,8 @@ namespace hodei::api {
 
 struct GrpcHost::Parts {
   Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : jobs(s),
+      : host(s),
+        jobs(s),
         workers(s),
         scheduler(s),
         logs(s),
@@ -30,6 +31,8 @@ struct GrpcHost::Parts {
         artifacts(s),
         providers(s),
         admin(s, address, std::move(local_worker)) {}
+  server::Server& host;
+  bool leaving = false;  // it is about to stop: nobody should begin anything here
   JobService jobs;
   WorkerService workers;
   SchedulerService scheduler;
@@ -72,7 +75,9 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
                                       "; the port is in use or not permitted: stop what uses it, or choose another "
                                       "with --listen or GRPC_PORT"));
   }
-  return std::unique_ptr<GrpcHost>(new GrpcHost(std::move(parts)));
+  std::unique_ptr<GrpcHost> host(new GrpcHost(std::move(parts)));
+  host->tell_health();
+  return host;
 }
 
 GrpcHost::GrpcHost(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -98,8 +103,20 @@ void GrpcHost::stop() {
   parts_->server = nullptr;
 }
 
-void GrpcHost::set_serving(bool serving) {
-  if (parts_->server != nullptr) parts_->server->GetHealthCheckService()->SetServingStatus(serving);
+// The whole of it serves as long as it takes commands; each service answers for itself.
+void GrpcHost::tell_health() {
+  if (parts_->server == nullptr) return;
+  grpc::HealthCheckServiceInterface* told = parts_->server->GetHealthCheckService();
+  const server::LoopHealth health = parts_->host.loop().health();
+  told->SetServingStatus("", !parts_->leaving && health.loaded && health.trouble.ok());
+  for (const server::ServiceHealth& one : parts_->host.service_health()) {
+    told->SetServingStatus(std::string(one.name), one.serving && !parts_->leaving);
+  }
+}
+
+void GrpcHost::leave() {
+  parts_->leaving = true;
+  tell_health();
 }
 
 int GrpcHost::port() const { return parts_->port; }

@@ -24,7 +24,10 @@ class GrpcHost {
 
   // Calls that are under way get a moment to end.
   void stop();
-  void set_serving(bool serving);
+  // To whoever asks gRPC's health service, about the whole and about each service; called once a second.
+  void tell_health();
+  // From now on it says that it serves nothing.
+  void leave();
   int port() const;
 
  private:

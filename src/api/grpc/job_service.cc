@@ -6,6 +6,7 @@
 #include "src/api/grpc/event_stream.h"
 #include "src/api/grpc/job_delete.h"
 #include "src/api/grpc/job_detail.h"
+#include "src/api/grpc/key_conflict.h"
 #include "src/api/grpc/queue_stream.h"
 #include "src/api/grpc/read_call.h"
 #include "src/api/grpc/submissions.h"
@@ -20,6 +21,18 @@ void fill(const core::Submitted::One& one, v1::QueueJobResponse* out) {
   out->set_job_id(public_id(one.job));
   out->set_short_id(short_id(one.job));
   out->set_existing(one.existing);
+  if (one.note.empty()) return;
+  out->set_note(out->note().empty() ? one.note : cat(out->note(), "; ", one.note));
+}
+
+// Of notes the first is told, and how many there are.
+void fill(const core::Submitted& done, v1::QueueJobBatchResponse* out) {
+  size_t notes = 0;
+  for (const core::Submitted::One& one : done.jobs) {
+    out->add_job_ids(short_id(one.job));
+    if (!one.note.empty() && ++notes == 1) out->set_note(cat("job ", short_id(one.job), ": ", one.note));
+  }
+  if (notes > 1) out->set_note(cat(out->note(), " (and so for ", notes - 1, notes == 2 ? " other)" : " others)"));
 }
 
 // From the request, else from the call's metadata; empty: one is made.
@@ -54,6 +67,7 @@ absl::StatusOr<core::Submit> JobService::submission(const Context& c, const v1::
   ASSIGN_OR_RETURN(core::NewJob job,
                    new_job(*storable.spec, ns, correlation_of(c, in.correlation_id()), in.template_()));
   adopt_trace(c, job);
+  job.allow_other_spec = in.allow_other_spec();
   core::Submit submit;
   submit.jobs.push_back(std::move(job));
   RETURN_IF_ERROR(find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit));
@@ -65,10 +79,17 @@ JobService::Unary* JobService::QueueJob(Context* c, const v1::QueueJobRequest* i
   absl::StatusOr<core::Submit> submit = submission(*c, *in, &note);
   if (!submit.ok()) return finish(c, submit.status());
   out->set_note(note);
-  return decide<core::Submitted>(server_, c, std::move(*submit), [in, out](const core::Submitted& done) {
-    fill(done.jobs[0], out);
-    out->set_sequence(in->sequence());
+  out->set_sequence(in->sequence());
+  Unary* reactor = c->DefaultReactor();
+  const WantedSpecs wanted = {submit->jobs[0].spec};
+  server_.loop().post_bounded(*std::move(submit), [this, reactor, out, wanted](absl::StatusOr<core::Reply> reply) {
+    if (reply.ok()) fill(std::get<core::Submitted>(*reply).jobs[0], out);
+    if (!concerns_keys(reply)) return reactor->Finish(to_grpc(reply.status()));
+    read_then_finish(server_, reactor, [this, out, wanted, reply] {
+      return explain_keys(server_.reader(), wanted, reply, out->mutable_note());
+    });
   });
+  return reactor;
 }
 
 JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatchRequest* in,
@@ -91,20 +112,28 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
       return finish(c, absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message()))));
     }
     adopt_trace(*c, *job);
+    job->allow_other_spec = in->allow_other_spec();
     submit.jobs.push_back(std::move(*job));
   }
   const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
-  return decide<core::Submitted>(server_, c, std::move(submit), [out](const core::Submitted& done) {
-    for (const core::Submitted::One& one : done.jobs) out->add_job_ids(short_id(one.job));
-  });
+  WantedSpecs wanted;
+  for (const core::NewJob& job : submit.jobs) wanted.push_back(job.spec);
+  Unary* reactor = c->DefaultReactor();
+  server_.loop().post_bounded(std::move(submit),
+                              [this, reactor, out, wanted = std::move(wanted)](absl::StatusOr<core::Reply> reply) {
+                                if (reply.ok()) fill(std::get<core::Submitted>(*reply), out);
+                                if (!concerns_keys(reply)) return reactor->Finish(to_grpc(reply.status()));
+                                read_then_finish(server_, reactor, [this, out, wanted, reply] {
+                                  return explain_keys(server_.reader(), wanted, reply, out->mutable_note());
+                                });
+                              });
+  return reactor;
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(Context* c) {
-  return new QueueStream(server_, [this, c](const v1::QueueJobRequest& in) {
-    std::string unheard;
-    return submission(*c, in, &unheard);
-  });
+  return new QueueStream(
+      server_, [this, c](const v1::QueueJobRequest& in, std::string* note) { return submission(*c, in, note); });
 }
 
 JobService::Unary* JobService::GetJob(Context*, const v1::GetJobRequest* in, v1::Job* out) {
@@ -141,14 +170,15 @@ JobService::Unary* JobService::AssignJob(Context* c, const v1::AssignJobRequest*
   const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
   if (!id.ok()) return finish(c, id.status());
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(core::Assign{*id, WorkerId(in->worker_id())}, [this, reactor, out, id = *id](auto reply) {
-    const absl::Status status = reply.status();
-    if (reply.ok()) out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
-    if (absl::IsNotFound(status) && status.message().find("worker") != 0) {
-      return read_then_finish(server_, reactor, [this, id] { return explain_absence(id, "Scheduled"); });
-    }
-    reactor->Finish(to_grpc(status));
-  });
+  server_.loop().post_bounded(
+      core::Assign{*id, WorkerId(in->worker_id()), principal_of(*c)}, [this, reactor, out, id = *id](auto reply) {
+        const absl::Status status = reply.status();
+        if (reply.ok()) out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
+        if (absl::IsNotFound(status) && status.message().find("worker") != 0) {
+          return read_then_finish(server_, reactor, [this, id] { return explain_absence(id, "Scheduled"); });
+        }
+        reactor->Finish(to_grpc(status));
+      });
   return reactor;
 }
 
@@ -226,7 +256,7 @@ JobService::Unary* JobService::PutTemplate(Context* c, const v1::PutTemplateRequ
   if (!ns.ok()) return finish(c, ns.status());
   absl::StatusOr<core::TemplateRow> row = template_row(in->template_(), *ns);
   if (!row.ok()) return finish(c, row.status());
-  return decide<core::TemplatePut>(server_, c, core::PutJobTemplate{std::move(*row)},
+  return decide<core::TemplatePut>(server_, c, core::PutJobTemplate{std::move(*row), principal_of(*c)},
                                    [out](const core::TemplatePut& put) { *out = to_proto(put.row); });
 }
 
@@ -234,7 +264,8 @@ JobService::Unary* JobService::DeleteTemplate(Context* c, const v1::DeleteTempla
                                               v1::DeleteTemplateResponse*) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  return decide<core::Done>(server_, c, core::DropJobTemplate{*ns, in->name()}, [](const core::Done&) {});
+  return decide<core::Done>(server_, c, core::DropJobTemplate{*ns, in->name(), principal_of(*c)},
+                            [](const core::Done&) {});
 }
 
 JobService::Unary* JobService::GetTemplate(Context* c, const v1::GetTemplateRequest* in, v1::Template* out) {

@@ -1,5 +1,6 @@
 #include "src/api/grpc/log_service.h"
 
+#include "src/api/grpc/admin_service.h"
 #include "src/api/grpc/log_stream.h"
 #include "src/api/grpc/read_call.h"
 #include "src/api/grpc/unary.h"
@@ -40,11 +41,17 @@ LogService::Unary* LogService::GetLogs(Context* c, const v1::GetLogsRequest* in,
 LogService::Unary* LogService::ClearLogs(Context* c, const v1::ClearLogsRequest* in, v1::ClearLogsResponse* out) {
   const absl::StatusOr<JobId> job = parse_job_id(in->job_id());
   if (!job.ok()) return finish(c, job.status());
-  return read(server_, server_.files(), [this, out, job = *job](const store::ReadLimit&) {
-    const absl::StatusOr<int64_t> bytes = server_.logs().clear(job);
-    if (bytes.ok()) out->set_bytes(*bytes);
-    return bytes.status();
-  });
+  return read(server_, server_.files(),
+              [this, out, job = *job, principal = principal_of(*c)](const store::ReadLimit&) -> absl::Status {
+                ASSIGN_OR_RETURN(const int64_t bytes, server_.logs().clear(job));
+                out->set_bytes(bytes);
+                server_.loop().post(core::RecordAudit{{.principal = principal,
+                                                       .action = "logs.cleared",
+                                                       .subject = short_id(job),
+                                                       .detail = cat(bytes, " bytes")}},
+                                    nullptr);
+                return absl::OkStatus();
+              });
 }
 
 }  // namespace hodei::api

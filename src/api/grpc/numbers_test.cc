@@ -162,7 +162,7 @@ TEST(KeyOwners, AreAskedForOnlyWhenTheEngineMayHaveForgottenThem) {
   EXPECT_EQ(submit.jobs[0].key_owner, std::nullopt);
   EXPECT_EQ(submit.jobs[0].key_asked_before, JobId{9});
   EXPECT_EQ(submit.jobs[1].key_asked_before, JobId{}) << "it has no key";
-  EXPECT_EQ(submit.jobs[2].key_owner, JobId{7});
+  EXPECT_EQ(submit.jobs[2].key_owner, core::KeyOwner{JobId{7}});
 }
 
 }  // namespace

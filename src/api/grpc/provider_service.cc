@@ -13,18 +13,11 @@ constexpr int kDefaultTail = 100;
 constexpr int kMaxTail = 10'000;
 
 // Checks the options by making the provider, then stores it.
-void store(server::Server& server, const LateAnswer& answer, core::PutProvider command, std::string principal,
-           v1::Provider* out) {
-  server.provisioner().check(command.row, [&server, answer, command, principal, out](const absl::Status& good) {
+void store(server::Server& server, const LateAnswer& answer, const core::PutProvider& command, v1::Provider* out) {
+  server.provisioner().check(command.row, [&server, answer, command, out](const absl::Status& good) {
     if (!good.ok()) return answer.give(good);
-    server.loop().post_bounded(command, [&server, answer, command, principal, out](absl::StatusOr<core::Reply> reply) {
+    server.loop().post_bounded(command, [&server, answer, out](absl::StatusOr<core::Reply> reply) {
       if (!reply.ok()) return answer.give(reply.status());
-      server.loop().post(
-          core::RecordAudit{{.principal = principal,
-                             .action = command.is_new ? "provider.added" : "provider.changed",
-                             .subject = command.row.name,
-                             .detail = cat("type ", command.row.type, ", ", core::name(command.row.mode))}},
-          nullptr);
       const core::ProviderViews& views = std::get<core::ProviderViews>(*reply);
       answer.give(absl::OkStatus(), [&] { to_proto(views.providers.at(0), server.clock().now(), out); });
     });
@@ -38,7 +31,7 @@ ProviderService::Unary* ProviderService::RegisterProvider(Context* c, const v1::
   const LateAnswer answer(server_.open_calls());
   const absl::StatusOr<core::ProviderRow> row = from_proto(in->config());
   if (row.ok())
-    store(server_, answer, {*row, true}, principal_of(*c), out);
+    store(server_, answer, {*row, true, principal_of(*c)}, out);
   else
     answer.give(row.status());
   return answer.reactor();
@@ -57,19 +50,14 @@ ProviderService::Unary* ProviderService::UpdateProvider(Context* c, const v1::Up
         if (!reply.ok()) return answer.give(reply.status());
         const auto row = changed(std::get<core::ProviderViews>(*reply).providers.at(0).provider.row, wish);
         if (!row.ok()) return answer.give(row.status());
-        store(server_, answer, {*row, false}, principal, out);
+        store(server_, answer, {*row, false, principal}, out);
       });
   return answer.reactor();
 }
 
 ProviderService::Unary* ProviderService::RemoveProvider(Context* c, const v1::RemoveProviderRequest* in,
                                                         v1::RemoveProviderResponse*) {
-  return decide<core::Done>(
-      server_, c, core::DropProvider{in->name()},
-      [this, name = in->name(), principal = principal_of(*c)](const core::Done&) {
-        server_.loop().post(core::RecordAudit{{.principal = principal, .action = "provider.removed", .subject = name}},
-                            nullptr);
-      });
+  return decide<core::Done>(server_, c, core::DropProvider{in->name(), principal_of(*c)}, [](const core::Done&) {});
 }
 
 ProviderService::Unary* ProviderService::ListProviders(Context* c, const v1::ListProvidersRequest*,
@@ -122,13 +110,13 @@ ProviderService::Unary* ProviderService::GetWorkerLogs(Context*, const v1::GetWo
 ProviderService::Unary* ProviderService::SetPool(Context* c, const v1::SetPoolRequest* in, v1::Pool* out) {
   const absl::StatusOr<core::PoolRow> row = from_proto(in->pool());
   if (!row.ok()) return finish(c, row.status());
-  return decide<core::Done>(server_, c, core::PutPool{*row},
+  return decide<core::Done>(server_, c, core::PutPool{*row, principal_of(*c)},
                             [out, row = *row](const core::Done&) { to_proto(core::PoolView{row}, out); });
 }
 
 ProviderService::Unary* ProviderService::RemovePool(Context* c, const v1::RemovePoolRequest* in,
                                                     v1::RemovePoolResponse*) {
-  return decide<core::Done>(server_, c, core::DropPool{in->name()}, [](const core::Done&) {});
+  return decide<core::Done>(server_, c, core::DropPool{in->name(), principal_of(*c)}, [](const core::Done&) {});
 }
 
 ProviderService::Unary* ProviderService::ListPools(Context* c, const v1::ListPoolsRequest*,

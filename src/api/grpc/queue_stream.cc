@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "src/api/grpc/key_conflict.h"
 #include "src/api/grpc/translate.h"
 
 namespace hodei::api {
@@ -78,8 +79,9 @@ void QueueStream::take_request() {
     const std::lock_guard lock(answers_->mutex);
     ++answers_->in_flight;
   }
-  const uint64_t sequence = request_.sequence();
-  const auto answer = [answers = answers_, sequence](absl::StatusOr<core::Reply> reply) {
+  std::string note;
+  absl::StatusOr<core::Submit> submit = prepare_(request_, &note);
+  const auto answer = [answers = answers_, sequence = request_.sequence(), note](absl::StatusOr<core::Reply> reply) {
     v1::QueueJobResponse out;
     out.set_sequence(sequence);
     if (reply.ok()) {
@@ -87,15 +89,24 @@ void QueueStream::take_request() {
       out.set_job_id(public_id(one.job));
       out.set_short_id(short_id(one.job));
       out.set_existing(one.existing);
+      out.set_note(note.empty() || one.note.empty() ? note + one.note : note + "; " + one.note);
     } else {
       out.set_error_code(static_cast<int>(reply.status().code()));
       out.set_error_message(std::string(reply.status().message()));
     }
     answers->push(std::move(out));
   };
-  absl::StatusOr<core::Submit> submit = prepare_(request_);
   if (!submit.ok()) return answer(submit.status());
-  server_.loop().post_bounded(std::move(*submit), answer);
+  const WantedSpecs wanted = {submit->jobs[0].spec};
+  server_.loop().post_bounded(std::move(*submit), [server = &server_, answer, wanted](auto reply) {
+    if (!concerns_keys(reply)) return answer(std::move(reply));
+    server->reads().post_always([server, answer, wanted, reply] {  // at most kMaxInFlight of them
+      std::string ignored;                                         // one job: whatever there is to say is its error
+      const absl::Status told = explain_keys(server->reader(), wanted, reply, &ignored);
+      if (told.ok()) return answer(reply);
+      answer(told);
+    });
+  });
 }
 
 void QueueStream::OnWriteDone(bool ok) {

@@ -14,7 +14,8 @@ class QueueStream final : public grpc::ServerBidiReactor<v1::QueueJobRequest, v1
  public:
   // Submissions of one stream that wait for their commit; reading pauses beyond that.
   static constexpr size_t kMaxInFlight = 4'096;
-  using Prepare = std::function<absl::StatusOr<core::Submit>(const v1::QueueJobRequest&)>;
+  // With a note for the submitter; see QueueJobResponse.
+  using Prepare = std::function<absl::StatusOr<core::Submit>(const v1::QueueJobRequest&, std::string* note)>;
 
   QueueStream(server::Server& server, Prepare prepare);
 

@@ -1,7 +1,9 @@
 #include "src/api/grpc/scheduler_service.h"
 
+#include "src/api/grpc/admin_service.h"
 #include "src/api/grpc/call_trace.h"
 #include "src/api/grpc/event_stream.h"
+#include "src/api/grpc/key_conflict.h"
 #include "src/api/grpc/read_call.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/submissions.h"
@@ -37,21 +39,32 @@ SchedulerService::Unary* SchedulerService::ScheduleJob(Context* c, const v1::Sch
   const absl::Status asked = find_key_owners(server_.loop().key_horizon(), server_.lookups(), submit);
   if (!asked.ok()) return finish(c, asked);
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(std::move(submit), [this, reactor, out](absl::StatusOr<core::Reply> reply) {
-    if (!reply.ok()) return reactor->Finish(to_grpc(reply.status()));
-    const JobId id = std::get<core::Submitted>(*reply).jobs[0].job;
-    out->set_job_id(public_id(id));
-    server_.loop().post(
-        core::Question(core::ExplainJob{id}), [this, reactor, out, id](absl::StatusOr<core::Reply> answer) {
-          if (absl::IsNotFound(answer.status())) {
-            return read_then_finish(server_, reactor,
-                                    [this, id, out] { return decision_of_finished(id, out->mutable_decision()); });
-          }
-          if (answer.ok()) to_proto(std::get<core::Explanation>(*answer), out->mutable_decision());
-          reactor->Finish(to_grpc(answer.status()));
-        });
+  const WantedSpecs wanted = {submit.jobs[0].spec};
+  server_.loop().post_bounded(std::move(submit), [this, reactor, out, wanted](absl::StatusOr<core::Reply> reply) {
+    if (!reply.ok() && !concerns_keys(reply)) return reactor->Finish(to_grpc(reply.status()));
+    if (!concerns_keys(reply)) return tell_decision(std::get<core::Submitted>(*reply).jobs[0].job, reactor, out);
+    const absl::Status taken = server_.reads().post([this, reactor, out, wanted, reply] {
+      std::string ignored;  // one job: whatever there is to say is its error
+      const absl::Status told = explain_keys(server_.reader(), wanted, reply, &ignored);
+      if (!told.ok()) return reactor->Finish(to_grpc(told));
+      tell_decision(std::get<core::Submitted>(*reply).jobs[0].job, reactor, out);
+    });
+    if (!taken.ok()) reactor->Finish(to_grpc(taken));
   });
   return reactor;
+}
+
+void SchedulerService::tell_decision(JobId id, Unary* reactor, v1::ScheduleJobResponse* out) {
+  out->set_job_id(public_id(id));
+  server_.loop().post(
+      core::Question(core::ExplainJob{id}), [this, reactor, out, id](absl::StatusOr<core::Reply> answer) {
+        if (absl::IsNotFound(answer.status())) {
+          return read_then_finish(server_, reactor,
+                                  [this, id, out] { return decision_of_finished(id, out->mutable_decision()); });
+        }
+        if (answer.ok()) to_proto(std::get<core::Explanation>(*answer), out->mutable_decision());
+        reactor->Finish(to_grpc(answer.status()));
+      });
 }
 
 absl::Status SchedulerService::decision_of_finished(JobId job, v1::SchedulingDecision* out) {
@@ -105,6 +118,7 @@ SchedulerService::Unary* SchedulerService::ConfigureScheduler(Context* c, const 
   command.zone = given(in->has_weight_zone(), in->weight_zone());
   command.history = given(in->has_weight_history(), in->weight_history());
   command.threshold = given(in->has_threshold(), in->threshold());
+  command.principal = principal_of(*c);
   return decide<core::SchedulerConfig>(server_, c, command,
                                        [out](const core::SchedulerConfig& config) { to_proto(config, out); });
 }

@@ -32,6 +32,7 @@ class SchedulerService final : public v1::SchedulerService::CallbackService {
  private:
   // A finished job's decision is with its last execution.
   absl::Status decision_of_finished(JobId job, v1::SchedulingDecision* out);
+  void tell_decision(JobId id, Unary* reactor, v1::ScheduleJobResponse* out);
 
   server::Server& server_;
 };

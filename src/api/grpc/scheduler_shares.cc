@@ -1,4 +1,5 @@
 // SchedulerService: shares and quotas of tenants, limits of concurrency keys.
+#include "src/api/grpc/admin_service.h"
 #include "src/api/grpc/scheduler_service.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
@@ -52,6 +53,7 @@ SchedulerService::Unary* SchedulerService::SetTenant(Context* c, const v1::SetTe
   if (!ns.ok()) return finish(c, ns.status());
   core::SetTenant command;
   command.ns = *ns;
+  command.principal = principal_of(*c);
   if (in->has_weight()) command.weight = in->weight();
   command.max_running = given(in->has_max_running(), in->max_running());
   command.max_memory_mb = given(in->has_max_memory_mb(), in->max_memory_mb());
@@ -80,6 +82,7 @@ SchedulerService::Unary* SchedulerService::SetLimit(Context* c, const v1::SetLim
   core::SetLimit command;
   command.ns = *ns;
   command.key = in->key();
+  command.principal = principal_of(*c);
   command.limit = given(in->has_limit(), in->limit());
   if (in->has_rate()) command.rate = in->rate();
   command.burst = given(in->has_burst(), in->burst());
@@ -91,7 +94,7 @@ SchedulerService::Unary* SchedulerService::RemoveLimit(Context* c, const v1::Rem
                                                        v1::RemoveLimitResponse*) {
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
-  return decide<core::Done>(server_, c, core::DropLimit{*ns, in->key()}, [](const core::Done&) {});
+  return decide<core::Done>(server_, c, core::DropLimit{*ns, in->key(), principal_of(*c)}, [](const core::Done&) {});
 }
 
 }  // namespace hodei::api

@@ -1,5 +1,6 @@
 #include "src/api/grpc/submissions.h"
 
+#include "src/api/grpc/key_conflict.h"
 #include "src/api/grpc/render.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
@@ -74,7 +75,10 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   job.head = core::head_of(spec);
   job.head.ns = Namespace(ns);
   job.key_limit = spec.concurrency_limit;
-  if (!spec.idempotency_key.empty()) job.idempotency = hash128(cat(ns, '\0', spec.idempotency_key));
+  if (!spec.idempotency_key.empty()) {
+    job.idempotency = hash128(cat(ns, '\0', spec.idempotency_key));
+    job.fingerprint = fingerprint_of(in);
+  }
   job.spec = std::make_shared<core::SpecRow>();
   job.spec->ns = ns;
   job.spec->name = core::default_name(spec);
@@ -92,7 +96,7 @@ absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& r
     if (job.idempotency) keys.push_back(*job.idempotency);
   }
   if (keys.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<std::optional<JobId>> owners, reader.key_owners(keys));
+  ASSIGN_OR_RETURN(const std::vector<std::optional<core::KeyOwner>> owners, reader.key_owners(keys));
   size_t at = 0;
   for (core::NewJob& job : submit.jobs) {
     if (!job.idempotency) continue;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "src/api/grpc/failures.h"
 #include "src/api/grpc/secrets.h"
 #include "src/api/grpc/translate.h"
@@ -35,6 +37,13 @@ core::Shape shape_of(const v1::JobSpec& in) {
   shape.preferred_provider = p.preferred_provider();
   shape.preferred_region = p.preferred_region();
   shape.preferred_zone = p.preferred_zone();
+  for (const v1::LabelPreference& wish : p.labels()) {
+    const v1::LabelRule& rule = wish.rule();
+    // A weight that cannot be is told by the check of the spec.
+    const uint32_t weight = wish.weight() == 0 ? 1 : wish.weight() < 0 ? 0 : static_cast<uint32_t>(wish.weight());
+    shape.prefers.push_back(
+        {{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())}, weight});
+  }
   return shape;
 }
 
@@ -66,6 +75,9 @@ void add_past(const core::Past& past, v1::Job* out) {
   out->set_signal(last.signal);
   if (last.exit_code) out->set_exit_code(*last.exit_code);
   if (last.started.is_set()) set_time(last.started, out->mutable_started_at());
+  if (last.started.is_set() && last.ended.is_set()) {
+    out->set_run_ms(std::max<int64_t>((last.ended - last.started).count() / 1000, 0));
+  }
   out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
 }
 
@@ -136,6 +148,7 @@ void to_proto(const core::Execution& e, JobId job, v1::Execution* out) {
   out->set_number(static_cast<int>(e.number));
   out->set_worker_id(e.worker.str());
   out->set_provider(e.provider);
+  out->set_provider_execution_id(e.provider_ref);
   out->set_state(to_proto(e.state));
   out->set_reason(e.reason);
   set_time(e.scheduled, out->mutable_scheduled_at());

@@ -1,6 +1,7 @@
 #include "src/api/grpc/translate_provider.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "src/api/grpc/translate.h"
 #include "src/base/finite.h"
@@ -10,6 +11,11 @@ namespace hodei::api {
 namespace {
 
 constexpr std::string_view kMask = "***";
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
 
 absl::StatusOr<uint32_t> count_of(std::string_view field, int32_t value) {
   if (value < 0) return bad_field(field, "must not be negative, not ", value);
@@ -61,6 +67,7 @@ void fill_config(const core::ProviderRow& row, v1::ProviderConfig* out) {
     (*out->mutable_options())[key] = looks_secret(key) ? std::string(kMask) : value;
   out->set_mode(static_cast<v1::ProviderConfig::Mode>(row.mode));
   out->set_max_workers(static_cast<int>(row.max_workers));
+  out->set_max_concurrent_jobs(static_cast<int>(row.max_jobs));
   out->set_preference(row.preference);
   out->set_cost(row.cost);
   for (const auto& [key, value] : row.labels) (*out->mutable_labels())[key] = value;
@@ -71,13 +78,12 @@ void fill_config(const core::ProviderRow& row, v1::ProviderConfig* out) {
 
 // What names a place (a file, a path, the name of a key) says nothing that must be hidden.
 bool looks_secret(std::string_view option) {
-  std::string lower(option);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string word = lower(std::string(option));
   for (const char* place : {"_file", "_path", "_name", "_id", "-file", "-path", "-name", "-id"}) {
-    if (lower.ends_with(place)) return false;
+    if (word.ends_with(place)) return false;
   }
-  for (const char* word : {"token", "password", "passwd", "secret", "credential", "private", "auth", "key"}) {
-    if (lower.find(word) != std::string::npos) return true;
+  for (const char* secret : {"token", "password", "passwd", "secret", "credential", "private", "auth", "key"}) {
+    if (word.find(secret) != std::string::npos) return true;
   }
   return false;
 }
@@ -85,11 +91,12 @@ bool looks_secret(std::string_view option) {
 absl::StatusOr<core::ProviderRow> from_proto(const v1::ProviderConfig& in) {
   core::ProviderRow out;
   out.name = in.name();
-  out.type = in.type();
+  out.type = lower(in.type());
   out.options = {in.options().begin(), in.options().end()};
   RETURN_IF_ERROR(check_unmasked(out.options));
   ASSIGN_OR_RETURN(out.mode, mode_of(in.mode()));
   ASSIGN_OR_RETURN(out.max_workers, count_of("max_workers", in.max_workers()));
+  ASSIGN_OR_RETURN(out.max_jobs, count_of("max_concurrent_jobs", in.max_concurrent_jobs()));
   out.preference = in.preference();
   out.cost = in.cost();
   out.labels = {in.labels().begin(), in.labels().end()};
@@ -105,6 +112,9 @@ absl::StatusOr<core::ProviderRow> changed(core::ProviderRow row, const v1::Updat
   }
   if (in.has_max_workers()) {
     ASSIGN_OR_RETURN(row.max_workers, count_of("max_workers", in.max_workers()));
+  }
+  if (in.has_max_concurrent_jobs()) {
+    ASSIGN_OR_RETURN(row.max_jobs, count_of("max_concurrent_jobs", in.max_concurrent_jobs()));
   }
   if (in.has_preference()) row.preference = in.preference();
   if (in.has_cost()) row.cost = in.cost();
@@ -166,6 +176,9 @@ void to_proto(const core::ProviderView& view, Now now, v1::Provider* out) {
   if (in.not_before > now.mono && in.not_before != kNever)
     set_time(now.wall + (in.not_before - now.mono), out->mutable_not_before());
   out->set_built_in(in.row.built_in);
+  for (const std::string& one : in.facts.runtimes) out->add_supported_runtimes(one);
+  out->set_max_concurrent_jobs(static_cast<int>(in.row.max_jobs));
+  out->set_current_jobs(static_cast<int>(in.jobs));
 }
 
 void to_proto(const core::PoolView& view, v1::Pool* out) {

@@ -33,6 +33,31 @@ TEST(TranslateProvider, TheMaskIsNeverStored) {
   EXPECT_TRUE(absl::IsInvalidArgument(changed(core::ProviderRow{.name = "p", .type = "t"}, change).status()));
 }
 
+TEST(TranslateProvider, TypesAreTakenInAnyLetterCase) {
+  for (const auto& [given, stored] : {std::pair("BareMetal", "baremetal"), std::pair("AzureVm", "azurevm"),
+                                      std::pair("Kubernetes", "kubernetes"), std::pair("EC2", "ec2")}) {
+    v1::ProviderConfig config;
+    config.set_name("p");
+    config.set_type(given);
+    const absl::StatusOr<core::ProviderRow> row = from_proto(config);
+    ASSERT_TRUE(row.ok()) << row.status();
+    EXPECT_EQ(row->type, stored);
+  }
+}
+
+TEST(TranslateProvider, TellsWhatItsWorkersRunAndHowManyJobs) {
+  core::ProviderView view;
+  view.provider.row.max_jobs = 8;
+  view.provider.jobs = 3;
+  view.provider.facts.runtimes = {"shell", "script"};
+  v1::Provider out;
+  to_proto(view, Now{}, &out);
+  EXPECT_EQ(out.max_concurrent_jobs(), 8);
+  EXPECT_EQ(out.config().max_concurrent_jobs(), 8);
+  EXPECT_EQ(out.current_jobs(), 3);
+  EXPECT_EQ(out.supported_runtimes_size(), 2);
+}
+
 TEST(TranslateProvider, AChangeKeepsWhatItDoesNotName) {
   core::ProviderRow row;
   row.name = "p";

@@ -39,7 +39,6 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
   std::sort(out.capabilities.begin(), out.capabilities.end());
   out.labels = {in.labels().begin(), in.labels().end()};
   out.taints = from_proto(in.taints());
-  for (const v1::Toleration& t : in.tolerations()) out.tolerations.push_back({t.key(), t.value()});
   out.provider = in.provider().empty() ? "manual" : in.provider();
   out.isolation = in.isolation() == v1::Constraints::ISOLATION_UNSPECIFIED
                       ? core::Isolation::Process
@@ -116,11 +115,6 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
     taint->set_value(t.value);
     taint->set_effect(static_cast<v1::Taint::Effect>(t.effect));
   }
-  for (const core::Toleration& t : in.tolerations) {
-    v1::Toleration* toleration = info->add_tolerations();
-    toleration->set_key(t.key);
-    toleration->set_value(t.value);
-  }
   info->set_provider(in.provider);
   info->set_isolation(static_cast<v1::Constraints::Isolation>(in.isolation));
   info->set_image(in.image);
@@ -130,6 +124,13 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   out->set_stopped(view.stopped);
   if (view.paused_until.is_set()) set_time(view.paused_until, out->mutable_paused_until());
   if (view.unhealthy) out->set_unhealthy_reason("silent for longer than its lease");
+  out->set_status(view.unfit);
+  if (!view.unfit.empty()) {
+    out->set_unhealthy(true);
+    if (!view.unhealthy) out->set_unhealthy_reason(view.unfit);
+  }
+  if (in.ended.is_set()) set_time(in.ended, out->mutable_ended_at());
+  out->set_end_reason(in.end_reason);
   for (const ExecutionId& e : view.executions) out->add_executions(to_string(e));
   out->set_cpu_load(view.cpu_load);
   out->set_memory_used_mb(view.memory_used_mb);

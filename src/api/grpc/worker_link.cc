@@ -201,6 +201,8 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.cpu_load = beat.cpu_load();
   command.memory_used_mb = beat.memory_used_mb();
   command.dropped_logs = beat.dropped_logs();
+  command.unfit = unfit_from(beat.status());
+  command.active = active_from(beat);
   server::Beat seen = beat_from(beat, worker_, server_.clock().now());
   const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
   if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));

@@ -4,7 +4,9 @@
 #include <cctype>
 
 #include "src/api/grpc/translate.h"
+#include "src/base/clip.h"
 #include "src/base/finite.h"
+#include "src/base/printable.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr size_t kMaxStatusMessageBytes = size_t{2} << 20;
 constexpr int kMaxHeld = 100'000;
+constexpr size_t kMaxUnfit = 500;  // characters of a worker's status
 constexpr size_t kMaxLineage = 64;
 
 size_t cost(const server::ToWorker::Run& run) {
@@ -45,6 +48,20 @@ absl::Status check_lineage(const char* field, const std::string& lineage) {
   return bad_field(field, "at most ", kMaxLineage, " letters, digits and hyphens");
 }
 
+std::string unfit_from(const std::string& status) {
+  if (status.empty() || status == "ok") return {};
+  return printable(clip(status, kMaxUnfit));
+}
+
+std::vector<ExecutionId> active_from(const v1::Heartbeat& beat) {
+  std::vector<ExecutionId> out;
+  for (const std::string& text : beat.active()) {
+    if (out.size() == kMaxHeld) break;
+    if (const absl::StatusOr<ExecutionId> id = parse_execution_id(text); id.ok()) out.push_back(*id);
+  }
+  return out;
+}
+
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   if (hello.held_size() > kMaxHeld) return bad_field("hello.held", "at most ", kMaxHeld, " executions");
   core::OpenStream out;
@@ -53,6 +70,8 @@ absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello) {
   out.lineage = hello.lineage();
   out.generation = hello.generation();
   out.stopping = hello.stopping();
+  out.unfit = unfit_from(hello.status());
+  out.lists_active = hello.lists_active();
   RETURN_IF_ERROR(check_lineage("hello.lineage", out.lineage));
   for (const v1::HeldExecution& h : hello.held()) {
     ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(h.execution_id()));

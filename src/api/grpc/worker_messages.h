@@ -15,6 +15,10 @@ namespace hodei::api {
 
 // Whether a worker may name its lineage so. `field` is what an error is about.
 absl::Status check_lineage(const char* field, const std::string& lineage);
+// What a worker says is wrong with it; empty: it is well.
+std::string unfit_from(const std::string& status);
+// What it says that it has; ids that make no sense are left out.
+std::vector<ExecutionId> active_from(const v1::Heartbeat& beat);
 absl::StatusOr<core::OpenStream> hello_from(const v1::Hello& hello);
 // What the metrics are made from; executions whose id makes no sense are left out.
 server::Beat beat_from(const v1::Heartbeat& beat, const WorkerId& worker, Now at);

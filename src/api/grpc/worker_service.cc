@@ -1,9 +1,11 @@
 #include "src/api/grpc/worker_service.h"
 
+#include "src/api/grpc/admin_service.h"
 #include "src/api/grpc/session_call.h"
 #include "src/api/grpc/unary.h"
 #include "src/api/grpc/worker_link.h"
 #include "src/api/grpc/worker_messages.h"
+#include "src/base/clip.h"
 #include "src/base/random.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
@@ -13,6 +15,7 @@ namespace hodei::api {
 namespace {
 
 constexpr int kHeartbeatsPerLease = 3;
+constexpr size_t kMaxLeaveReason = 1000;  // characters
 
 int64_t milliseconds(Duration d) { return d.count() / 1000; }
 
@@ -39,6 +42,7 @@ WorkerService::Unary* WorkerService::Register(Context* c, const v1::RegisterRequ
   command.incarnation = in->incarnation();
   command.lineage = in->lineage();
   command.generation = in->generation();
+  command.principal = cat("worker ", in->info().id(), " (", c->peer(), ")");
   std::string session = in->session_id();
   if (!session.empty()) {
     command.session = secret_hash(session);
@@ -84,7 +88,7 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::Wo
 }
 
 WorkerService::Unary* WorkerService::UpdateWorkerStatus(Context* c, const v1::UpdateWorkerStatusRequest* in,
-                                                        v1::UpdateWorkerStatusResponse*) {
+                                                        v1::UpdateWorkerStatusResponse* out) {
   return decide_for_worker(
       server_, c,
       [in](const WorkerId& worker) -> absl::StatusOr<core::Command> {
@@ -93,18 +97,23 @@ WorkerService::Unary* WorkerService::UpdateWorkerStatus(Context* c, const v1::Up
         beat.cpu_load = in->heartbeat().cpu_load();
         beat.memory_used_mb = in->heartbeat().memory_used_mb();
         beat.dropped_logs = in->heartbeat().dropped_logs();
+        beat.unfit = unfit_from(in->heartbeat().status());
+        beat.active = active_from(in->heartbeat());
         return core::Command(beat);
       },
-      [](const core::Reply&) {});
+      [out](const core::Reply& reply) {
+        for (const std::string& one : std::get<core::HeartbeatTaken>(reply).instructions) out->add_instructions(one);
+      });
 }
 
 WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::UnregisterWorkerRequest* in,
                                                       v1::UnregisterWorkerResponse*) {
   return decide_for_worker(
       server_, c,
-      [this, in](const WorkerId& worker) -> absl::StatusOr<core::Command> {
+      [this, in, peer = c->peer()](const WorkerId& worker) -> absl::StatusOr<core::Command> {
         if (in->worker_id().empty() || in->worker_id() == worker.str()) {
-          return core::Command(core::UnregisterWorker{worker, in->reason()});
+          return core::Command(core::UnregisterWorker{worker, std::string(clip(in->reason(), kMaxLeaveReason)), true,
+                                                      cat("worker ", worker.str(), " (", peer, ")")});
         }
         server_.refused_claims().count(server::Claim::Worker);
         return absl::PermissionDeniedError(
@@ -115,8 +124,11 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
 
 WorkerService::Unary* WorkerService::RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in,
                                                   v1::RemoveWorkerResponse*) {
+  if (in->reason().size() > kMaxLeaveReason)
+    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
   if (in->worker_id().empty()) return finish(c, bad_field("worker_id", "must not be empty"));
-  return decide<core::Done>(server_, c, core::UnregisterWorker{WorkerId(in->worker_id()), in->reason()},
+  return decide<core::Done>(server_, c,
+                            core::UnregisterWorker{WorkerId(in->worker_id()), in->reason(), false, principal_of(*c)},
                             [](const core::Done&) {});
 }
 
@@ -139,20 +151,23 @@ WorkerService::Unary* WorkerService::GetWorker(Context* c, const v1::GetWorkerRe
 
 WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in,
                                                  v1::DrainWorkerResponse* out) {
+  if (in->reason().size() > kMaxLeaveReason)
+    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
   return decide<core::Drained>(
-      server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason()},
+      server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason(), principal_of(*c)},
       [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });
 }
 
 WorkerService::Unary* WorkerService::TaintWorker(Context* c, const v1::TaintWorkerRequest* in, v1::Worker* out) {
-  return decide<core::WorkerViews>(server_, c, core::TaintWorker{WorkerId(in->worker_id()), from_proto(in->taints())},
-                                   [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
+  return decide<core::WorkerViews>(
+      server_, c, core::TaintWorker{WorkerId(in->worker_id()), from_proto(in->taints()), principal_of(*c)},
+      [out](const core::WorkerViews& views) { to_proto(views.workers.at(0), out); });
 }
 
 WorkerService::Unary* WorkerService::CreateOtp(Context* c, const v1::CreateOtpRequest* in, v1::CreateOtpResponse* out) {
   const std::string token = random_uuid();
   const WorkerId worker(in->worker_id());
-  return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker},
+  return decide<core::OtpMade>(server_, c, core::MakeOtp{secret_hash(token), worker, principal_of(*c)},
                                [out, token](const core::OtpMade& made) {
                                  out->set_token(token);
                                  out->set_worker_id(made.worker.str());

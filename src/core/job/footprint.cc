@@ -52,6 +52,7 @@ size_t bytes_of(const Shape& shape) {
   for (const LabelRule& rule : shape.labels) sum += sizeof(LabelRule) + bytes_of(rule);
   for (const Toleration& t : shape.tolerations) sum += sizeof(Toleration) + bytes_of(t.key) + bytes_of(t.value);
   for (const CompanyRule& c : shape.company) sum += sizeof(CompanyRule) + bytes_of(c.rule);
+  for (const LabelPreference& p : shape.prefers) sum += sizeof(LabelPreference) + bytes_of(p.rule);
   return sum;
 }
 

@@ -44,10 +44,10 @@ void IdempotencyKeys::expire(WallTime before) {
   }
 }
 
-std::optional<JobId> IdempotencyKeys::find(const Hash128& key) const {
+std::optional<KeyOwner> IdempotencyKeys::find(const Hash128& key) const {
   const auto it = keys_.find(key);
   if (it == keys_.end()) return std::nullopt;
-  return it->second.job;
+  return KeyOwner{it->second.job, it->second.fingerprint};
 }
 
 std::optional<WallTime> IdempotencyKeys::first_end() const {

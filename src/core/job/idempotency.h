@@ -13,11 +13,20 @@
 
 namespace hodei::core {
 
+// The job that a key made, and a hash of the spec that came with it (0: not known).
+struct KeyOwner {
+  JobId job{};
+  uint64_t fingerprint = 0;
+
+  bool operator==(const KeyOwner&) const = default;
+};
+
 class IdempotencyKeys {
  public:
   struct Entry {
     JobId job{};
     WallTime expires;
+    uint64_t fingerprint = 0;
   };
   using All = absl::flat_hash_map<Hash128, Entry>;  // never iterated to decide
 
@@ -26,7 +35,7 @@ class IdempotencyKeys {
   void put(const Hash128& key, const Entry& entry);
   void expire(WallTime before);
 
-  std::optional<JobId> find(const Hash128& key) const;
+  std::optional<KeyOwner> find(const Hash128& key) const;
   // The end of the first key that ends, here or in the store.
   std::optional<WallTime> first_end() const;
   // The newest job whose key may be in the store alone; no job (0): all keys are here.

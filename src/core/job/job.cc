@@ -102,6 +102,9 @@ std::string encode(const Past& past) {
   out.u64(past.refused_by.size());
   for (const WorkerId& worker : past.refused_by) out.text(worker.str());
   out.u64(past.shelved_transitions).i64(past.shelved_until.us);
+  const auto has_ref = [](const Execution& e) { return !e.provider_ref.empty(); };
+  if (std::none_of(past.executions.begin(), past.executions.end(), has_ref)) return out.take();
+  for (const Execution& e : past.executions) out.text(e.provider_ref);
   return out.take();
 }
 
@@ -110,6 +113,7 @@ std::string encode(const ShelvedExecution& shelved) {
   out.u64(kShelvedVersion).u64(shelved.transitions.size());
   for (const Transition& t : shelved.transitions) put(out, t);
   put(out, shelved.execution);
+  if (!shelved.execution.provider_ref.empty()) out.text(shelved.execution.provider_ref);
   return out.take();
 }
 
@@ -119,6 +123,7 @@ ShelvedExecution decode_shelved(std::string_view bytes) {
   const uint64_t version = in.u64();
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) shelved.transitions.push_back(get_transition(in));
   shelved.execution = get_execution(in, version);
+  if (!in.done() && in.ok()) shelved.execution.provider_ref = in.text();
   return shelved;
 }
 
@@ -141,6 +146,8 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
     past->shelved_transitions = static_cast<uint32_t>(in.u64());
     past->shelved_until.us = in.i64();
   }
+  if (in.done() || !in.ok()) return past;
+  for (Execution& e : past->executions) e.provider_ref = in.text();
   return past;
 }
 

@@ -35,6 +35,7 @@ struct Execution {
   uint32_t number = 0;
   WorkerId worker;
   std::string provider;
+  std::string provider_ref;              // the provider's own id of what runs it; empty: nobody made its worker
   JobState state = JobState::Scheduled;  // Pending: lost and requeued
   std::string reason;
   std::string failure;

@@ -116,6 +116,17 @@ absl::Status check_preferences(const Shape& shape) {
   RETURN_IF_ERROR(check_length("resources.architecture", shape.architecture, kMaxNameLength));
   RETURN_IF_ERROR(check_length("preferences.preferred_provider", shape.preferred_provider, kMaxNameLength));
   RETURN_IF_ERROR(check_length("preferences.preferred_region", shape.preferred_region, kMaxLabelValue));
+  if (shape.prefers.size() > kMaxLabels) {
+    return bad_field("preferences.labels", "at most ", kMaxLabels, " of them, not ", shape.prefers.size());
+  }
+  for (size_t i = 0; i < shape.prefers.size(); ++i) {
+    const std::string field = cat("preferences.labels[", i, "]");
+    RETURN_IF_ERROR(check_rule(shape.prefers[i].rule, field + ".rule"));
+    const uint32_t weight = shape.prefers[i].weight;
+    if (weight == 0 || weight > kMaxPreferenceWeight) {
+      return bad_field(field + ".weight", "must be from 1 to ", kMaxPreferenceWeight);
+    }
+  }
   return check_length("preferences.preferred_zone", shape.preferred_zone, kMaxLabelValue);
 }
 

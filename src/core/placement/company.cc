@@ -46,15 +46,12 @@ bool could_have_company(const Shape& shape, const LiveWorker& worker) {
                      [&](const CompanyRule& c) { return !c.required || c.away || has_company(c.rule, worker); });
 }
 
-double company_share(const Shape& shape, const LiveWorker& worker) {
-  int wished = 0;
-  int kept = 0;
+Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker) {
   for (const CompanyRule& c : shape.company) {
     if (c.required) continue;
-    ++wished;
-    kept += has_company(c.rule, worker) != c.away;
+    fit = with_wishes(fit, kCompanyWeight, has_company(c.rule, worker) != c.away ? kCompanyWeight : 0);
   }
-  return (1.0 + kept) / (1.0 + wished);
+  return fit;
 }
 
 bool prefers_company(const Shape& shape) {

@@ -29,6 +29,7 @@ constexpr Passing kPassing[] = {
     {"threshold", "a lower threshold (`hodei scheduler set --threshold`), or less loaded workers"},
     {"connected", "a worker coming back"},
     {"healthy", "a worker coming back"},
+    {"fit", "a worker that reports itself well again, or another worker"},
     {"state", "a worker joining that is not about to leave"},
     {"pause", "the end of its pause, or another worker"},
 };
@@ -39,6 +40,7 @@ std::optional<Against> right_now(const Applicant& job, const LiveWorker& w) {
   if (!w.in_service()) return {{"state", w.connected ? "is being stopped" : "has been stopped"}};
   if (!w.connected) return {{"connected", "is not connected"}};
   if (w.unhealthy) return {{"healthy", "is unhealthy"}};
+  if (!w.unfit.empty()) return {{"fit", cat("reports itself unfit: ", w.unfit)}};
   if (w.paused) return {{"pause", "did not start what it was sent last, and is left alone for a while"}};
   if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
@@ -92,8 +94,7 @@ Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const Sch
     out.reason = busy->reason;
     return out;
   }
-  Fit fit = fit_of(shape, info);
-  fit.affinity *= company_share(shape, worker);
+  const Fit fit = in_company(shape, fit_of(shape, info), worker);
   out.score = score_of(worker, fit, config);
   out.fits = is_kept(rank_of(worker, config), fit, config);
   if (!out.fits) {

@@ -10,11 +10,6 @@
 namespace hodei::core {
 namespace {
 
-Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker) {
-  fit.affinity *= company_share(shape, worker);
-  return fit;
-}
-
 // Everything of a worker that a rule or a fit reads, less its size: sizes are compared worker by worker.
 std::string profile_of(const WorkerInfo& info) {
   WorkerInfo alike = info;
@@ -28,6 +23,8 @@ std::string profile_of(const WorkerInfo& info) {
   alike.slots = 0;
   alike.made.reset();
   alike.taints_set = false;
+  alike.ended = {};
+  alike.end_reason.clear();
   std::string profile = encode(alike);
   if (info.made) profile += Encoder().text(info.made->ns).take();
   return profile;

@@ -8,6 +8,7 @@
 // own class's backlog, and a new job only at the tops of its eligible classes.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -127,6 +128,11 @@ class Roster {
   }
 
   size_t kinds() const { return classes_.size(); }
+  // Whether workers of some kind are such. Of a kind one example is looked at: no size, no name.
+  template <class Is>
+  bool any_kind(const Is& is_such) const {
+    return std::any_of(classes_.begin(), classes_.end(), [&](const auto& c) { return is_such(c.second->example); });
+  }
   size_t shapes() const { return shapes_.size() - idle_.size(); }  // that somebody waits with
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/core/placement/rules/labels.h"
 #include "src/core/placement/rules/taints.h"
 
 namespace hodei::core {
@@ -14,14 +15,25 @@ double label_matches(const WorkerInfo& worker, const char* key, const std::strin
 
 }  // namespace
 
+Fit with_wishes(Fit fit, double wished, double met) {
+  const double all = fit.wished + wished;
+  if (all <= 0) return fit;
+  fit.affinity = (fit.affinity * fit.wished + met) / all;
+  fit.wished = all;
+  return fit;
+}
+
 Fit fit_of(const Shape& shape, const WorkerInfo& worker) {
   Fit fit;
-  if (!shape.preferred_provider.empty()) fit.affinity = shape.preferred_provider == worker.provider ? 1 : 0;
-  const bool avoided = std::any_of(worker.taints.begin(), worker.taints.end(), [&](const Taint& t) {
+  if (!shape.preferred_provider.empty()) {
+    fit = with_wishes(fit, kProviderWeight, shape.preferred_provider == worker.provider ? kProviderWeight : 0);
+  }
+  for (const LabelPreference& p : shape.prefers) {
+    fit = with_wishes(fit, p.weight, holds(p.rule, worker.labels) ? p.weight : 0);
+  }
+  fit.avoided = std::any_of(worker.taints.begin(), worker.taints.end(), [&](const Taint& t) {
     return t.effect == TaintEffect::PreferNoSchedule && !tolerates(shape, t);
   });
-  if (avoided) fit.affinity /= 2;
-  fit.avoided = avoided;
   // A zone is inside a region: being in the right region but the wrong zone is worth half.
   const bool zone = !shape.preferred_zone.empty();
   const bool region = !shape.preferred_region.empty();

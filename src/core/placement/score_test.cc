@@ -29,10 +29,33 @@ void occupy(LiveWorker& worker, int slots, const Amounts& each) {
   }
 }
 
-TEST(Score, GivesAnEmptyFittingWorkerAllOfItsWeights) {
-  const Score score = score_of(worker_of(four_slots()), fit_of(Shape(), four_slots()), SchedulerConfig());
+TEST(Score, GivesAnEmptyWorkerThatMeetsEveryPreferenceAllOfItsWeights) {
+  Shape shape;
+  shape.preferred_provider = "manual";
+  shape.preferred_zone = "z";
+  WorkerInfo info = four_slots();
+  info.labels["zone"] = "z";
+  const Score score = score_of(worker_of(info), fit_of(shape, info), SchedulerConfig());
   EXPECT_EQ(score, (Score{30, 25, 20, 15, 10}));
   EXPECT_DOUBLE_EQ(score.total(), 100);
+}
+
+TEST(Score, GivesNothingForPreferencesThatAJobDoesNotHave) {
+  const Score score = score_of(worker_of(four_slots()), fit_of(Shape(), four_slots()), SchedulerConfig());
+  EXPECT_EQ(score, (Score{30, 25, 0, 0, 10}));
+}
+
+TEST(Score, GivesAffinityByTheWeightsOfThePreferredLabelsThatHold) {
+  Shape shape;
+  shape.prefers = {{{"disk", LabelOperator::In, {"ssd"}}, 80}, {{"gpu", LabelOperator::Exists, {}}, 20}};
+  WorkerInfo info = four_slots();
+  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 0);
+  info.labels["disk"] = "ssd";
+  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 0.8);
+  info.labels["gpu"] = "";
+  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 1);
+  shape.preferred_provider = "docker";
+  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 100.0 / 150);
 }
 
 TEST(Score, FallsWithTheShareOfSlotsCoresAndMemoryThatIsTaken) {
@@ -70,13 +93,16 @@ TEST(Score, GivesAffinityToThePreferredProvider) {
   EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 1);
 }
 
-TEST(Score, HalvesAffinityForASoftTaintThatIsNotTolerated) {
+TEST(Score, TakesHalfOfTheAffinityForASoftTaintThatIsNotTolerated) {
   WorkerInfo info = four_slots();
   info.taints = {{"slow", "yes", TaintEffect::PreferNoSchedule}};
   Shape shape;
-  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 0.5);
+  EXPECT_DOUBLE_EQ(favour_of(fit_of(shape, info), SchedulerConfig()), -10);
+  EXPECT_TRUE(is_kept(0.1, fit_of(shape, info), SchedulerConfig())) << "it keeps nobody out";
+  shape.preferred_provider = "manual";
+  EXPECT_DOUBLE_EQ(favour_of(fit_of(shape, info), SchedulerConfig()), 10);
   shape.tolerations = {{"slow", "yes"}};
-  EXPECT_DOUBLE_EQ(fit_of(shape, info).affinity, 1);
+  EXPECT_DOUBLE_EQ(favour_of(fit_of(shape, info), SchedulerConfig()), 20);
 }
 
 TEST(Score, GivesHalfForTheRightRegionAndTheWrongZone) {

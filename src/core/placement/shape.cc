@@ -32,12 +32,19 @@ std::string encode(const Shape& s) {
   out.u64(s.tolerations.size());
   for (const Toleration& t : s.tolerations) out.text(t.key).text(t.value);
   out.text(s.preferred_provider).text(s.preferred_region).text(s.preferred_zone);
-  // Shapes of older versions end here, and those without company still do: the bytes say which shapes are the same.
-  if (s.company.empty()) return out.take();
+  // Shapes of older versions end here, and those without company and preferred labels still do: the bytes say which
+  // shapes are the same.
+  if (s.company.empty() && s.prefers.empty()) return out.take();
   out.u64(s.company.size());
   for (const CompanyRule& c : s.company) {
     put(out, c.rule);
     out.u64(c.away).u64(c.required);
+  }
+  if (s.prefers.empty()) return out.take();
+  out.u64(s.prefers.size());
+  for (const LabelPreference& p : s.prefers) {
+    put(out, p.rule);
+    out.u64(p.weight);
   }
   return out.take();
 }
@@ -69,6 +76,14 @@ Shape decode_shape(std::string_view bytes) {
       c.away = in.u64() != 0;
       c.required = in.u64() != 0;
       s.company.push_back(std::move(c));
+    }
+  }
+  if (!in.done()) {
+    for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
+      LabelPreference p;
+      p.rule = get_rule(in);
+      p.weight = static_cast<uint32_t>(in.u64());
+      s.prefers.push_back(std::move(p));
     }
   }
   s.encoded = std::string(bytes);

@@ -15,6 +15,15 @@ enum class Isolation : uint8_t { Unspecified = 0, Process, Container, Hardware }
 enum class LabelOperator : uint8_t { In = 1, NotIn, Exists, DoesNotExist, Gt, Lt };
 enum class TaintEffect : uint8_t { NoSchedule = 1, PreferNoSchedule, NoExecute };
 
+constexpr std::string_view name(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::NoSchedule: return "NoSchedule";
+    case TaintEffect::PreferNoSchedule: return "PreferNoSchedule";
+    case TaintEffect::NoExecute: return "NoExecute";
+  }
+  return "?";
+}
+
 using Labels = std::map<std::string, std::string>;
 using LabelsPtr = std::shared_ptr<const Labels>;
 
@@ -45,6 +54,14 @@ struct CompanyRule {
   bool required = false;  // else only preferred
   bool operator==(const CompanyRule&) const = default;
 };
+
+// A label that a worker should have, and how much that counts beside the job's other preferences.
+struct LabelPreference {
+  LabelRule rule;
+  uint32_t weight = 1;
+  bool operator==(const LabelPreference&) const = default;
+};
+inline constexpr uint32_t kMaxPreferenceWeight = 100;
 
 // What a worker offers in all, and what a job takes from it.
 struct Amounts {
@@ -87,6 +104,7 @@ struct Shape {
   std::string preferred_region;
   std::string preferred_zone;
   std::vector<CompanyRule> company;
+  std::vector<LabelPreference> prefers;
 
   // Its column form; also what makes two shapes the same. Set by `intern`.
   std::string encoded;

@@ -39,12 +39,12 @@ Score score_of(const LiveWorker& worker, const Fit& fit, const SchedulerConfig& 
   switch (config.strategy) {
     case Strategy::ResourcePriority: return {capacity, load, 0, 0, 0};
     case Strategy::Affinity:
-      return {kTieBreak * room(worker, config), 0, config.affinity * fit.affinity, config.zone * fit.zone, 0};
+      return {kTieBreak * room(worker, config), 0, affinity_points(fit, config), config.zone * fit.zone, 0};
     case Strategy::Smart:
     case Strategy::RoundRobin:
     case Strategy::LeastConnections: break;
   }
-  return {capacity, load, config.affinity * fit.affinity, config.zone * fit.zone, config.history * worker.success};
+  return {capacity, load, affinity_points(fit, config), config.zone * fit.zone, config.history * worker.success};
 }
 
 }  // namespace hodei::core

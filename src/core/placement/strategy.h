@@ -4,6 +4,8 @@
 // by it; the favour depends on what shape and worker *are*.
 #pragma once
 
+#include <algorithm>
+
 #include "src/core/placement/score.h"
 
 namespace hodei::core {
@@ -13,9 +15,14 @@ inline constexpr double kAvoided = 1e12;
 
 double rank_of(const LiveWorker& worker, const SchedulerConfig& config);
 
+// A soft taint costs half of what affinity can bring. It only puts a worker behind others: it keeps nobody out.
+inline double affinity_points(const Fit& fit, const SchedulerConfig& config) {
+  return config.affinity * (fit.affinity - (fit.avoided ? 0.5 : 0));
+}
+
 inline double favour_of(const Fit& fit, const SchedulerConfig& config) {
   if (config.strategy == Strategy::Smart || config.strategy == Strategy::Affinity) {
-    return config.affinity * fit.affinity + config.zone * fit.zone;
+    return affinity_points(fit, config) + config.zone * fit.zone;
   }
   return fit.avoided ? -kAvoided : 0;
 }
@@ -24,7 +31,7 @@ inline double favour_of(const Fit& fit, const SchedulerConfig& config) {
 inline bool is_kept(double rank, const Fit& fit, const SchedulerConfig& config) {
   switch (config.strategy) {
     case Strategy::Smart:
-    case Strategy::Affinity: return rank + favour_of(fit, config) > config.threshold;
+    case Strategy::Affinity: return rank + std::max(favour_of(fit, config), 0.0) > config.threshold;
     case Strategy::ResourcePriority: return rank > config.threshold;
     case Strategy::RoundRobin:
     case Strategy::LeastConnections: break;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -37,7 +38,8 @@ struct Making {
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
   std::map<WorkerId, MonoTime> leaving;  // told to go; destroyed when they went, or at that time
-  std::set<WorkerId> gone;  // nothing of them is left; their records stay until their executions have ended
+  std::set<WorkerId> gone;               // nothing of them is left; what they ran has not been proven dead yet
+  std::deque<WorkerId> ended;            // Terminated, the oldest first
   std::map<std::pair<std::string, std::string>, Refusal> refusals;  // by provider and shape
 
   void look_again() {
@@ -50,5 +52,6 @@ struct Making {
 inline constexpr size_t kShapesPerLook = 1'000;
 inline constexpr size_t kJobsPerLook = 256;  // of a lane: more workers than that are not asked for at once
 inline constexpr size_t kMaxRefusals = 10'000;
+inline constexpr size_t kMaxEndedWorkers = 1'000;  // made ones that are gone and still listed
 
 }  // namespace hodei::core

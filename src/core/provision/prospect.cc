@@ -82,6 +82,9 @@ std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns
 
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
   if (!provider.seen) return std::string("is not known yet: it has not been checked since the server started");
+  if (!provider.facts.makes_workers) {
+    return cat("makes no workers: people start them, with HODEI_WORKER_PROVIDER=", provider.row.name, " hodei agent");
+  }
   if (pool == nullptr && !shape.pool.empty()) {
     return cat("there is no pool '", shape.pool, "' to make workers for; set it up with `hodei pool set ", shape.pool,
                "`");
@@ -111,12 +114,17 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
   switch (provider.state()) {
     case ProviderState::Active: break;
     case ProviderState::Unhealthy: return cat("is Unhealthy: ", provider.health_reason);
-    case ProviderState::Overloaded: return cat("has as many workers as it may, ", provider.workers);
+    case ProviderState::Overloaded:
+      if (provider.has_enough_jobs()) return cat("runs as many jobs as it may, ", provider.jobs);
+      return cat("has as many workers as it may, ", provider.workers);
     default: return cat("is ", name(provider.state()));
   }
   if (now < provider.not_before) {
     return cat("waits ", (provider.not_before - now).count() / 1'000'000 + 1,
                " s after a failure: ", provider.last_failure);
+  }
+  if (provider.row.max_jobs > 0 && provider.jobs + starting >= provider.row.max_jobs) {
+    return cat("may run ", provider.row.max_jobs, " jobs at once, and makes workers for the rest of them already");
   }
   if (starting >= kMaxStartingWorkers) return cat("is making ", starting, " workers already");
   return std::nullopt;

@@ -57,7 +57,7 @@ std::string encode(const ProviderRow& r) {
   put_labels(out, r.options);
   out.u64(static_cast<uint64_t>(r.mode)).u64(r.max_workers).i64(r.preference).i64(std::llround(r.cost * kMillionth));
   put_labels(out, r.labels);
-  out.text(r.server_address).u64(r.built_in);
+  out.text(r.server_address).u64(r.built_in).u64(r.guessed).u64(r.max_jobs);
   return out.take();
 }
 
@@ -74,6 +74,9 @@ ProviderRow decode_provider(std::string_view bytes) {
   r.labels = get_labels(in);
   r.server_address = in.text();
   r.built_in = in.u64() != 0;
+  if (in.done()) return r;  // rows of older versions end here
+  r.guessed = in.u64() != 0;
+  r.max_jobs = static_cast<uint32_t>(in.u64());
   return r;
 }
 
@@ -187,7 +190,7 @@ ProviderState LiveProvider::state() const {
   if (unhealthy_in_a_row >= kUnhealthyAfter) return ProviderState::Unhealthy;
   // One bad check of a provider that was never well is enough.
   if (health == HealthState::Unhealthy && created == 0) return ProviderState::Unhealthy;
-  if (room() == 0) return ProviderState::Overloaded;
+  if (room() == 0 || has_enough_jobs()) return ProviderState::Overloaded;
   return ProviderState::Active;
 }
 

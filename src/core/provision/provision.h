@@ -23,11 +23,13 @@ struct ProviderRow {
   Labels options;    // its own words
   ProviderMode mode = ProviderMode::Enabled;
   uint32_t max_workers = 0;    // at once; 0: what it can do itself
+  uint32_t max_jobs = 0;       // running on its workers; with so many it gets no new workers. 0: no limit
   int64_t preference = 0;      // among those that could, the higher goes first
   double cost = 0;             // of a worker and hour, in whatever unit; the lower goes first
   Labels labels;               // of every worker that it makes: zone, region, …
   std::string server_address;  // where its workers find the server; empty: the server's own
   bool built_in = false;       // there without having been added
+  bool guessed = false;        // built in because it seemed to work here, not because somebody asked for it
 
   bool operator==(const ProviderRow&) const = default;
 };
@@ -64,6 +66,8 @@ struct ProviderFacts {
   Amounts largest;  // of one worker; 0: no limit that it knows of
   bool gpu = false;
   bool images = false;
+  bool makes_workers = true;          // false: people start them
+  std::vector<std::string> runtimes;  // what its workers can run: shell, script, image
   std::vector<std::string> architectures;
   uint32_t max_workers = 0;  // 0: no limit that it knows of
   Isolation isolation = Isolation::Process;
@@ -100,7 +104,9 @@ struct LiveProvider {
   uint64_t created = 0, failed = 0;
   // Kept by the state: workers of it that are not Terminated, and of them those that have not registered.
   uint32_t workers = 0;
+  uint32_t jobs = 0;  // executions on workers of it, whoever started those
 
+  bool has_enough_jobs() const { return row.max_jobs > 0 && jobs >= row.max_jobs; }
   Duration expected_startup() const { return startup > Duration(0) ? startup : facts.startup; }
   uint32_t room() const;  // for further workers; UINT32_MAX: no limit
   ProviderState state() const;

@@ -27,6 +27,11 @@ struct LiveWorker {
   MonoTime last_seen{0};
   WallTime last_seen_wall;
   bool unhealthy = false;
+  std::string unfit;             // its own word for what keeps it from working; empty: it is well
+  MonoTime connecting_since{0};  // when it registered; counts until it opens a stream
+  bool lists_active = false;     // its heartbeats list all that it has
+  // Executions about which its heartbeats and the engine disagree, and since when.
+  absl::btree_map<ExecutionId, MonoTime> disputed;
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
@@ -47,7 +52,8 @@ struct LiveWorker {
 
   const WorkerId& id() const { return record->info.id; }
   bool in_service() const { return takes_work(state) && !record->stopped; }
-  bool available() const { return connected && !unhealthy && !paused && in_service(); }
+  bool is_well() const { return !unhealthy && unfit.empty(); }
+  bool available() const { return connected && is_well() && !paused && in_service(); }
   // As people see it: one that stops drains.
   WorkerState shown_state() const { return takes_work(state) && record->stopped ? WorkerState::Draining : state; }
   bool has_slot() const { return executions.size() < record->info.slots; }

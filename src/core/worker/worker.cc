@@ -15,14 +15,15 @@ std::string encode(const WorkerInfo& w) {
   for (const auto& [key, value] : w.labels) out.text(key).text(value);
   out.u64(w.taints.size());
   for (const Taint& t : w.taints) out.text(t.key).text(t.value).u64(static_cast<uint64_t>(t.effect));
-  out.u64(w.tolerations.size());
-  for (const Toleration& t : w.tolerations) out.text(t.key).text(t.value);
+  out.u64(0);  // tolerations, which workers had in earlier versions and nobody read
   out.text(w.provider).u64(static_cast<uint64_t>(w.isolation)).text(w.image);
   // Records of older versions end here.
-  if (!w.made && !w.taints_set) return out.take();
+  const bool has_end = w.ended.is_set() || !w.end_reason.empty();
+  if (!w.made && !w.taints_set && !has_end) return out.take();
   const Made m = w.made.value_or(Made{});  // one without a provider is none
   out.text(m.provider).text(m.pool).text(m.handle).u64(m.for_job).u64(m.one_job).i64(m.asked.us);
   out.u64(w.taints_set).text(m.ns);
+  if (has_end) out.i64(w.ended.us).text(w.end_reason);
   return out.take();
 }
 
@@ -51,10 +52,8 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
     w.taints.push_back(std::move(t));
   }
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
-    Toleration t;
-    t.key = in.text();
-    t.value = in.text();
-    w.tolerations.push_back(std::move(t));
+    in.text();
+    in.text();
   }
   w.provider = in.text();
   w.isolation = static_cast<Isolation>(in.u64());
@@ -70,6 +69,9 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   w.taints_set = in.u64() != 0;
   if (!in.done()) made.ns = in.text();  // not in records of older versions: they serve everybody
   if (!made.provider.empty()) w.made = std::move(made);
+  if (in.done()) return w;
+  w.ended.us = in.i64();
+  w.end_reason = in.text();
   return w;
 }
 
@@ -91,9 +93,6 @@ absl::Status validate(const WorkerInfo& info) {
   }
   if (info.taints.size() > kMaxTaints)
     return bad_field("info.taints", "at most ", kMaxTaints, " taints, not ", info.taints.size());
-  if (info.tolerations.size() > kMaxWorkerTolerations) {
-    return bad_field("info.tolerations", "at most ", kMaxWorkerTolerations, ", not ", info.tolerations.size());
-  }
   for (const Taint& taint : info.taints) {
     if (taint.effect < TaintEffect::NoSchedule || taint.effect > TaintEffect::NoExecute) {
       return bad_field("info.taints", "an effect must be one of NoSchedule, PreferNoSchedule, NoExecute");

@@ -43,11 +43,12 @@ struct WorkerInfo {
   Labels labels;
   std::vector<Taint> taints;
   bool taints_set = false;  // by a person: they stay when it registers again
-  std::vector<Toleration> tolerations;
-  std::string provider;  // "manual" when started by hand
+  std::string provider;     // "manual" when started by hand
   Isolation isolation = Isolation::Process;
   std::string image;
   std::optional<Made> made;  // nothing: somebody started it
+  WallTime ended;            // set: it is gone
+  std::string end_reason;    // why it went, or is about to
 
   bool operator==(const WorkerInfo&) const = default;
 };
@@ -81,7 +82,6 @@ size_t bytes_of(const WorkerRecord& record);
 // Limits of a worker's info, named in the errors and in docs/limits.md.
 inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;  // all of it, as it is stored
 inline constexpr size_t kMaxTaints = 64;
-inline constexpr size_t kMaxWorkerTolerations = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
 inline constexpr size_t kMaxIncarnation = 200;             // characters
 inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage

@@ -108,6 +108,7 @@ Waiters LiveLogs::forget(JobId id) {
   if (it == jobs_.end()) return to_wake;
   drop_buffer(*it->second);
   it->second->tails.clear();
+  it->second->cleared = true;
   change(*it->second, to_wake);
   erase_if_idle(id);
   return to_wake;
@@ -174,6 +175,7 @@ Glimpse LiveLogs::look(JobId id, uint32_t execution, int64_t offset) const {
   out.finished = found.last_execution.has_value();
   out.last_execution = found.last_execution.value_or(0);
   out.gave_up = found.gave_up;
+  out.cleared = found.cleared;
   return out;
 }
 

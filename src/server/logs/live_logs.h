@@ -39,6 +39,7 @@ struct Glimpse {
   bool finished = false;
   uint32_t last_execution = 0;
   bool gave_up = false;  // finished long ago: what is not here will not come
+  bool cleared = false;  // somebody deleted it
   bool stopped = false;
 };
 
@@ -77,6 +78,7 @@ class LiveLogs {
     std::optional<uint32_t> last_execution;  // set: finished
     MonoTime give_up_at = kNever;
     bool gave_up = false;
+    bool cleared = false;
     size_t subscribers = 0;
     Waiters waiters;
   };

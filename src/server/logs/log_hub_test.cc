@@ -215,6 +215,19 @@ TEST_F(LogHubTest, ClearsOnlyFinishedJobs) {
   EXPECT_FALSE(memory_.extent(kOne).exists);
 }
 
+TEST_F(LogHubTest, ClearingEndsItsSubscriptionsAtOnce) {
+  ASSERT_TRUE(memory_.append({piece_of(kOne, 0, "abc\n")}).ok());  // its end has not come yet
+  Reader reader(hub_, {.job = kJob, .follow = true});
+  ASSERT_TRUE(reader.read_bytes(4));
+  finished(1);
+  EXPECT_EQ(reader.step(), Subscription::Next::Wait) << "the rest may still come";
+  ASSERT_TRUE(hub_.clear(kJob).ok());
+  ASSERT_TRUE(reader.read_to_close()) << "without waiting until it is given up";
+  EXPECT_TRUE(reader.status().ok());
+  ASSERT_EQ(reader.gaps.size(), 1u);
+  EXPECT_EQ(reader.gaps[0].reason, kCleared);
+}
+
 TEST_F(LogHubTest, AnUnknownJobIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(hub_.subscribe({.job = JobId{404}}, [] {}).status()));
   EXPECT_TRUE(absl::IsNotFound(hub_.get_logs({.job = JobId{404}}).status()));

@@ -41,7 +41,8 @@ struct LogGap {
 inline constexpr std::string_view kSlowSubscriber = "slow_subscriber";
 inline constexpr std::string_view kDropped = "dropped";  // by the worker, or in a hole that it left
 inline constexpr std::string_view kExpired = "expired";
-inline constexpr std::string_view kLost = "lost";  // the worker is gone, or a block is damaged
+inline constexpr std::string_view kCleared = "cleared";  // somebody deleted it
+inline constexpr std::string_view kLost = "lost";        // the worker is gone, or a block is damaged
 
 // Entries of one execution, in order.
 struct LogChunk {

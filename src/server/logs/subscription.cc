@@ -1,5 +1,7 @@
 #include "src/server/logs/subscription.h"
 
+#include <utility>
+
 namespace hodei::server {
 
 Subscription::Subscription(const SubscribeRequest& request, std::function<void()> ready, std::shared_ptr<LiveLogs> live,
@@ -20,6 +22,10 @@ Subscription::Next Subscription::next(LogChunk& chunk) {
     // The glimpse comes before any look into the store: what is published later makes a newer version.
     const Glimpse now = live_->look(request_.job, at_.execution, at_.offset);
     if (now.stopped) return close(absl::UnavailableError("the server is stopping; subscribe again"));
+    if (now.cleared) {
+      if (std::exchange(told_cleared_, true)) return close(absl::OkStatus());
+      return deliver_gap({.reason = kCleared}, at_.offset, chunk);
+    }
     if (!at_.ended) {
       const Next more = more_of_this(now, chunk);
       if (more != Next::Wait) return more;

@@ -58,6 +58,7 @@ class Subscription final : public LogWaiter, public std::enable_shared_from_this
   Cursor at_;
   std::optional<int64_t> allowed_lag_;  // nothing: not measured yet for this execution
   bool said_something_ = false;
+  bool told_cleared_ = false;
   bool closed_ = false;
   absl::Status status_;
 };

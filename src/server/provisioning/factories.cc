@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "src/base/status.h"
+#include "src/providers/baremetal/bare_metal_provider.h"
 #include "src/providers/custom/custom_provider.h"
 #include "src/providers/docker/docker_provider.h"
 #include "src/providers/firecracker/firecracker_provider.h"
@@ -25,9 +26,9 @@ struct Factory {
 constexpr Factory kFactories[] = {
     {"process", providers::make_process_provider},       {"docker", providers::make_docker_provider},
     {"kubernetes", providers::make_kubernetes_provider}, {"firecracker", providers::make_firecracker_provider},
-    {"custom", providers::make_custom_provider},         {"ec2", providers::make_custom_provider},
+    {"baremetal", providers::make_bare_metal_provider},  {"ec2", providers::make_custom_provider},
     {"azurevm", providers::make_custom_provider},        {"cloudrun", providers::make_custom_provider},
-    {"lambda", providers::make_custom_provider},
+    {"lambda", providers::make_custom_provider},         {"custom", providers::make_custom_provider},
 };
 
 const Factory* find(const std::string& type) {

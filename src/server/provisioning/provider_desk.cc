@@ -154,7 +154,10 @@ void ProviderDesk::make(const WorkerId& worker) {
     providers::WorkerSpec spec = spec_of(*record, address);
     spec.token = random_uuid();
     const absl::Status known =
-        line_->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker}, kTokenPatience).status();
+        line_
+            ->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker, cat("server (provider ", name_, ")")},
+                           kTokenPatience)
+            .status();
     if (!known.ok()) return absl::UnavailableError(cat("no token for it: ", std::string(known.message())));
     return maker->create_worker(spec);
   };

@@ -42,6 +42,9 @@ core::ProviderFacts facts_of(const providers::Provider& provider) {
   out.largest.memory_mb = can.max_memory_mb;
   out.gpu = can.gpu;
   out.images = can.images;
+  out.makes_workers = can.makes_workers;
+  out.runtimes = {"shell", "script"};
+  if (can.images) out.runtimes.emplace_back("image");
   out.architectures = can.architectures;
   out.max_workers = can.max_workers;
   out.isolation = static_cast<core::Isolation>(can.isolation);

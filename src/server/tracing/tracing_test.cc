@@ -147,7 +147,7 @@ class OneSpec final : public store::Reader {
   absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override {
     return absl::NotFoundError("");
   }
-  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>&) override {
+  absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>&) override {
     return absl::NotFoundError("");
   }
 };

@@ -191,13 +191,15 @@ TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
 
 TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
   ASSERT_EQ(commit({PutIdempotency{{hash128("a"), JobId{7}, WallTime{100}}},
-                    PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}}}}),
+                    PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}, ~uint64_t{5}}}}),
             absl::OkStatus());
   const std::vector<Hash128> keys = {hash128("b"), hash128("nobody"), hash128("a")};
-  using Owners = std::vector<std::optional<JobId>>;
-  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{JobId{8}, std::nullopt, JobId{7}}));
+  using Owners = std::vector<std::optional<KeyOwner>>;
+  const KeyOwner first{JobId{7}};
+  const KeyOwner second{JobId{8}, ~uint64_t{5}};
+  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{second, std::nullopt, first}));
   ASSERT_EQ(commit({ExpireIdempotency{WallTime{150}}}), absl::OkStatus());
-  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{JobId{8}, std::nullopt, std::nullopt}));
+  EXPECT_EQ(reader().key_owners(keys).value(), (Owners{second, std::nullopt, std::nullopt}));
   EXPECT_EQ(reader().key_owners({}).value(), Owners{});
 }
 

@@ -116,7 +116,10 @@ void RandomHistory::submit(Writes& out) {
   spec.retry_of = JobId{pick(next_job_)};
   spec.bytes.append(pick(3) == 0 ? pick(9000) : pick(60), 'x');
   if (pick(2) == 0) {
-    out.push_back(PutIdempotency{{.key = hash128(cat("key", pick(50))), .job = job.id, .expires = {clock_us_ + 5000}}});
+    out.push_back(PutIdempotency{{.key = hash128(cat("key", pick(50))),
+                                  .job = job.id,
+                                  .expires = {clock_us_ + 5000},
+                                  .fingerprint = hash64(cat("spec", pick(5)))}});
   }
   out.push_back(PutSpec{std::make_shared<const SpecRow>(std::move(spec))});
   out.push_back(live(job));

@@ -62,7 +62,8 @@ struct Describe {
     return fmt::format("delete key {}/{}", in_quotes(w.ns), in_quotes(w.key));
   }
   std::string operator()(const PutIdempotency& w) const {
-    return fmt::format("idempotency {} job={} until {}", text_of(w.row.key), number(w.row.job), w.row.expires.us);
+    return fmt::format("idempotency {} job={} until {} spec={:x}", text_of(w.row.key), number(w.row.job),
+                       w.row.expires.us, w.row.fingerprint);
   }
   std::string operator()(const ExpireIdempotency& w) const { return fmt::format("expire before {}", w.before.us); }
   std::string operator()(const PutScheduler& w) const {

@@ -168,12 +168,15 @@ absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const Read
   return out;
 }
 
-absl::StatusOr<std::vector<std::optional<JobId>>> MemoryStore::key_owners(const std::vector<Hash128>& keys) {
+absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> MemoryStore::key_owners(const std::vector<Hash128>& keys) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::optional<JobId>> out;
+  std::vector<std::optional<core::KeyOwner>> out;
   for (const Hash128& key : keys) {
     const auto found = tables_.idempotency.find(key);
-    out.push_back(found == tables_.idempotency.end() ? std::nullopt : std::optional<JobId>(found->second.job));
+    if (found == tables_.idempotency.end())
+      out.push_back(std::nullopt);
+    else
+      out.push_back(core::KeyOwner{found->second.job, found->second.fingerprint});
   }
   return out;
 }

@@ -78,7 +78,7 @@ class MemoryStore final : public Store, public Reader {
   absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
   absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
-  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) override;
+  absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) override;
 
   // The next commit suffers this, once. A commit that would have been refused anyway is refused as ever.
   void fail_next_commit(CommitFault fault);

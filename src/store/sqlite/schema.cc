@@ -51,6 +51,13 @@ const std::vector<Migration>& migrations() {
         "CREATE INDEX spec_name ON spec ((job >> 13), name)", "CREATE INDEX job_done_ns ON job_done (ns, state)",
         "CREATE INDEX job_done_state ON job_done (state)"},
        fill_labels},
+      {5,
+       {"DROP INDEX idempotency_expires", "ALTER TABLE idempotency RENAME TO idempotency_4",
+        "CREATE TABLE idempotency (key BLOB NOT NULL, job INTEGER NOT NULL, expires INTEGER NOT NULL, fingerprint "
+        "INTEGER NOT NULL, PRIMARY KEY (key)) STRICT, WITHOUT ROWID",
+        "INSERT INTO idempotency SELECT key, job, expires, 0 FROM idempotency_4", "DROP TABLE idempotency_4",
+        "CREATE INDEX idempotency_expires ON idempotency (expires)"},
+       nullptr},
   };
   return list;
 }

@@ -252,16 +252,21 @@ absl::StatusOr<AuditPage> SqliteReader::audit(const AuditQuery& query, const Rea
   return list_audit(lease->db, query, limit);
 }
 
-absl::StatusOr<std::vector<std::optional<JobId>>> SqliteReader::key_owners(const std::vector<Hash128>& keys) {
+absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> SqliteReader::key_owners(const std::vector<Hash128>& keys) {
   ASSIGN_OR_RETURN(Lease lease, take());
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(lease->db));
-  std::vector<std::optional<JobId>> out;
+  std::vector<std::optional<core::KeyOwner>> out;
   out.reserve(keys.size());
   for (const Hash128& one : keys) {
     const InUse use(lease->idempotency_by_key);
     lease->idempotency_by_key.packed(pack(one));
     ASSIGN_OR_RETURN(const bool found, lease->idempotency_by_key.step());
-    out.push_back(found ? std::optional<JobId>(read_idempotency(lease->idempotency_by_key).job) : std::nullopt);
+    if (!found) {
+      out.push_back(std::nullopt);
+      continue;
+    }
+    const core::IdempotencyRow row = read_idempotency(lease->idempotency_by_key);
+    out.push_back(core::KeyOwner{row.job, row.fingerprint});
   }
   return out;
 }

@@ -49,7 +49,7 @@ class SqliteReader final : public Reader {
   absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
   absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
   absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
-  absl::StatusOr<std::vector<std::optional<JobId>>> key_owners(const std::vector<Hash128>& keys) override;
+  absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) override;
 
  private:
   // A connection that goes back to the pool with its holder.

@@ -130,6 +130,7 @@ constexpr const char* kVersion1[] = {
     "CREATE INDEX idempotency_expires ON idempotency (expires)",
     "INSERT INTO meta VALUES (1, 1, 'an installation', 4, 0, 12, NULL)",
     "INSERT INTO template VALUES ('default', 'kept', 1, 5, x'62')",
+    "INSERT INTO idempotency VALUES (x'00000000000000000000000000000001', 9, 77)",
 };
 
 TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
@@ -150,6 +151,16 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   EXPECT_EQ(reader->secret("default", "s").value(), secret);
   EXPECT_EQ(reader->audit({}, {}).value().rows.size(), 1u);
   EXPECT_EQ(reader->job_template("default", "kept").value().bytes, "b");
+  std::vector<core::IdempotencyRow> keys;
+  ASSERT_TRUE((*store)
+                  ->load([&](const core::Write& write) {
+                    if (const auto* put = std::get_if<core::PutIdempotency>(&write)) keys.push_back(put->row);
+                  })
+                  .ok());
+  ASSERT_EQ(keys.size(), 1u);
+  EXPECT_EQ(keys[0].job, JobId{9});
+  EXPECT_EQ(keys[0].expires, WallTime{77});
+  EXPECT_EQ(keys[0].fingerprint, 0u) << "what came with the key then is not known";
   // The same tables as those of a database that is made today.
   TestFolder fresh;
   const SqliteOptions new_options{.data_dir = fresh.path()};

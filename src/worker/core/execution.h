@@ -30,6 +30,7 @@ struct Exit {
 // An order from the server. `spec` is the serialized JobSpec; the brains never look into it.
 struct RunOrder {
   ExecutionId execution;
+  std::string job_id = {};  // as the server calls the job; empty: it did not say
   uint32_t attempt = 1;
   uint64_t epoch = 0;
   std::string spec;

@@ -198,7 +198,7 @@ void Session::tick(Now now) {
     beat_at_ = now.mono + config_.heartbeat;
     SendHeartbeat beat{.sent = now.mono};
     for (const auto& [id, entry] : held_) {
-      if (!entry.exit) beat.active.push_back(id);
+      if (!entry.result_acked && !entry.unwanted) beat.active.push_back(id);
     }
     actions_.push_back(std::move(beat));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "src/core/placement/score.h"
 #include "src/core/placement/shape.h"
 #include "src/core/worker/live.h"
 
@@ -20,8 +21,8 @@ std::optional<std::string> rejects_company(const Shape& shape, const LiveWorker&
 // Whether it would be in the required company if the worker had no others: what must be there is there.
 bool could_have_company(const Shape& shape, const LiveWorker& worker);
 
-// What the affinity is multiplied with: 1 when every preferred rule is kept to, less for each that is not.
-double company_share(const Shape& shape, const LiveWorker& worker);
+// The fit with what the job would rather run beside or away from: each such rule is one of its preferences.
+Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker);
 
 bool prefers_company(const Shape& shape);
 

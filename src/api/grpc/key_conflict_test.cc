@@ -1,0 +1,121 @@
+// Idempotency keys that come again, over the wire.
+#include "src/api/grpc/key_conflict.h"
+
+#include "gmock/gmock.h"
+#include "src/api/grpc/server_fixture.h"
+
+namespace hodei::api::key_conflict_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+v1::JobSpec echo(const std::string& word, const std::string& key = "k") {
+  v1::JobSpec spec = a_spec();
+  spec.mutable_command()->mutable_shell()->add_args(word);
+  spec.set_idempotency_key(key);
+  return spec;
+}
+
+TEST(Fingerprint, IsOfWhatTheJobDoes) {
+  const uint64_t one = fingerprint_of(echo("a"));
+  EXPECT_EQ(fingerprint_of(echo("a", "another key")), one);
+  EXPECT_NE(fingerprint_of(echo("b")), one);
+  v1::JobSpec traced = echo("a");
+  traced.set_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  EXPECT_EQ(fingerprint_of(traced), one) << "each try has a trace of its own";
+}
+
+TEST(Fingerprint, ComparesSecretsByName) {
+  const auto with_secret = [](const std::string& name, const std::string& sealed) {
+    v1::JobSpec spec = echo("a");
+    v1::Secret& secret = *spec.add_secrets();
+    secret.set_name(name);
+    secret.set_sealed(sealed);
+    return fingerprint_of(spec);
+  };
+  EXPECT_EQ(with_secret("db", "x"), with_secret("db", "y")) << "it is sealed anew each time";
+  EXPECT_NE(with_secret("db", "x"), with_secret("web", "x"));
+}
+
+class KeyConflict : public ServerTest {
+ protected:
+  grpc::Status queue(const v1::JobSpec& spec, v1::QueueJobResponse* out, bool allow = false) {
+    v1::QueueJobRequest request;
+    *request.mutable_spec() = spec;
+    request.set_allow_other_spec(allow);
+    return call(*jobs_, &v1::JobExecutionService::Stub::QueueJob, request, out);
+  }
+};
+
+TEST_F(KeyConflict, AnotherSpecIsRefusedWithBoth) {
+  v1::QueueJobResponse first, again, other;
+  ASSERT_TRUE(queue(echo("then"), &first).ok());
+  ASSERT_TRUE(queue(echo("then"), &again).ok());
+  EXPECT_TRUE(again.existing());
+  EXPECT_EQ(again.short_id(), first.short_id());
+  const grpc::Status refused = queue(echo("now"), &other);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS) << refused.error_message();
+  EXPECT_THAT(refused.error_message(), AllOf(HasSubstr("idempotency_key"), HasSubstr(first.short_id()),
+                                             HasSubstr("then"), HasSubstr("now"), HasSubstr("allow_other_spec")));
+  ASSERT_TRUE(queue(echo("now"), &other, true).ok());
+  EXPECT_EQ(other.short_id(), first.short_id());
+}
+
+TEST_F(KeyConflict, OfABatchNamesTheSpec) {
+  v1::QueueJobResponse first;
+  ASSERT_TRUE(queue(echo("then"), &first).ok());
+  v1::QueueJobBatchRequest request;
+  *request.add_specs() = echo("fine", "another");
+  *request.add_specs() = echo("now");
+  v1::QueueJobBatchResponse answer;
+  const grpc::Status refused = call(*jobs_, &v1::JobExecutionService::Stub::QueueJobBatch, request, &answer);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_THAT(refused.error_message(), AllOf(HasSubstr("specs[1].idempotency_key"), HasSubstr("then")));
+}
+
+TEST_F(KeyConflict, IsToldInAStreamToo) {
+  v1::QueueJobResponse first;
+  ASSERT_TRUE(queue(echo("then"), &first).ok());
+  grpc::ClientContext context;
+  context.set_deadline(deadline_in(kCallPatience));
+  const auto stream = jobs_->QueueJobs(&context);
+  v1::QueueJobRequest request;
+  *request.mutable_spec() = echo("now");
+  request.set_sequence(5);
+  ASSERT_TRUE(stream->Write(request));
+  v1::QueueJobResponse answer;
+  ASSERT_TRUE(stream->Read(&answer));
+  EXPECT_EQ(answer.sequence(), 5u);
+  EXPECT_EQ(answer.error_code(), static_cast<int>(grpc::StatusCode::ALREADY_EXISTS));
+  EXPECT_THAT(answer.error_message(), AllOf(HasSubstr("then"), HasSubstr("now")));
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(KeyConflict, AKeyWhoseJobWasDeletedSaysSo) {
+  v1::QueueJobResponse first, again;
+  ASSERT_TRUE(queue(echo("a"), &first).ok());
+  v1::CancelJobRequest cancel;
+  cancel.set_job_id(first.job_id());
+  v1::CancelJobResponse cancelled;
+  ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::CancelJob, cancel, &cancelled).ok());
+  v1::DeleteJobsRequest drop;
+  drop.add_job_ids(first.job_id());
+  v1::DeleteJobsResponse dropped;
+  ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::DeleteJobs, drop, &dropped).ok());
+  const grpc::Status refused = queue(echo("a"), &again);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_THAT(refused.error_message(), AllOf(HasSubstr(first.short_id()), HasSubstr("has been deleted")));
+}
+
+TEST_F(KeyConflict, APoolThatNobodyKnowsIsANote) {
+  v1::JobSpec spec = a_spec();
+  spec.mutable_constraints()->set_pool("nowhere");
+  v1::QueueJobResponse answer;
+  ASSERT_TRUE(queue(spec, &answer).ok());
+  EXPECT_THAT(answer.note(), HasSubstr("nobody knows pool 'nowhere'"));
+}
+
+}  // namespace
+}  // namespace hodei::api::key_conflict_test

@@ -1,0 +1,90 @@
+// Heartbeats: what a worker says of itself, what it says that it has, and what it is told in return.
+#include <algorithm>
+
+#include "src/base/finite.h"
+#include "src/base/status.h"
+#include "src/core/engine.h"
+
+namespace hodei::core {
+namespace {
+
+// For a process that runs without being anybody's.
+constexpr Duration kStrayGrace = 5s;
+
+}  // namespace
+
+Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
+  LiveWorker* worker = state_.worker(c.worker);
+  if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
+    return absl::AbortedError("this stream has been replaced by a newer one");
+  }
+  worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);  // workers are sorted by it, and a NaN has no place in an order
+  worker->memory_used_mb = c.memory_used_mb;
+  worker->dropped_logs = c.dropped_logs;
+  const double before = worker->rank;
+  const bool was_well = worker->is_well();
+  note_fitness(*worker, c.unfit, turn);
+  state_.roster().refresh(worker);
+  seen(*worker, now, turn);
+  // A lower load may lift it over the threshold of what waits.
+  const bool ranks_higher = state_.scheduler().threshold > 0 && worker->rank > before;
+  if (ranks_higher || (worker->is_well() && !was_well)) fill(*worker, now, turn);
+  HeartbeatTaken taken;
+  if (c.stream == 0) taken.instructions = instructions_for(*worker, c);
+  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
+  if (c.stream != 0 && worker->lists_active) compare_active(*worker, c, now, turn);
+  return taken;
+}
+
+void Engine::note_fitness(LiveWorker& worker, const std::string& unfit, Turn& turn) {
+  if (worker.unfit == unfit) return;
+  worker.unfit = unfit;
+  state_.roster().refresh(&worker);
+  if (!unfit.empty()) making_.look_again();  // what waited for it may need a worker of its own
+  if (!worker.connected) return;
+  turn.effects.push_back(TellWorker{
+      worker.id(), worker.stream,
+      unfit.empty() ? "status ok: work is given again" : cat("no work is given while the status is: ", unfit)});
+}
+
+// Heartbeats cross orders and results on their way, so a difference counts only when it has stayed for a lease. Then
+// what the engine believes to be there and is not is settled by a new hello, which is a barrier; what is there and is
+// not the worker's is ended.
+void Engine::compare_active(LiveWorker& worker, const Heartbeat& beat, Now now, Turn& turn) {
+  std::vector<ExecutionId> active = beat.active;
+  std::sort(active.begin(), active.end());
+  absl::btree_map<ExecutionId, MonoTime> disputed;
+  const auto since = [&](ExecutionId execution) {
+    const auto known = worker.disputed.find(execution);
+    return disputed[execution] = known == worker.disputed.end() ? now.mono : known->second;
+  };
+  const auto lasts = [&](MonoTime from) { return now.mono - from >= config_.unhealthy_after; };
+  std::optional<ExecutionId> missing;
+  for (const ExecutionId& execution : worker.executions) {
+    if (std::binary_search(active.begin(), active.end(), execution)) continue;
+    if (lasts(since(execution)) && !missing) missing = execution;
+  }
+  for (const ExecutionId& execution : active) {
+    if (worker.executions.contains(execution) || !lasts(since(execution))) continue;
+    disputed[execution] = now.mono;  // asked again after another lease
+    turn.effects.push_back(CancelExecution{worker.id(), worker.stream, execution, false, kStrayGrace});
+    turn.effects.push_back(
+        TellWorker{worker.id(), worker.stream, cat("stop ", to_string(execution), ": it is not yours any more")});
+  }
+  worker.disputed = std::move(disputed);
+  if (missing) drop_stream(worker, cat("its heartbeats do not list execution ", to_string(*missing)), turn);
+}
+
+std::vector<std::string> Engine::instructions_for(const LiveWorker& worker, const Heartbeat& beat) const {
+  std::vector<std::string> out;
+  if (worker.state == WorkerState::Draining || worker.state == WorkerState::Terminating) out.emplace_back("drain");
+  for (const ExecutionId& execution : worker.executions) {
+    if (is_ending(*state_.job(execution.job)->head)) out.push_back(cat("cancel ", to_string(execution)));
+  }
+  for (const ExecutionId& execution : beat.active) {
+    if (!worker.executions.contains(execution)) out.push_back(cat("stop ", to_string(execution)));
+  }
+  return out;
+}
+
+}  // namespace hodei::core
