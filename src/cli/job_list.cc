@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/cli/job_commands.h"
 #include "src/cli/job_selection.h"

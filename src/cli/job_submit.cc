@@ -1,6 +1,8 @@
 // `hodei job submit`: one job, or all jobs of a file; and what a submission would do.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_commands.h"

@@ -1,4 +1,6 @@
 // Variables of the environment that look like settings and are none.
+#include <algorithm>
+
 #include "src/base/text.h"
 #include "src/cli/settings.h"
 #include "src/cli/suggestion.h"

@@ -61,7 +61,7 @@ TEST(Provision, AJobThatAsksForNoSizeGetsTheUsualOneOfTheProviderNotAllOfItsMach
   vm.facts.usual = {1'000, 352, 0, 0};
   add(bench, vm);
   JobOrder order = a_job();
-  order.spec.cpu_cores = 0;
+  order.spec.cpu_milli = 0;
   order.spec.memory_mb = 0;
   bench.submit(order);
   ASSERT_EQ(asked(bench).size(), 1u);

@@ -193,7 +193,8 @@ int64_t executions_of(const std::vector<Leaving>& workers, bool only_made = fals
 
 void drain_made(server::Server& server, const std::vector<Leaving>& workers, bool now) {
   for (const Leaving& worker : workers) {
-    if (worker.made) server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", "server", now}, nullptr);
+    if (worker.made)
+      server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", "server", now}, nullptr);
   }
 }
 
@@ -271,7 +272,8 @@ int run_dev(const cli::DevOptions& options) {
   };
   keep_worker();
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));
-  say(cat("try this in another terminal: ", first_command(options.server.listen), "        (Ctrl-C here stops everything)"));
+  say(cat("try this in another terminal: ", first_command(options.server.listen),
+          "        (Ctrl-C here stops everything)"));
   run_until_stopped(*running, signals, keep_worker);
   stop_workers(*running, *worker, options.agent.stop_grace, signals);
   say("shutting down");

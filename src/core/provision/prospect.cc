@@ -87,7 +87,8 @@ std::optional<std::string> pool_against(const PoolRow* pool, std::string_view ns
 std::optional<std::string> against(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
   if (!provider.seen) return std::string("has not been checked since the server started");
   if (!provider.facts.makes_workers) {
-    return cat("creates no workers: start them yourself, with HODEI_WORKER_PROVIDER=", provider.row.name, " hodei agent");
+    return cat("creates no workers: start them yourself, with HODEI_WORKER_PROVIDER=", provider.row.name,
+               " hodei agent");
   }
   if (pool == nullptr && !shape.pool.empty()) {
     return cat("pool '", shape.pool, "' does not exist; create it with `hodei pool set ", shape.pool, "`");
@@ -127,7 +128,8 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
                " s after a failure: ", provider.last_failure);
   }
   if (provider.row.max_jobs > 0 && provider.jobs + starting >= provider.row.max_jobs) {
-    return cat("may run ", counted(provider.row.max_jobs, "job"), " at a time, and is already creating workers for the rest");
+    return cat("may run ", counted(provider.row.max_jobs, "job"),
+               " at a time, and is already creating workers for the rest");
   }
   if (starting >= kMaxStartingWorkers) return cat("is already creating ", counted(starting, "worker"));
   return std::nullopt;
