@@ -110,6 +110,15 @@ TEST(SecretForms, HideEachLineOfAValueButNotLinesThatSayNothing) {
   EXPECT_EQ(hide(value, value), "***************\n**********\n**\n************\n***********\n");
 }
 
+// As `echo` and editors leave it in a file, and as a job that has cut the newline off prints it.
+TEST(SecretForms, HideAValueAlsoWithoutTheNewlineAtItsEnd) {
+  for (const std::string value : {"s3cr3t/value\n", "s3cr3t/value\r\n"}) {
+    EXPECT_EQ(hide(value, "<s3cr3t/value>"), "<" + std::string(12, '*') + ">");
+    EXPECT_EQ(hide(value, "<s3cr3t%2Fvalue>"), "<" + std::string(14, '*') + ">");
+    EXPECT_EQ(hide(value, "<" + in_base64("s3cr3t/value") + ">"), "<" + std::string(16, '*') + ">");
+  }
+}
+
 TEST(SecretForms, HideLongValuesPieceByPiece) {
   std::string value;
   for (int i = 0; i < 20'000; ++i) value += static_cast<char>('a' + i * i % 23);

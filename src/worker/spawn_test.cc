@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
@@ -272,6 +273,27 @@ TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
   auto& spawned = std::get<Spawned>(result);
   EXPECT_EQ(drain(spawned.out.get()), "script x\n");
   wait_for(spawned.pid);
+}
+
+TEST_P(SpawnTest, WritesAFileOfAProgramThroughNothingThatHasItsName) {
+  const auto content_of = [](const std::string& path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  for (const bool hard_link : {false, true}) {
+    const std::string letter = cat(folder, "/letter", hard_link ? "2" : "1");
+    const std::string script = work->path() + "/script";
+    std::ofstream(letter) << "dear";
+    std::filesystem::remove(script);
+    hard_link ? std::filesystem::create_hard_link(letter, script) : std::filesystem::create_symlink(letter, script);
+    Program program = a_program({"true"});
+    program.files = {{"script", "echo"}};
+    SpawnResult result = run(program);
+    ASSERT_TRUE(std::holds_alternative<Spawned>(result));
+    wait_for(std::get<Spawned>(result).pid);
+    EXPECT_EQ(content_of(letter), "dear");
+    EXPECT_EQ(content_of(script), "echo");
+  }
 }
 
 TEST_P(SpawnTest, GivesTheInputWholeHoweverLargeAndWaitsForNobody) {

@@ -58,6 +58,16 @@ TEST_F(StateFolderTest, AFolderOfAnEarlierVersionKeepsItsMark) {
   EXPECT_EQ(start(path("a")).mark, before.mark);
 }
 
+TEST_F(StateFolderTest, ASessionBelongsToOneWorkerId) {
+  StateFolder state = StateFolder::open(path("a")).value();
+  ASSERT_EQ(state.settle_worker_id("first").value(), "first");
+  ASSERT_TRUE(state.store_session("session-1").ok());
+  ASSERT_EQ(state.settle_worker_id("").value(), "first");
+  EXPECT_EQ(state.session(), "session-1");
+  ASSERT_EQ(state.settle_worker_id("second").value(), "second");
+  EXPECT_EQ(state.session(), "");
+}
+
 TEST_F(StateFolderTest, TheLineageOfAnotherBootIsNotContinued) {
   const Seen before = start(path("a"));
   const std::string file = path("a") + "/lineage";

@@ -151,6 +151,17 @@ TEST_P(SupervisorTest, ARepeatedStartRunsNothingTwice) {
   EXPECT_EQ(agent->read_output(a), "once\n");
 }
 
+TEST_P(SupervisorTest, AProgramThatCannotBeStartedKeepsNoRing) {
+  extend_lease(30s);
+  protocol::Start order{.execution = a};
+  order.program.argv = {"/no/such/program"};
+  agent->channel.put(order);
+  EXPECT_EQ(end_of(a).failure, "command_not_found");
+  run(b, "true");
+  EXPECT_EQ(end_of(b).outcome, Outcome::Succeeded);
+  EXPECT_EQ(agent->ring_of[b], 1u) << "the first ring is used again";
+}
+
 TEST_P(SupervisorTest, StartsNothingWithoutALease) {
   run(a, "echo never");
   const Exit& exit = end_of(a);
