@@ -8,6 +8,8 @@
 
 #include "src/base/text.h"
 #include "src/store/conformance/store_suite.h"
+#include "src/store/rows.h"
+#include "src/store/sql.h"
 #include "src/store/sqlite/schema.h"
 #include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/test_folder.h"
@@ -185,6 +187,11 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   {
     Connection db = Connection::open({.path = options.path()}).value();
     for (const char* sql : kVersion1) ASSERT_EQ(db.run(sql), absl::OkStatus()) << sql;
+    core::SpecRow spec = *a_spec(a_job(3));
+    spec.labels = {{"team", "a"}, {"stage", "b"}};
+    Statement insert = db.prepare(insert_sql(kSpec, Dialect::Sqlite)).value();
+    write_spec(spec, insert);
+    ASSERT_TRUE(insert.run().ok());
   }
   const auto store = SqliteStore::open(options);
   ASSERT_TRUE(store.ok()) << store.status();
@@ -209,6 +216,8 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
     return out;
   };
   EXPECT_EQ(tables(options), tables(new_options));
+  Connection db = Connection::open({.path = options.path(), .read_only = true}).value();
+  EXPECT_EQ(db.ask_integer("SELECT count(*) FROM job_label WHERE job = 3").value(), 2) << "jobs are found by them";
 }
 
 TEST(SqliteStore, AFailedMigrationLeavesTheDatabaseAsItWas) {
