@@ -217,6 +217,18 @@ TEST_F(HostileWorker, FillsTheAuditTrailWithNoMoreThanSomeRefusals) {
   EXPECT_EQ(recorded.rows.size(), static_cast<size_t>(kMaxRefusalsPerMinute));
 }
 
+TEST_F(HostileWorker, NoHeartbeatOfAStreamThatHasEndedCounts) {
+  constexpr uint64_t kStream = 2;  // the hostile worker came second
+  ASSERT_TRUE(hostile_->is_heard());
+  ASSERT_TRUE(server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}));
+  hostile_ = nullptr;
+  const SystemClock clock;
+  const MonoTime patience = clock.now().mono + kCallPatience;
+  const auto counts = [&] { return server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}); };
+  while (counts() && clock.now().mono < patience) pause_for(1ms);
+  EXPECT_FALSE(counts());
+}
+
 TEST_F(HostileWorker, CannotBecomeAnotherWorkerInTheMiddleOfItsStream) {
   v1::WorkerMessage hello;
   hello.mutable_hello()->set_session_id(hostile_->session());
