@@ -124,6 +124,9 @@ TEST(SecretForms, HideLongValuesPieceByPiece) {
   for (int i = 0; i < 20'000; ++i) value += static_cast<char>('a' + i * i % 23);
   const std::string out = hide(value, "<" + value + ">");
   EXPECT_EQ(out, "<" + std::string(value.size(), '*') + ">");
+  for (size_t length = kPiece; length < 2 * kPiece + 2 * kShortestMasked; ++length) {
+    EXPECT_EQ(hide(value.substr(0, length), value.substr(0, length)), std::string(length, '*')) << "also its end";
+  }
 }
 
 TEST(SecretForms, LeaveShortValuesAlone) {
