@@ -182,6 +182,9 @@ TEST(LogBatches, MustAddUpToTheirData) {
   ASSERT_TRUE(piece.ok()) << piece.status();
   ASSERT_EQ(piece->lines.size(), 2u);
   EXPECT_EQ(piece->data, "one\ntwo");
+  v1::LogBatch unknown_loss = batch;
+  unknown_loss.set_lost(store::kLostUnknown);
+  EXPECT_TRUE(absl::IsInvalidArgument(log_from(unknown_loss).status())) << "only a store may say so";
   batch.set_lines(1, 4 << 2);
   EXPECT_TRUE(absl::IsInvalidArgument(log_from(batch).status()));
 }
