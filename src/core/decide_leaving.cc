@@ -30,7 +30,7 @@ Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   }
   if (!next(worker->state, WorkerEvent::Drain)) {
     return absl::FailedPreconditionError(
-        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot become Draining"));
+        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot be drained"));
   }
   note_end(*worker, cat("drained", c.reason.empty() ? "" : ": ", c.reason), turn);
   set_worker_state(*worker, WorkerEvent::Drain, turn);

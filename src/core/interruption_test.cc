@@ -60,7 +60,7 @@ TEST(LastWords, BringTheEndOfWhatWasInterrupted) {
   ASSERT_TRUE(worker.reports(ended(bench.current(job), Outcome::Interrupted, bench.now.wall)).ok());
   EXPECT_NE(bench.state(job), JobState::Failed);
   EXPECT_EQ(bench.job(job).attempts, 0u);
-  EXPECT_THAT(bench.history(job)[3].reason, testing::HasSubstr("interrupted: worker w1 was stopped"));
+  EXPECT_THAT(bench.history(job)[2].reason, testing::HasSubstr("interrupted: worker w1 was stopped"));
 }
 
 TEST(LastWords, AreGoodEvenIfTheirBearerDiesBeforeItHasToldThem) {

@@ -62,7 +62,9 @@ TEST(Token, IsRefusedWithOneTextWhateverIsWrongWithIt) {
 }
 
 TEST(Token, MayBeUsedAgainByTheSameIncarnationWhoseAnswerWasLost) {
-  Bench bench;
+  EngineConfig patient;
+  patient.registration_limit = std::chrono::minutes(10);  // longer than a token lives
+  Bench bench(patient);
   make_token(bench, "t", "w1");
   bench.ask<Registered>(with_token("t", "w1", "i1"));
   bench.advance(400s);

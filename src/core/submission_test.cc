@@ -181,7 +181,7 @@ TEST(Explanation, NamesTheRuleThatTurnsMostAwayAndWhatWouldHelp) {
   bench.worker("w1").joins();
   bench.worker("w2").joins();
   const Explanation why = bench.explain(bench.submit(a_job().pool("gpu")));
-  EXPECT_EQ(why.waiting_for, "no worker fits: 2 of 2 turned away by 'pool'");
+  EXPECT_NE(why.waiting_for.find("nobody knows pool 'gpu'"), std::string::npos) << why.waiting_for;
   EXPECT_EQ(why.unblock, "a worker of that pool joining (2 workers)");
   EXPECT_EQ(why.rejected, (std::vector<RuleCount>{{"pool", 2}}));
 }
