@@ -239,13 +239,13 @@ TEST_F(ProvisionerTest, NoticesAWorkerThatEndsBeforeItRegisters) {
   EXPECT_EQ(failed->kind, core::MakingFailure::Trouble);
 }
 
-TEST_F(ProvisionerTest, AHopelessStartIsOfTheShape) {
+TEST_F(ProvisionerTest, AStartWithoutHopeIsToldAsSuch) {
   world().fresh = {providers::WorkerPhase::Starting, "no such image", true};
   start();
   create("w1");
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->kind, core::MakingFailure::Shape);
+  EXPECT_EQ(failed->kind, core::MakingFailure::Hopeless);
   EXPECT_EQ(engine_.count<core::WorkerRuns>(), 0);
 }
 
