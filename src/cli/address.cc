@@ -20,6 +20,9 @@ bool good_host(std::string_view host) {
 }  // namespace
 
 absl::StatusOr<Address> parse_address(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return absl::InvalidArgumentError(cat("'", text, "' is a port without a host; write 127.0.0.1:", text));
+  }
   std::string_view rest = text;
   if (const size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
     const std::string_view name = rest.substr(0, scheme);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -35,6 +36,10 @@ absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& 
   if (!flags.expires.empty()) {
     ASSIGN_OR_RETURN(const Duration life, parse_duration(flags.expires));
     header.set_expires_in_ms(life.count() / 1000);
+  }
+  if (std::filesystem::is_directory(flags.file)) {
+    return absl::InvalidArgumentError(
+        cat(flags.file, ": is a folder; pack it first (tar czf …), and fetch it with `--input-archive`"));
   }
   std::ifstream file(flags.file, std::ios::binary);
   if (!file) return absl::NotFoundError(cat(flags.file, ": cannot be opened"));
@@ -123,12 +128,14 @@ absl::StatusOr<std::string> artifact_list_text(Session& session, const std::stri
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   std::vector<const google::protobuf::Message*> messages;
-  Table table({"NAME", "SIZE", "AGE", "SHA256"});
+  Table table({"NAME", "SIZE", "AGE", "EXPIRES", "SHA256"});
   std::string names;
   for (const v1::StoredArtifact& each : all) {
     messages.push_back(&each);
     names += each.name() + "\n";
+    const Duration left = wall_time(each.expires_at()) - session.io.clock->now().wall;
     table.add({each.name(), human_bytes(each.size()), age(each.created_at(), session.io.clock->now().wall),
+               each.has_expires_at() ? cat("in ", human_duration(left)) : std::string("-"),
                each.sha256().substr(0, 16)});
   }
   if (const auto data = session.data_text(messages)) return *data;

@@ -63,6 +63,7 @@ TEST_F(CliTest, OfSeveralJobsWithOneNameTheNewestIsShownAndNoneIsChanged) {
   server_.jobs.jobs = {job("j9", v1::Job::Running, "nightly"), job("j2", v1::Job::Failed, "nightly")};
   EXPECT_EQ(run({"job", "explain", "nightly", "-o", "name"}), 0) << err_;
   EXPECT_THAT(err_, HasSubstr("j9 is the newest of 2 jobs called nightly"));
+  server_.jobs.jobs = {job("j9", v1::Job::Running, "nightly"), job("j2", v1::Job::Failed, "nightly")};
   EXPECT_EQ(run({"job", "cancel", "nightly"}), 1);
   EXPECT_THAT(err_, HasSubstr("2 jobs are called nightly: j9 (Running"));
   EXPECT_THAT(err_, HasSubstr("give the id of one"));
@@ -172,6 +173,17 @@ TEST_F(CliTest, ADryRunQueuesNothingAndShowsTheDecision) {
   server_.scheduler.decision.set_waiting_for("no worker has provider docker");
   EXPECT_EQ(run({"job", "submit", "--dry-run", "--", "true"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("The job would wait: no worker has provider docker."));
+}
+
+TEST_F(CliTest, HabitsOfOtherProgramsAreAnsweredWithTheWordsHere) {
+  EXPECT_EQ(run({"ps"}), 2);
+  EXPECT_THAT(err_, HasSubstr("has no command 'ps'; here that is hodei job list"));
+  EXPECT_EQ(run({"job", "describe", "j1"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is hodei job get JOB"));
+  EXPECT_EQ(run({"worker", "cordon", "w1"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is hodei worker drain WORKER"));
+  EXPECT_EQ(run({"run", "-d", "--", "true"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is --detach"));
 }
 
 TEST_F(CliTest, WaitEndsWithTheJobsAndTellsHow) {

@@ -44,6 +44,15 @@ std::string show_text(const Session& session) {
   return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.style()));
 }
 
+// "the defaults are in force", but for what the environment and flags say.
+std::string sources_in_words(const Settings& settings) {
+  size_t given = 0;
+  for (const Setting& setting : all_settings()) given += settings.get(setting.name).origin == "default" ? 0 : 1;
+  if (given == 0) return "the defaults are in force";
+  return cat(given, given == 1 ? " setting comes" : " settings come",
+             " from the environment or from flags, the others are the defaults");
+}
+
 // Every problem at once, of the file, the environment and the flags.
 int check(Session& session, const std::string& path) {
   const std::string flag = !path.empty() ? path : session.config_flag;
@@ -68,8 +77,9 @@ int check(Session& session, const std::string& path) {
     return kRefused;
   }
   if (session.form() == OutputForm::Name) return session.show((file->path.empty() ? "none" : file->path) + "\n");
-  return session.show(file->path.empty() ? std::string("no configuration file; the defaults are in force\n")
-                                         : cat(file->path, ": good, ", file->values.size(), " settings\n"));
+  return session.show(file->path.empty() ? cat("no configuration file; ", sources_in_words(session.settings), "\n")
+                                         : cat(file->path, ": good, ", file->values.size(),
+                                               file->values.size() == 1 ? " setting\n" : " settings\n"));
 }
 
 }  // namespace

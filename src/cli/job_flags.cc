@@ -14,7 +14,7 @@
 namespace hodei::cli {
 namespace {
 
-constexpr int64_t kMostAttempts = 1'000'000;
+constexpr int64_t kMostAttempts = 1000;
 
 template <class T>
 absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {

@@ -31,8 +31,11 @@ class LogPrinter {
 
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const LogCursor::Piece& piece) {
-    if (form_ == OutputForm::Table || form_ == OutputForm::Wide) return text_.take(piece.entry, piece.bytes);
     const v1::LogEntry& entry = piece.entry;
+    if (form_ == OutputForm::Table || form_ == OutputForm::Wide) {
+      mark_execution(entry.execution());
+      return text_.take(entry, piece.bytes);
+    }
     if (!(entry.is_stderr() ? request_.with_stderr : request_.with_stdout)) return;
     if (request_.pattern != nullptr && !contains(*request_.pattern, entry.line())) return;
     if (form_ != OutputForm::Name) return add_data(log_entry_json(piece));
@@ -65,6 +68,14 @@ class LogPrinter {
     bool is_stderr = false;
     std::string bytes;
   };
+  // Where the output of one execution ends and that of the next one begins.
+  void mark_execution(int32_t execution) {
+    const int32_t before = std::exchange(named_, execution);
+    if (before < 0 || before == execution || tail_ > 0) return;
+    text_.finish();
+    flush();
+    session_.note(cat("execution ", request_.id, ".", execution, ":"));
+  }
   // A line of JSON is an item of a list in YAML, too.
   void add_data(const std::string& json) { add({false, form_ == OutputForm::Yaml ? "- " + json : json}); }
   void add(Line line) {
@@ -76,7 +87,7 @@ class LogPrinter {
   const Session& session_;
   const OutputForm form_;
   const LogRequest& request_;
-  int32_t named_ = 0;  // the execution that was named last
+  int32_t named_ = -1;  // the execution that was named last; -1: none
   size_t tail_ = 0;
   std::deque<Line> kept_;
   StreamWriter writer_;

@@ -73,6 +73,7 @@ absl::StatusOr<bool> is_id(Session& session, const std::string& typed) {
 }  // namespace
 
 absl::StatusOr<FoundJob> find_job(Session& session, const std::string& typed, SameName same_name) {
+  if (typed.empty()) return bad_field("job", "must not be empty; give an id or a name");
   FoundJob out{typed, 0};
   if (const absl::StatusOr<ExecutionId> execution = parse_execution_id(typed); execution.ok()) {
     out = {short_id(execution->job), static_cast<int32_t>(execution->number)};

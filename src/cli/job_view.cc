@@ -79,7 +79,9 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
       {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
   for (const v1::Execution& e : job.executions()) {
     const WallTime started = wall_time(e.started_at());
-    table.add({e.id(), state_cell(e.state()), or_dash(e.worker_id()), or_dash(e.provider()),
+    const bool put_back = e.state() == v1::Job::Pending;  // the job went back into the queue
+    table.add({e.id(), put_back ? Table::Cell("Requeued", Colour::Yellow) : state_cell(e.state()),
+               or_dash(e.worker_id()), or_dash(e.provider()),
                started.is_set() ? shown_time(started, options.style) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
@@ -121,7 +123,9 @@ void add_spec(FieldList& fields, const v1::JobSpec& spec) {
   fields.add("Pool", spec.constraints().pool());
   fields.add("Provider", spec.constraints().provider());
   if (!spec.concurrency().key().empty()) {
-    fields.add("Concurrency", cat(spec.concurrency().key(), ", at most ", spec.concurrency().limit()));
+    fields.add("Concurrency", spec.concurrency().limit() > 0
+                                  ? cat(spec.concurrency().key(), ", at most ", spec.concurrency().limit())
+                                  : spec.concurrency().key());
   }
 }
 

@@ -5,6 +5,7 @@
 #include "src/base/printable.h"
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/habits.h"
 #include "src/cli/suggestion.h"
 
 namespace hodei::cli {
@@ -61,13 +62,16 @@ std::string describe(const CLI::App& root, const CLI::ParseError& error) {
   const std::string extra = first_extra(root);
   if (!extra.empty() && extra[0] == '-') {
     const std::string flag = extra.substr(0, extra.find('='));
-    std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`", did_you_mean(flag, flag_names(app)));
+    const std::string known = here_called(path_of(app), flag);
+    std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`",
+                           known.empty() ? did_you_mean(flag, flag_names(app)) : known);
     if (takes_a_program(app))
       text += cat("\n  the job's own command stands behind `--`:  ", path_of(app), " -- COMMAND ARGS");
     return text;
   }
   if (!extra.empty() && !commands.empty()) {
-    const std::string hint = did_you_mean(extra, commands);
+    const std::string known = here_called(path_of(app), extra);
+    const std::string hint = known.empty() ? did_you_mean(extra, commands) : known;
     return cat("`", path_of(app), "` has no command '", extra, "'",
                hint.empty() ? cat("; it has ", with_commas(commands)) : hint);
   }

@@ -57,10 +57,10 @@ TEST_F(CliTest, FlagsOfPlacementGoIntoTheJob) {
 }
 
 TEST_F(CliTest, PlacementThatMakesNoSenseIsRefusedWithTheFlagsName) {
-  EXPECT_EQ(run({"job", "submit", "--isolation", "contaner", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--isolation", "contaner", "--", "true"}), 2);
   EXPECT_THAT(
       err_, HasSubstr("--isolation: 'contaner' is not one of process, container, hardware; did you mean 'container'?"));
-  EXPECT_EQ(run({"job", "submit", "--near", "app Im (db)", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--near", "app Im (db)", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("--near: "));
   EXPECT_TRUE(server_.jobs.queued.empty());
 }
@@ -80,10 +80,10 @@ TEST_F(CliTest, TaintsReplaceThoseOfAWorker) {
 
 TEST_F(CliTest, TaintAsksForTaintsOrForNone) {
   server_.workers.ids = {"abc"};
-  EXPECT_EQ(run({"worker", "taint", "abc"}), 1);
+  EXPECT_EQ(run({"worker", "taint", "abc"}), 2);
   EXPECT_THAT(err_, HasSubstr("--clear"));
-  EXPECT_EQ(run({"worker", "taint", "abc", "old", "--clear"}), 1);
-  EXPECT_EQ(run({"worker", "taint", "abc", "old:NoExcute"}), 1);
+  EXPECT_EQ(run({"worker", "taint", "abc", "old", "--clear"}), 2);
+  EXPECT_EQ(run({"worker", "taint", "abc", "old:NoExcute"}), 2);
   EXPECT_THAT(err_, HasSubstr("did you mean 'NoExecute'?"));
   EXPECT_TRUE(server_.workers.tainted.empty());
 }
@@ -120,16 +120,16 @@ TEST_F(CliTest, SchedulerGetShowsEverySetting) {
 }
 
 TEST_F(CliTest, SchedulerSetRefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(run({"scheduler", "set"}), 1);
+  EXPECT_EQ(run({"scheduler", "set"}), 2);
   EXPECT_THAT(err_, HasSubstr("nothing to set"));
-  EXPECT_EQ(run({"scheduler", "set", "--strategy", "robin"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--weight", "zones=3"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--strategy", "robin"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--weight", "zones=3"}), 2);
   EXPECT_THAT(err_, HasSubstr("did you mean 'zone'?"));
-  EXPECT_EQ(run({"scheduler", "set", "--weight", "zone=much"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--packing", "tight"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--preemption", "yes"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--weight", "zone=much"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--packing", "tight"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--preemption", "yes"}), 2);
   EXPECT_THAT(err_, HasSubstr("--preemption"));
-  EXPECT_EQ(run({"scheduler", "set", "--reserve-after", "soon"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--reserve-after", "soon"}), 2);
   EXPECT_THAT(err_, HasSubstr("--reserve-after"));
   EXPECT_TRUE(server_.scheduler.configured.empty());
 }

@@ -22,11 +22,16 @@ std::string of_quota(N used, N most) {
   return most > 0 ? cat(used, " of ", most) : cat(used);
 }
 
+std::string of_quota_bytes(int64_t used, int64_t most) {
+  return most > 0 ? cat(human_bytes(used), " of ", human_bytes(most)) : human_bytes(used);
+}
+
 std::string tenant_table(const Session& session, const std::vector<const v1::Tenant*>& tenants) {
-  Table table({"TENANT", "WEIGHT", "RUNNING", "CPU", "MEMORY MB", "WAITING"});
+  Table table({"TENANT", "WEIGHT", "RUNNING", "CPU", "MEMORY", "WAITING"});
   for (const v1::Tenant* t : tenants) {
     table.add({t->namespace_(), cat(t->weight()), of_quota(t->running(), t->max_running()),
-               of_quota(t->cpu_cores(), t->max_cpu_cores()), of_quota(t->memory_mb(), t->max_memory_mb()),
+               of_quota(t->cpu_cores(), t->max_cpu_cores()),
+               of_quota_bytes(t->memory_mb() << 20, t->max_memory_mb() << 20),
                of_quota(t->pending(), t->max_pending())});
   }
   return table.text(session.style());
@@ -92,8 +97,8 @@ std::string limit_table(const Session& session, const std::vector<const v1::Limi
   Table table({"KEY", "NAMESPACE", "HELD", "LIMIT", "WAITING", "RATE", "BURST", "SET BY"});
   for (const v1::Limit* l : limits) {
     table.add({printable(l->key()), l->namespace_(), cat(l->held()), l->limit() == 0 ? "none" : cat(l->limit()),
-               cat(l->waiting()), l->rate() == 0 ? "none" : cat(l->rate(), "/s"), l->rate() == 0 ? "" : cat(l->burst()),
-               l->is_set() ? "a person" : "jobs"});
+               cat(l->waiting()), l->rate() == 0 ? "none" : human_rate(l->rate()),
+               l->rate() == 0 ? "" : cat(l->burst()), l->is_set() ? "a person" : "jobs"});
   }
   return table.text(session.style());
 }

@@ -83,10 +83,10 @@ TEST_F(StdinTest, IsSaidNotToBeSentToAServerThatDoesNotTakeIt) {
 }
 
 TEST_F(StdinTest, FlagsThatExcludeEachOtherAreRefused) {
-  EXPECT_EQ(run({"run", "--stdin", "--detach", "--", "cat"}), 125);
+  EXPECT_EQ(run({"run", "--stdin", "--detach", "--", "cat"}), 2);
   EXPECT_THAT(err_, HasSubstr("--stdin"));
-  EXPECT_EQ(run({"run", "--stdin", "--no-stdin", "--", "cat"}), 125);
-  EXPECT_EQ(run({"run", "--stdin", "--script", "-"}), 125);
+  EXPECT_EQ(run({"run", "--stdin", "--no-stdin", "--", "cat"}), 2);
+  EXPECT_EQ(run({"run", "--stdin", "--script", "-"}), 2);
 }
 
 }  // namespace

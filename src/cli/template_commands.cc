@@ -94,13 +94,20 @@ void add_template_put(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("put", "store a template from a file in YAML or JSON");
   auto file = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
-  command->add_option("file,-f,--file", *file, "the file (- for standard input)")->required()->type_name("FILE");
+  auto flag = std::make_shared<std::string>();
+  command->add_option("file", *file, "the file (- for standard input)")->type_name("FILE");
+  command->add_option("-f,--file", *flag, "the same as a flag")->type_name("FILE");
   command->add_option("--name", *name, "store it under this name instead of the file's")->type_name("NAME");
   command->footer(
       "A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
       "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
-  command->callback([&session, file, name] {
-    session.action = [&session, file, name] { return session.show(template_put_text(session, *file, *name)); };
+  command->callback([&session, file, flag, name] {
+    session.action = [&session, file, flag, name] {
+      if (file->empty() == flag->empty()) {
+        return session.fail(bad_field("file", "give one file:  hodei template put FILE"));
+      }
+      return session.show(template_put_text(session, file->empty() ? *flag : *file, *name));
+    };
   });
 }
 

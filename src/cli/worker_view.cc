@@ -53,8 +53,8 @@ std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(
 }  // namespace
 
 std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
-  std::vector<std::string> headers = {"ID",   "NAME", "STATE",  "PROVIDER", "POOL",  "SLOTS",
-                                      "LOAD", "DONE", "FAILED", "SEEN",     "LABELS"};
+  std::vector<std::string> headers = {"ID",   "NAME", "STATE",  "PROVIDER", "POOL",   "SLOTS",
+                                      "LOAD", "DONE", "FAILED", "SEEN",     "LABELS", "TAINTS"};
   if (options.wide) {
     for (const char* more : {"HOST", "CPU", "MEMORY", "IMAGE", "VERSION", "CAPABILITIES"}) headers.emplace_back(more);
   }
@@ -72,7 +72,8 @@ std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptio
         cat(worker.succeeded()),
         cat(worker.failed()),
         wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
-        dash_if_empty(labels(info))};
+        dash_if_empty(labels(info)),
+        dash_if_empty(taints(info))};
     if (options.wide) {
       row.emplace_back(dash_if_empty(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));

@@ -124,8 +124,8 @@ def test_secret_files_work_with_a_relative_state_folder():
 
 def test_the_hint_of_dev_works_as_it_is_printed():
     with Dev().start() as dev:
-        line = until(lambda: next((l for l in dev.tail().splitlines() if "try in another terminal: " in l), None), "the hint")
-        command = line.split("try in another terminal: ")[1].split("   ")[0]
+        line = until(lambda: next((l for l in dev.tail().splitlines() if "in another terminal: " in l), None), "the hint")
+        command = line.split("in another terminal: ")[1].split("   ")[0]
         env = {k: v for k, v in dev.environment().items() if k != "HODEI_SERVER"}
         done = subprocess.run(["sh", "-c", command], env=env, cwd="/", capture_output=True, text=True, timeout=60, check=False)
         same((done.returncode, done.stdout), (0, "hello\n"), f"{command!r}: {done.stderr}")
