@@ -29,8 +29,8 @@ TEST(Misfit, AWorkerThatDoesNotFitItsJobIsNotMadeAgainInTheSameWay) {
   EXPECT_EQ(bench.told<CreateWorker>().size(), 1u);
   const Explanation why = bench.explain(job);
   EXPECT_TRUE(has(why.waiting_for, cat("worker ", first))) << why.waiting_for;
-  EXPECT_TRUE(has(why.waiting_for, "has 0.2 cores, the job needs 0.25")) << why.waiting_for;
-  EXPECT_TRUE(has(bench.job(job).past->reason, "has 0.2 cores, the job needs 0.25")) << bench.job(job).past->reason;
+  EXPECT_TRUE(has(why.waiting_for, "has 0.2 cores, but the job needs 0.25")) << why.waiting_for;
+  EXPECT_TRUE(has(bench.job(job).past->reason, "has 0.2 cores, but the job needs 0.25")) << bench.job(job).past->reason;
   bench.advance(std::chrono::minutes(2));
   EXPECT_EQ(bench.told<CreateWorker>().size(), 2u) << "tried again after a while";
   arrives_with(bench, only_asked(bench), 200);

@@ -23,6 +23,10 @@ def test_artifacts():
     read("docs/artifacts.md")
 
 
+def test_command_line():
+    read("docs/command-line.md")
+
+
 def test_configuration():
     read("docs/configuration.md")
 
@@ -62,6 +66,10 @@ def test_scheduling():
 
 def test_secrets():
     read("docs/secrets.md")
+
+
+def test_standard_input():
+    read("docs/standard-input.md")
 
 
 def test_static_worker():
