@@ -357,7 +357,8 @@ TEST(Registration, OfAWorkerThatOpensNoStreamEndsAtItsDeadline) {
   EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Connecting);
   bench.advance(2s);
   EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
-  EXPECT_NE(bench.rows.workers.at(WorkerId("w1"))->info.end_reason.find("did not connect within 60 s"), std::string::npos);
+  EXPECT_NE(bench.rows.workers.at(WorkerId("w1"))->info.end_reason.find("did not connect within 60 s"),
+            std::string::npos);
   EXPECT_TRUE(absl::IsUnauthenticated(
       bench.refused(OpenStream{.session = with_token("t", "w1").new_session, .incarnation = "i1", .stream = 5})));
   bench.advance(std::chrono::hours(2));

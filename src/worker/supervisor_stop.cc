@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 #include "src/worker/last_words.h"
@@ -54,7 +55,7 @@ void Supervisor::recall_last_words() {
     keeper_.adopt(exit);
     adopted_.insert(exit.execution);
   }
-  if (!adopted_.empty()) say(adopted_.size(), " results are still to be reported to a server");
+  if (!adopted_.empty()) say("still to be reported to a server: ", hodei::counted(adopted_.size(), "result"));
 }
 
 // When a server has heard them.
@@ -76,7 +77,8 @@ void Supervisor::leave_last_words() {
     words.exits.push_back(kept == keepsakes_.end() ? held.exit : last_word(held.exit, decode_keepsake(kept->second)));
   }
   if (!words.exits.empty()) {
-    say("no server has acknowledged the results of ", words.exits.size(), " executions; the next start reports them");
+    say("no server has acknowledged the results of ", hodei::counted(words.exits.size(), "execution"),
+        "; the next start reports them");
   }
   if (absl::Status stored = state_.store_last_words(encode(words)); !stored.ok()) {
     say("unreported results are lost: ", std::string(stored.message()));
@@ -86,7 +88,7 @@ void Supervisor::leave_last_words() {
 // The first lets what runs end within the grace time, the second ends it in good order, the third kills it.
 void Supervisor::on_stop_signal(Now now) {
   const size_t running = keeper_.alive_count();
-  const std::string what = cat(running, running == 1 ? " execution" : " executions");
+  const std::string what = hodei::counted(running, "execution");
   switch (++stop_signals_) {
     case 1:
       if (running == 0) {

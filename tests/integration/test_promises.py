@@ -91,7 +91,7 @@ def test_a_pool_that_nobody_knows_is_told():
     with Dev().start() as dev:
         for flag in ("--pool", "--provider"):
             result = dev.ok("job", "submit", flag, "nowhere", "--", "true")
-            contains(result.err, f"nobody knows {flag[2:]} 'nowhere'", "the note")
+            contains(result.err, f"{flag[2:]} 'nowhere' does not exist", "the note")
 
 
 def test_preferred_labels_decide_where_a_job_goes():
