@@ -315,7 +315,7 @@ TEST(Unregister, IsRefusedWhileExecutionsMayRun) {
   bench.worker("w1").joins().takes(job);
   EXPECT_NE(bench.refused(UnregisterWorker{WorkerId("w1"), ""}).message().find("drain it first"), std::string::npos);
   bench.worker("w1").closes();
-  EXPECT_NE(bench.refused(UnregisterWorker{WorkerId("w1"), ""}).message().find("is away"), std::string::npos);
+  EXPECT_NE(bench.refused(UnregisterWorker{WorkerId("w1"), ""}).message().find("is disconnected"), std::string::npos);
   bench.advance(46s);
   bench.ask<Done>(UnregisterWorker{WorkerId("w1"), ""});
   EXPECT_TRUE(absl::IsNotFound(bench.refused(UnregisterWorker{WorkerId("w1"), ""})));
