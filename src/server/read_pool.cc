@@ -62,18 +62,16 @@ void ReadPool::stop() {
 
 absl::Status ReadPool::check_room(const Asker& who, const Line& lane) const {
   if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
-  const char* then = "; try again in a moment, and request less at a time";
+  const char* then = " are already waiting; try again in a moment with fewer requests at once";
   if (lane.count() >= limits_.waiting) {
-    return absl::ResourceExhaustedError(cat(limits_.waiting, " ", what_, " are already waiting", then));
+    return absl::ResourceExhaustedError(cat(limits_.waiting, " ", what_, then));
   }
   if (who.peer.empty()) return absl::OkStatus();
   if (lane.of_peer(who.peer) >= limits_.of_peer) {
-    return absl::ResourceExhaustedError(
-        cat(limits_.of_peer, " ", what_, " of this connection are already waiting", then));
+    return absl::ResourceExhaustedError(cat(limits_.of_peer, " ", what_, " of this connection", then));
   }
   if (lane.of_machine(machine_of(who.peer)) >= limits_.of_machine) {
-    return absl::ResourceExhaustedError(
-        cat(limits_.of_machine, " ", what_, " of this machine are already waiting", then));
+    return absl::ResourceExhaustedError(cat(limits_.of_machine, " ", what_, " of this machine", then));
   }
   return absl::OkStatus();
 }
