@@ -238,7 +238,7 @@ TEST_F(CliTest, ExplainSpeaksInWords) {
   candidate.set_rule("provider");
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("It waits: no worker has provider docker."));
-  EXPECT_THAT(out_, HasSubstr("1 worker turned away by the rule `provider`"));
+  EXPECT_THAT(out_, HasSubstr("1 worker rejected by the rule `provider`"));
 }
 
 TEST_F(CliTest, MistypedCommandsAndFlagsAreGuessed) {

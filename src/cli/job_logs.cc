@@ -192,22 +192,22 @@ int logs(Session& session, const LogFlags& flags) {
 }  // namespace
 
 void add_job_logs(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("logs", "what a job printed, each line to its own stream");
+  CLI::App* command = group.add_subcommand("logs", "Show the output of a job, stdout and stderr apart");
   auto f = std::make_shared<LogFlags>();
   command->add_option("id", f->id, "id or name of the job, or the id of an execution (j2.1)")
       ->required()
       ->type_name("JOB");
-  command->add_flag("-f,--follow", f->follow, "go on until the job has ended");
+  command->add_flag("-f,--follow", f->follow, "follow the output until the job ends");
   command->add_option("--attempt,--execution", f->execution, "only this attempt (1, 2, …)")->type_name("N");
-  command->add_option("--tail", f->tail, "only the last lines")->type_name("N");
-  command->add_option("--since", f->since, "only what was printed since then: 10m (ago), 2026-11-15T15:04:05Z")
+  command->add_option("--tail", f->tail, "only the last N lines")->type_name("N");
+  command->add_option("--since", f->since, "only output since then: 10m (ago), 2026-11-15T15:04:05Z")
       ->type_name("TIME");
-  command->add_option("--grep", f->pattern, "only lines that this regular expression (RE2) matches")->type_name("RE");
-  command->add_flag("--stdout-only", f->stdout_only, "only what it printed to stdout");
-  command->add_flag("--stderr-only", f->stderr_only, "only what it printed to stderr");
-  command->add_flag("--timestamps", f->timestamps, "with the time of each line");
-  command->add_flag("--raw", f->raw, "every byte as the job wrote it, also of progress bars");
-  command->add_option("--offset", f->offset, "begin at this byte of the attempt's output, as -o json tells it")
+  command->add_option("--grep", f->pattern, "only lines that match this regular expression (RE2)")->type_name("RE");
+  command->add_flag("--stdout-only", f->stdout_only, "only stdout");
+  command->add_flag("--stderr-only", f->stderr_only, "only stderr");
+  command->add_flag("--timestamps", f->timestamps, "show the time of each line");
+  command->add_flag("--raw", f->raw, "every byte exactly as written, including progress bars");
+  command->add_option("--offset", f->offset, "start at this byte of the attempt's output, as given by -o json")
       ->type_name("N");
   command->callback([&session, f] { session.action = [&session, f] { return logs(session, *f); }; });
 }

@@ -49,7 +49,7 @@ absl::StatusOr<std::string> find_by_name(Session& session, const std::string& na
   if (more) found.resize(kShownCandidates);
   return absl::InvalidArgumentError(cat(count, " jobs are called ", printable(name), ": ",
                                         candidates(found, session.io.clock->now().wall), more ? ", …" : "",
-                                        "\ngive the id of one"));
+                                        "\nuse the id of one"));
 }
 
 absl::Status check_namespace(Session& session, const std::string& id) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "src/base/counted.h"
 #include "src/base/finite.h"
 #include "src/base/text.h"
 #include "src/cli/columns.h"
@@ -134,7 +135,8 @@ void add_detail(FieldList& fields, const v1::Execution& newest) {
   for (const std::string& name : newest.secrets()) secrets += cat(secrets.empty() ? "" : ", ", name);
   fields.add("Secrets", secrets);
   if (newest.dropped_bytes() > 0) {
-    fields.add("Not kept", cat(human_bytes(newest.dropped_bytes()), " of output, ", newest.dropped_lines(), " lines"));
+    fields.add("Not kept",
+               cat(human_bytes(newest.dropped_bytes()), " of output, ", counted(newest.dropped_lines(), "line")));
   }
   const v1::Usage& usage = newest.usage();
   if (usage.io_read_bytes() + usage.io_write_bytes() > 0) {

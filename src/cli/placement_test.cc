@@ -72,7 +72,7 @@ TEST_F(CliTest, TaintsReplaceThoseOfAWorker) {
   EXPECT_EQ(server_.workers.tainted[0].worker_id(), "abc");
   EXPECT_EQ(server_.workers.tainted[0].taints(0).effect(), v1::Taint::NoExecute);
   EXPECT_EQ(server_.workers.tainted[0].taints(1).effect(), v1::Taint::NoSchedule);
-  EXPECT_EQ(out_, "abc is tainted gpu=only:NoExecute, old=:NoSchedule\n");
+  EXPECT_EQ(out_, "abc has the taints gpu=only:NoExecute, old=:NoSchedule\n");
   EXPECT_EQ(run({"worker", "taint", "abc", "--clear"}), 0) << err_;
   EXPECT_EQ(server_.workers.tainted[1].taints_size(), 0);
   EXPECT_EQ(out_, "abc has no taints\n");
@@ -138,12 +138,12 @@ TEST_F(CliTest, ExplainSaysWhatWouldHelp) {
   server_.jobs.jobs = {job_in(v1::Job::Pending)};
   server_.scheduler.decision.set_waiting_for(
       "worker w1 has been reserved for it for 5 s and is still running 2 executions");
-  server_.scheduler.decision.set_unblock("the end of what runs there, or room elsewhere");
+  server_.scheduler.decision.set_unblock("the end of what is running there, or room elsewhere");
   server_.scheduler.decision.set_considered(1);
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
   EXPECT_THAT(out_,
-              HasSubstr("It waits: worker w1 has been reserved for it for 5 s and is still running 2 executions.\n"
-                        "  It would be placed by: the end of what runs there, or room elsewhere.\n"));
+              HasSubstr("It is waiting: worker w1 has been reserved for it for 5 s and is still running 2 executions.\n"
+                        "  What would help: the end of what is running there, or room elsewhere.\n"));
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(Selectors, AreThoseOfKubectl) {
   EXPECT_EQ(selector_text("a = b, g"), R"(key: "a" operator: In values: "b" & key: "g" operator: Exists)");
   EXPECT_EQ(selector_text("title=hello world"), R"(key: "title" operator: In values: "hello world")");
   for (const char* bad : {"", "=b", "a=b,", "e in", "e in (x", "a ! b"}) {
-    EXPECT_THAT(selector_text(bad), HasSubstr("is no label selector; write a=b, a!=b")) << bad;
+    EXPECT_THAT(selector_text(bad), HasSubstr("is not a label selector; write a=b, a!=b")) << bad;
   }
 }
 

@@ -102,7 +102,8 @@ void Engine::interrupt_all(const LiveWorker& worker, const std::string& why, Tur
   for (const ExecutionId& execution : executions) {
     const JobHead& job = *state_.job(execution.job)->head;
     if (is_ending(job)) continue;
-    put_back(job, Requeue::Interrupted, cat("interrupted: worker ", worker.id().str(), " is being ended: ", why), turn);
+    put_back(job, Requeue::Interrupted, cat("interrupted: worker ", worker.id().str(), " is being removed: ", why),
+             turn);
   }
 }
 

@@ -172,7 +172,7 @@ TEST(UnstartedDispatch, SaysWhatItsWorkerLacks) {
   EXPECT_EQ(bench.state(job), JobState::Pending);
   EXPECT_EQ(bench.job(job).attempts, 0u);
   EXPECT_EQ(bench.job(job).past->executions.back().failure, "infrastructure");
-  EXPECT_THAT(bench.job(job).past->reason, testing::HasSubstr("No space left on device; it had not started"));
+  EXPECT_THAT(bench.job(job).past->reason, testing::HasSubstr("No space left on device; the job had not started"));
 }
 
 TEST(UnstartedDispatch, IsForgottenWhenTheJobStarts) {

@@ -49,7 +49,7 @@ def test_a_worker_with_a_full_disk_fails_nothing():
             until(lambda: server.get(job).get("executions") and server.state(job) == "Pending", f"{job} to be sent back")
             got = server.get(job)
             same(number(got.get("attempts")), 0, "attempts")
-            contains(got["reason"], "No space left on device; it had not started", "why it waits")
+            contains(got["reason"], "No space left on device; the job had not started", "why it waits")
             same(got["executions"][0]["failure"], "infrastructure", "what its execution is called")
         same(server.wait_for(server.submit("--", "no-such-program"), "Failed", "Pending")["state"], "Pending", "any other job")
         # Another worker takes what this one cannot start.

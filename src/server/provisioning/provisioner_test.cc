@@ -410,7 +410,7 @@ TEST_F(ProvisionerTest, AWorkerOfAProviderThatIsNotThereFails) {
   create("w1", "other");
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->reason, "provider 'other' is not there; see `hodei provider list`");
+  EXPECT_EQ(failed->reason, "provider 'other' does not exist; see `hodei provider list`");
 }
 
 TEST_F(ProvisionerTest, AProviderThatWasRemovedIsLetGo) {
