@@ -105,7 +105,7 @@ def test_ctrl_c_of_dev_gives_the_workers_that_it_made_their_time():
         job = begin(dev, "made", f"while [ ! -e {go} ]; do sleep 0.05; done", "--provider", "process")
         check(dev.get(job)["worker_id"].startswith("process-"), "a worker of the provider runs it")
         dev.process.send_signal(signal.SIGINT)
-        until(lambda: "1 job may end within 20 s" in dev.tail(), lambda: "the message: " + dev.tail())
+        until(lambda: "1 job may finish within 20 s" in dev.tail(), lambda: "the message: " + dev.tail())
         go.touch()
         same(dev.process.wait(timeout=60), 0, "exit code")
         dev.start()
@@ -117,7 +117,7 @@ def test_a_second_ctrl_c_of_dev_puts_back_what_runs_on_workers_that_it_made():
     with Dev(HODEI_SLOTS=1, HODEI_STOP_GRACE="10m", HODEI_PROCESS_ENABLED="1").start() as dev:
         job = begin(dev, "made", "exec sleep 600", "--provider", "process")
         dev.process.send_signal(signal.SIGINT)
-        until(lambda: "may end within 600 s" in dev.tail(), lambda: "the message: " + dev.tail())
+        until(lambda: "may finish within 600 s" in dev.tail(), lambda: "the message: " + dev.tail())
         dev.process.send_signal(signal.SIGINT)
         same(dev.process.wait(timeout=60), 0, "exit code")
         dev.start()
