@@ -2,11 +2,9 @@
 #include "src/base/version.h"
 #include "src/cli/cli.h"
 #include "src/main/serve.h"
-#include "src/main/standard_streams.h"
 #include "src/main/worker_start.h"
 
 int main(int argc, char** argv) {
-  hodei::fill_missing_streams();
   hodei::quiet_libraries();
   int exit_code = 0;
   if (hodei::was_attached_agent(argc, argv, exit_code)) return exit_code;

@@ -3,8 +3,9 @@
 
 namespace hodei {
 
-// First thing in main. What is closed would otherwise be the next file or socket that is opened, and whatever is
-// printed would go into it. Each becomes one that fails when it is used, so that a command still notices.
+// What is closed would otherwise be the next file or socket that is opened, and whatever is printed would go into it.
+// Each becomes one that fails when it is used, so that a command still notices. Linking this file is enough: it runs
+// before main, and before libraries open descriptors of their own.
 void fill_missing_streams();
 
 }  // namespace hodei

@@ -214,7 +214,7 @@ TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
 
 TEST_P(SpawnTest, AnAgentEndsAllDescendantsOfAHungSupervisorButItself) {
   SpawnResult result =
-      run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); echo ready; sleep 1000"}));
+      run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); sleep 1000 & echo ready; wait"}));
   auto& spawned = std::get<Spawned>(result);
   ASSERT_EQ(first_line(spawned.out.get()), "ready");
   const pid_t agent = fork();

@@ -64,6 +64,10 @@ def test_secrets():
     read("docs/secrets.md")
 
 
+def test_standard_input():
+    read("docs/standard-input.md")
+
+
 def test_static_worker():
     read("docs/static-worker.md", lambda dev: {"hodei.example": "127.0.0.1"})
 

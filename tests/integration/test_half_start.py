@@ -1,33 +1,39 @@
 """A server that cannot be opened because a port is taken: it says so, ends in good order, and leaves nothing behind."""
 
+import os
 import pathlib
+import signal
 import socket
 
-from harness import PATIENCE, Apart, contains, same, until
+from harness import PATIENCE, Apart, check, contains, same, until
 
 
-def processes_in(folder):
-    """Command lines of the processes that have to do with a folder."""
+def running(script):
+    """The processes of this script."""
     found = []
     for proc in pathlib.Path("/proc").iterdir():
         try:
-            words = (proc / "cmdline").read_bytes() + (proc / "environ").read_bytes() if proc.name.isdigit() else b""
+            if proc.name.isdigit() and str(script).encode() in (proc / "cmdline").read_bytes():
+                found.append(int(proc.name))
         except OSError:
             continue
-        if str(folder).encode() in words:
-            found.append(proc.name)
     return found
 
 
 def test_a_taken_http_port_is_an_error_and_no_crash():
-    with Apart(HODEI_PROCESS_ENABLED=1) as dev, socket.socket() as taken:
-        # Something to do for the provider as soon as it starts.
+    with Apart() as dev, socket.socket() as taken:
+        # Something to do for a provider as soon as it starts; its workers are processes that only wait.
+        worker = dev.write("worker", "#!/bin/sh\nwhile :; do sleep 1; done\n")
+        worker.chmod(0o755)
         dev.start(worker=False)
-        dev.ok("pool", "set", "warm", "--min", "2", "--provider", "process")
-        until(lambda: len(dev.workers()) >= 2, "the pool to have its workers")
+        dev.ok("provider", "add", "waiting", "--type", "process", "--option", f"binary={worker}")
+        dev.ok("pool", "set", "warm", "--min", "2", "--provider", "waiting")
+        until(lambda: running(worker), lambda: f"the pool to have a worker: {dev.ok('provider', 'list').out}")
         dev.process.terminate()
         dev.process.wait(timeout=PATIENCE)
-        until(lambda: not processes_in(dev.folder), "its workers to end")
+        for pid in running(worker):
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not running(worker), "its workers to end")
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
@@ -35,4 +41,7 @@ def test_a_taken_http_port_is_an_error_and_no_crash():
             dev.launch(HODEI_HTTP_LISTEN=f"127.0.0.1:{port}", MALLOC_PERTURB_="165")
             same(dev.process.wait(timeout=PATIENCE), 1, f"exit code; its log: {dev.tail()}")
         contains(dev.tail(), f"127.0.0.1:{port}", "its log")
-        until(lambda: not processes_in(dev.folder), "nothing to be left behind")
+        left = running(worker)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        check(not left, f"a server that was never open has left {len(left)} workers behind")

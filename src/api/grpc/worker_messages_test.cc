@@ -1,6 +1,8 @@
 // The stream's messages: what a turn has for a worker is cut into messages of a bounded size, in order.
 #include "src/api/grpc/worker_messages.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 #include "src/base/trace.h"
 #include "src/store/segments/log_cut.h"
@@ -120,6 +122,17 @@ TEST(Reports, KeepTheirOrderAndTimes) {
   EXPECT_EQ(report->results.at(0).outcome, core::Outcome::TimedOut);
   message.mutable_results(0)->set_execution_id("");
   EXPECT_FALSE(report_from(message).ok());
+}
+
+TEST(Reports, OfSuccessHaveTheExitCodeOfSuccess) {
+  v1::WorkerMessage message;
+  message.add_results()->set_execution_id(to_string(ExecutionId{JobId{5}, 2}));
+  message.mutable_results(0)->set_outcome(v1::JobResult::Succeeded);
+  message.mutable_results(0)->set_exit_code(std::numeric_limits<int32_t>::min());
+  EXPECT_EQ(report_from(message)->results.at(0).exit_code, 0);
+  message.mutable_results(0)->set_outcome(v1::JobResult::Failed);
+  message.mutable_results(0)->set_exit_code(3);
+  EXPECT_EQ(report_from(message)->results.at(0).exit_code, 3);
 }
 
 TEST(Reports, HoldTheNewestProgressOfEachExecutionAndNoMoreOfItsWordsThanAreKept) {
