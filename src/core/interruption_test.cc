@@ -157,6 +157,22 @@ TEST(Interruptions, AreForgottenAfterALongRun) {
   }
 }
 
+TEST(Interruptions, BeforeTheStartMakeAJobWaitAndNeverCount) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job().attempts(1));
+  for (uint32_t i = 0; i < 3 * kUncountedInterruptions; ++i) {
+    ASSERT_EQ(bench.state(job), JobState::Scheduled) << i;
+    worker.stops();
+    ASSERT_TRUE(worker.reports(ended(bench.current(job), Outcome::Interrupted)).ok());
+    ASSERT_EQ(bench.state(job), JobState::Pending) << i;
+    worker.closes().restarts();
+    EXPECT_EQ(bench.state(job), i == 0 ? JobState::Scheduled : JobState::Pending) << i;
+    bench.advance(kLongestDispatchDelay);
+  }
+  EXPECT_EQ(bench.job(job).past->interruptions, 0u);
+}
+
 TEST(Interruptions, SurviveTheServer) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
