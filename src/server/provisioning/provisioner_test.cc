@@ -126,7 +126,7 @@ TEST_F(ProvisionerTest, SaysWhoseFaultAFailureIs) {
     EXPECT_TRUE(failed && failed->reason == why.message()) << worker;
     return failed ? failed->kind : core::MakingFailure{};
   };
-  EXPECT_EQ(failing("w1", absl::NotFoundError("no such image")), core::MakingFailure::Shape);
+  EXPECT_EQ(failing("w1", absl::NotFoundError("no such image")), core::MakingFailure::Hopeless);
   EXPECT_EQ(failing("w2", absl::InvalidArgumentError("no gpu")), core::MakingFailure::Shape);
   EXPECT_EQ(failing("w3", absl::FailedPreconditionError("not here")), core::MakingFailure::Shape);
   EXPECT_EQ(failing("w4", absl::ResourceExhaustedError("full")), core::MakingFailure::Room);
