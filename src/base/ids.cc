@@ -73,7 +73,7 @@ absl::StatusOr<JobId> parse_uuid(std::string_view text) {
   if (value == 0) return not_a_job_id(text);
   if (!is_ours(value, half[0])) {
     return absl::InvalidArgumentError(
-        cat("job_id: '", text, "' is no job of this installation; it is mistyped, or another server gave it out"));
+        cat("job_id: '", text, "' is not a job of this installation; it is mistyped, or belongs to another server"));
   }
   return JobId{value};
 }

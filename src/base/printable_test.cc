@@ -1,6 +1,7 @@
 #include "src/base/printable.h"
 
 #include "gtest/gtest.h"
+#include "src/base/text.h"
 
 namespace hodei::printable_test {
 namespace {
@@ -23,6 +24,15 @@ TEST(Printable, ShowsC1AlsoInUtf8AndAsRawBytes) {
   EXPECT_EQ(printable("\x9b"
                       "2J\xff\xc3"),
             "\\x9b2J\\xff\\xc3");
+}
+
+TEST(Printable, ShowsEveryControlCharacterAndNoOther) {
+  for (char c = '\x80'; c <= '\x9f'; ++c) {
+    const std::string text = {'\xc2', c};
+    EXPECT_EQ(printable(text), fmt::format("\\u{:04x}", static_cast<unsigned char>(c)));
+    EXPECT_EQ(printable_json(text), printable(text));
+  }
+  EXPECT_EQ(printable("\x1f ~\x7f\u00a0"), "\\x1f ~\\x7f\u00a0");
 }
 
 TEST(Printable, ShowsMarksThatTurnTheOrderOfText) {

@@ -20,10 +20,13 @@ bool good_host(std::string_view host) {
 }  // namespace
 
 absl::StatusOr<Address> parse_address(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return absl::InvalidArgumentError(cat("'", text, "' is a port without a host; write 127.0.0.1:", text));
+  }
   std::string_view rest = text;
   if (const size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
     const std::string_view name = rest.substr(0, scheme);
-    if (name == "https") return bad_address(text, "asks for TLS, which is not there yet");
+    if (name == "https") return bad_address(text, "uses TLS, which is not supported yet");
     if (name != "http" && name != "grpc") return bad_address(text, cat("has the unknown scheme '", name, "'"));
     rest.remove_prefix(scheme + 3);
     if (!rest.empty() && rest.back() == '/') rest.remove_suffix(1);
@@ -56,7 +59,7 @@ absl::StatusOr<std::vector<Address>> parse_addresses(std::string_view text) {
     ASSIGN_OR_RETURN(Address address, parse_address(one));
     out.push_back(std::move(address));
   }
-  if (out.empty()) return bad_address(text, "names no server");
+  if (out.empty()) return bad_address(text, "contains no server");
   return out;
 }
 
@@ -64,7 +67,7 @@ absl::StatusOr<std::optional<Address>> parse_listen(std::string_view text) {
   if (text == "off") return std::nullopt;
   ASSIGN_OR_RETURN(Address address, parse_address(text));
   const bool has_port = text.ends_with(cat(":", address.port));
-  if (!has_port) return absl::InvalidArgumentError(cat("'", text, "' names no port; write host:port, or off"));
+  if (!has_port) return absl::InvalidArgumentError(cat("'", text, "' has no port; write host:port, or off"));
   return address;
 }
 

@@ -51,7 +51,7 @@ std::string amount_name(const FieldDescriptor& field) {
 
 absl::StatusOr<int64_t> parse_amount(const FieldDescriptor& field, std::string_view text) {
   const Kind* kind = kind_of(field);
-  if (!kind) return absl::InvalidArgumentError(cat(field.name(), " holds no amount"));
+  if (!kind) return absl::InvalidArgumentError(cat(field.name(), " contains no amount"));
   return kind->parse(text);
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,10 @@ absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& 
     ASSIGN_OR_RETURN(const Duration life, parse_duration(flags.expires));
     header.set_expires_in_ms(life.count() / 1000);
   }
+  if (std::filesystem::is_directory(flags.file)) {
+    return absl::InvalidArgumentError(
+        cat(flags.file, ": is a folder; pack it first (tar czf …), and fetch it with `--input-archive`"));
+  }
   std::ifstream file(flags.file, std::ios::binary);
   if (!file) return absl::NotFoundError(cat(flags.file, ": cannot be opened"));
   const auto next = [&]() -> absl::StatusOr<std::string> {
@@ -48,8 +53,7 @@ absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& 
   ASSIGN_OR_RETURN(const v1::StoredArtifact stored, ArtifactClient(session).upload(header, next));
   if (const auto data = session.data_text(stored)) return *data;
   if (session.form() == OutputForm::Name) return stored.name() + "\n";
-  return cat("artifact ", stored.name(), " is stored, ", human_bytes(stored.size()), ", sha256 ", stored.sha256(),
-             "\n");
+  return cat("artifact ", stored.name(), " stored, ", human_bytes(stored.size()), ", sha256 ", stored.sha256(), "\n");
 }
 
 // Goes on where a broken call stopped. `write` takes the bytes.
@@ -74,7 +78,7 @@ absl::Status download(Session& session, const std::string& name, const std::func
       if (!part.chunk().empty()) failures = 0;
       return written;
     });
-    if (replaced) return absl::AbortedError(cat("artifact ", name, " was replaced meanwhile; get it again"));
+    if (replaced) return absl::AbortedError(cat("artifact ", name, " was replaced during the download; try again"));
     if (!written) return absl::ErrnoToStatus(errno, "writing");
     if (!Client::is_break(status)) return status.ok() ? status : session.client().explain(status);
     if (++failures == kDownloadAttempts || !session.io.pause(back_off.next())) return session.client().explain(status);
@@ -107,7 +111,7 @@ absl::StatusOr<std::string> artifact_get_text(Session& session, const std::strin
   RETURN_IF_ERROR(download_to(session, name, path));
   const nlohmann::ordered_json json = {{"name", name}, {"file", path}};
   if (const auto data = session.data_text_of(json.dump())) return *data;
-  return session.form() == OutputForm::Name ? path + "\n" : cat("artifact ", name, " is in ", path, "\n");
+  return session.form() == OutputForm::Name ? path + "\n" : cat("artifact ", name, " saved to ", path, "\n");
 }
 
 absl::StatusOr<std::string> artifact_list_text(Session& session, const std::string& prefix) {
@@ -123,17 +127,19 @@ absl::StatusOr<std::string> artifact_list_text(Session& session, const std::stri
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   std::vector<const google::protobuf::Message*> messages;
-  Table table({"NAME", "SIZE", "AGE", "SHA256"});
+  Table table({"NAME", "SIZE", "AGE", "EXPIRES", "SHA256"});
   std::string names;
   for (const v1::StoredArtifact& each : all) {
     messages.push_back(&each);
     names += each.name() + "\n";
+    const Duration left = wall_time(each.expires_at()) - session.io.clock->now().wall;
     table.add({each.name(), human_bytes(each.size()), age(each.created_at(), session.io.clock->now().wall),
+               each.has_expires_at() ? cat("in ", human_duration(left)) : std::string("-"),
                each.sha256().substr(0, 16)});
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (table.empty()) session.note("no artifacts; `hodei artifact put FILE` stores one");
+  if (table.empty()) session.note("no artifacts; store one with `hodei artifact put FILE`");
   return table.text(session.style());
 }
 
@@ -142,46 +148,46 @@ absl::StatusOr<std::string> artifact_remove_text(Session& session, const std::st
   request.mutable_artifact()->set_namespace_(session.name_space());
   request.mutable_artifact()->set_name(name);
   RETURN_IF_ERROR(ArtifactClient(session).remove(request));
-  return session.done_text("artifact", name, "removed", cat("artifact ", name, " is removed"));
+  return session.done_text("artifact", name, "removed", cat("artifact ", name, " deleted"));
 }
 
 }  // namespace
 
 void add_artifact_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("artifact", "files in the server's store, for jobs as hodei:NAME");
+  CLI::App* group = root.add_subcommand("artifact", "Store files on the server, for jobs to use as hodei:NAME");
   group->require_subcommand(1);
 
-  CLI::App* put = group->add_subcommand("put", "store a file");
+  CLI::App* put = group->add_subcommand("put", "Store a file");
   auto flags = std::make_shared<PutFlags>();
-  put->add_option("file", flags->file, "what to store")->required()->type_name("FILE");
-  put->add_option("name", flags->name, "its name in the store; without, that of the file")->type_name("NAME");
-  put->add_option("--expires", flags->expires, "remove it after this long: 12h, 3d")->type_name("TIME");
+  put->add_option("file", flags->file, "the file to store")->required()->type_name("FILE");
+  put->add_option("name", flags->name, "its name in the store (default: the name of the file)")->type_name("NAME");
+  put->add_option("--expires", flags->expires, "delete it after this long: 12h, 3d")->type_name("TIME");
   put->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(artifact_put_text(session, *flags)); };
   });
 
-  CLI::App* get = group->add_subcommand("get", "fetch a file");
+  CLI::App* get = group->add_subcommand("get", "Download a file");
   auto name = std::make_shared<std::string>();
   auto file = std::make_shared<std::string>();
-  get->add_option("name", *name, "of the artifact")->required()->type_name("NAME");
-  get->add_option("file", *file, "where to put it (- for standard output); without, the last part of the name")
+  get->add_option("name", *name, "name of the artifact")->required()->type_name("NAME");
+  get->add_option("file", *file, "where to save it (- for standard output; default: the last part of the name)")
       ->type_name("FILE");
   get->callback([&session, name, file] {
     session.action = [&session, name, file] { return session.show(artifact_get_text(session, *name, *file)); };
   });
 
-  CLI::App* list = group->add_subcommand("list", "what is stored");
+  CLI::App* list = group->add_subcommand("list", "List stored files");
   list->alias("ls");
   auto prefix = std::make_shared<std::string>();
-  list->add_option("prefix", *prefix, "only names that begin with this")->type_name("PREFIX");
+  list->add_option("prefix", *prefix, "only names that start with this")->type_name("PREFIX");
   list->callback([&session, prefix] {
     session.action = [&session, prefix] { return session.show(artifact_list_text(session, *prefix)); };
   });
 
-  CLI::App* remove = group->add_subcommand("rm", "remove a file from the store");
+  CLI::App* remove = group->add_subcommand("rm", "Delete a file from the store");
   remove->alias("delete");
   auto removed = std::make_shared<std::string>();
-  remove->add_option("name", *removed, "of the artifact")->required()->type_name("NAME");
+  remove->add_option("name", *removed, "name of the artifact")->required()->type_name("NAME");
   remove->callback([&session, removed] {
     session.action = [&session, removed] { return session.show(artifact_remove_text(session, *removed)); };
   });

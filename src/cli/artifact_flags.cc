@@ -27,10 +27,11 @@ void add_artifact_flags(CLI::App& command, ArtifactFlags& flags) {
   repeatable(command, "--input", flags.inputs,
              "fetch a file into the job's folder before it starts: hodei:NAME, https://…, file:///…")
       ->type_name("URL[=PATH]");
-  repeatable(command, "--input-archive", flags.archives, "the same, and unpack it (tar, tar.gz, .zst, .xz, .bz2, zip)")
+  repeatable(command, "--input-archive", flags.archives,
+             "fetch an archive and unpack it (tar, tar.gz, .zst, .xz, .bz2, zip)")
       ->type_name("URL[=FOLDER]");
   repeatable(command, "--output-to", flags.outputs,
-             "send a file away after the job has succeeded; also written --output PATH=URL")
+             "upload a file after the job has succeeded; same as --output PATH=URL")
       ->type_name("PATH=URL");
 }
 

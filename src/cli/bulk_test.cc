@@ -31,7 +31,7 @@ TEST_F(CliTest, JobListAsksForASelectorAndABoundInTime) {
   EXPECT_TRUE(request.oldest_first());
   EXPECT_EQ(run({"job", "list", "-l", "a=="}), 0) << err_;
   EXPECT_EQ(run({"job", "list", "-l", "e in (x"}), 2);
-  EXPECT_THAT(err_, HasSubstr("--label: 'e in (x' is no label selector"));
+  EXPECT_THAT(err_, HasSubstr("--label: 'e in (x' is not a label selector"));
 }
 
 TEST_F(CliTest, JobListSortsByWhatTheServerHasNoOrderFor) {
@@ -63,9 +63,10 @@ TEST_F(CliTest, OfSeveralJobsWithOneNameTheNewestIsShownAndNoneIsChanged) {
   server_.jobs.jobs = {job("j9", v1::Job::Running, "nightly"), job("j2", v1::Job::Failed, "nightly")};
   EXPECT_EQ(run({"job", "explain", "nightly", "-o", "name"}), 0) << err_;
   EXPECT_THAT(err_, HasSubstr("j9 is the newest of 2 jobs called nightly"));
+  server_.jobs.jobs = {job("j9", v1::Job::Running, "nightly"), job("j2", v1::Job::Failed, "nightly")};
   EXPECT_EQ(run({"job", "cancel", "nightly"}), 1);
   EXPECT_THAT(err_, HasSubstr("2 jobs are called nightly: j9 (Running"));
-  EXPECT_THAT(err_, HasSubstr("give the id of one"));
+  EXPECT_THAT(err_, HasSubstr("use the id of one"));
   EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
 }
 
@@ -111,7 +112,7 @@ TEST_F(CliTest, JobsAreRetriedByStateAndPrintTheirNewIds) {
   EXPECT_EQ(run({"job", "retry", "--state", "Running", "--yes"}), 2);
   EXPECT_THAT(err_, HasSubstr("--state: Running: only a finished job is retried"));
   EXPECT_EQ(run({"job", "retry"}), 2);
-  EXPECT_THAT(err_, HasSubstr("which jobs?"));
+  EXPECT_THAT(err_, HasSubstr("no jobs selected"));
   EXPECT_EQ(run({"job", "retry", "j1", "--state", "Failed"}), 2);
   EXPECT_EQ(run({"job", "delete", "--state", "Failed", "-y"}), 0) << err_;
   EXPECT_THAT(server_.jobs.deleted.at(0).job_ids(), ElementsAre("j2", "j1"));
@@ -137,7 +138,7 @@ TEST_F(CliTest, AFileOfJobsIsQueuedAsOneBatch) {
   EXPECT_EQ(batch.specs(1).labels().at("batch"), "7");
   EXPECT_NE(batch.specs(0).idempotency_key(), batch.specs(1).idempotency_key());
   EXPECT_EQ(run({"run", "--file", file}), 2);
-  EXPECT_THAT(err_, HasSubstr("holds 2 jobs, and this command takes one; queue them with `hodei job submit"));
+  EXPECT_THAT(err_, HasSubstr("contains 2 jobs, but this command takes one; submit them with `hodei job submit"));
 }
 
 TEST_F(CliTest, JobsFromTemplatesInAFileAreQueuedOneByOne) {
@@ -172,6 +173,17 @@ TEST_F(CliTest, ADryRunQueuesNothingAndShowsTheDecision) {
   server_.scheduler.decision.set_waiting_for("no worker has provider docker");
   EXPECT_EQ(run({"job", "submit", "--dry-run", "--", "true"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("The job would wait: no worker has provider docker."));
+}
+
+TEST_F(CliTest, HabitsOfOtherProgramsAreAnsweredWithTheWordsHere) {
+  EXPECT_EQ(run({"ps"}), 2);
+  EXPECT_THAT(err_, HasSubstr("has no command 'ps'; here that is hodei job list"));
+  EXPECT_EQ(run({"job", "describe", "j1"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is hodei job get JOB"));
+  EXPECT_EQ(run({"worker", "cordon", "w1"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is hodei worker drain WORKER"));
+  EXPECT_EQ(run({"run", "-d", "--", "true"}), 2);
+  EXPECT_THAT(err_, HasSubstr("here that is --detach"));
 }
 
 TEST_F(CliTest, WaitEndsWithTheJobsAndTellsHow) {

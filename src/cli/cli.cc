@@ -19,7 +19,7 @@ namespace {
 void build(CLI::App& root, Session& session) {
   root.require_subcommand(1);
   root.fallthrough();  // inherited by every command: the flags of the root are understood behind them
-  root.set_help_flag("-h,--help", "what this command does");
+  root.set_help_flag("-h,--help", "show this help");
   root.set_version_flag("--version", "hodei " + session.local.version);
   root.get_formatter()->column_width(36);
   add_client_flags(root, session);
@@ -69,7 +69,7 @@ absl::Status load_settings(Session& session) {
 // The worker alone: its settings are flags of the root, and without a command it starts.
 void build_worker(CLI::App& root, Session& session) {
   root.require_subcommand(0, 1);
-  root.set_help_flag("-h,--help", "what this command does");
+  root.set_help_flag("-h,--help", "show this help");
   root.set_version_flag("--version", "hodei-worker " + session.local.version);
   root.get_formatter()->column_width(36);
   add_worker_flags(root, session);
@@ -91,7 +91,7 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
     return report_parse_error(root, wrong, surroundings);
   }
   if (session.has_program && !session.takes_program) {
-    surroundings.err("hodei: error: this command takes nothing behind `--`\n");
+    surroundings.err("hodei: error: this command takes nothing after `--`\n");
     return kUsage;
   }
   if (session.needs_settings) {
@@ -113,7 +113,8 @@ int run_cli(const std::vector<std::string>& args, const LocalCommands& local, co
   const Surroundings watched = watch_output(surroundings, errors);
   Session session{watched, local};
   session.output_errors = &errors;
-  CLI::App root{"Hodei runs jobs: durable, scheduled, watched.", "hodei"};
+  CLI::App root{"Hodei runs jobs: it queues them durably, schedules them on workers and streams their output.",
+                "hodei"};
   session.root = &root;
   build(root, session);
   const int code = parse_and_act(root, session, args.empty() ? std::vector<std::string>{"--help"} : args);
@@ -125,7 +126,8 @@ int run_worker_cli(const std::vector<std::string>& args, const LocalCommands& lo
   const Surroundings watched = watch_output(surroundings, errors);
   Session session{watched, local};
   session.output_errors = &errors;
-  CLI::App root{"A worker of Hodei: runs jobs for a server. Takes the settings of `hodei agent`.", "hodei-worker"};
+  CLI::App root{"The Hodei worker: runs jobs for a server. It takes the same settings as `hodei agent`.",
+                "hodei-worker"};
   session.root = &root;
   build_worker(root, session);
   const int code = parse_and_act(root, session, args);

@@ -238,7 +238,7 @@ TEST_F(CliTest, ExplainSpeaksInWords) {
   candidate.set_rule("provider");
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("It waits: no worker has provider docker."));
-  EXPECT_THAT(out_, HasSubstr("1 worker turned away by the rule `provider`"));
+  EXPECT_THAT(out_, HasSubstr("1 worker rejected by the rule `provider`"));
 }
 
 TEST_F(CliTest, MistypedCommandsAndFlagsAreGuessed) {
@@ -289,7 +289,7 @@ TEST_F(CliTest, ConfigShowSaysWhereEachValueComesFrom) {
   EXPECT_THAT(out_, HasSubstr("\"from\": \"" + file + ":2\""));
   EXPECT_EQ(run({"config", "show", "-o", "table"}), 0);
   EXPECT_THAT(out_, HasSubstr("environment HODEI_SERVER"));
-  EXPECT_EQ(run({"config", "check"}), 0);
+  EXPECT_EQ(run({"config", "check", "-o", "table"}), 0);
   EXPECT_THAT(out_, HasSubstr("good, 2 settings"));
   const std::string bad = temp_file("bad_config.yaml", "outptu: json\n");
   EXPECT_EQ(run({"config", "check", bad}), 1);

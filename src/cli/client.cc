@@ -123,17 +123,16 @@ struct Client::Wire {
                                         ")\nstart one with `hodei dev`, or set --server or HODEI_SERVER"));
     }
     if (absl::IsDeadlineExceeded(status)) {
-      return absl::DeadlineExceededError(
-          cat("the server at ", names,
-              " did not answer in time\nlook at its log, or give it longer with --request-timeout"));
+      return absl::DeadlineExceededError(cat(
+          "the server at ", names, " did not answer in time\ncheck its log, or wait longer with --request-timeout"));
     }
     if (status.code() == absl::StatusCode::kUnimplemented) {
-      return absl::UnimplementedError(cat("the server at ", names, " does not know this call\n",
-                                          "is it a Hodei server of another version? `hodei status` shows its version"));
+      return absl::UnimplementedError(cat("the server at ", names, " does not support this call\n",
+                                          "it may be a different version; check it with `hodei status`"));
     }
     if (absl::IsResourceExhausted(status) && message.find("larger than max") != std::string::npos) {
       return absl::ResourceExhaustedError(cat("the request is too large for the server (", message,
-                                              ")\nhand large data to the job as a file, not in its spec"));
+                                              ")\npass large data to the job as an artifact, not in its spec"));
     }
     if (absl::IsUnauthenticated(status))
       return absl::UnauthenticatedError(cat(message, "\nset --token or HODEI_TOKEN"));

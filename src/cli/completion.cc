@@ -210,7 +210,7 @@ std::string fish_completion(const std::vector<CompletionNode>& nodes) {
 }
 
 void add_completion_command(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("completion", "a completion script for your shell");
+  CLI::App* group = root.add_subcommand("completion", "Print a completion script for your shell");
   group->require_subcommand(1);
   using Make = std::string (*)(const std::vector<CompletionNode>&);
   const auto add = [&](const char* shell, const char* how, Make make) {

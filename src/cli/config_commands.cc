@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/session.h"
@@ -44,6 +45,15 @@ std::string show_text(const Session& session) {
   return cat("Configuration file: ", path.empty() ? "none" : path, "\n\n", table.text(session.style()));
 }
 
+// "the defaults are in force", but for what the environment and flags say.
+std::string sources_in_words(const Settings& settings) {
+  size_t given = 0;
+  for (const Setting& setting : all_settings()) given += settings.get(setting.name).origin == "default" ? 0 : 1;
+  if (given == 0) return "the defaults are in force";
+  return cat(given, given == 1 ? " setting comes" : " settings come",
+             " from the environment or from flags, the others are the defaults");
+}
+
 // Every problem at once, of the file, the environment and the flags.
 int check(Session& session, const std::string& path) {
   const std::string flag = !path.empty() ? path : session.config_flag;
@@ -64,25 +74,26 @@ int check(Session& session, const std::string& path) {
   }
   if (!problems.empty()) {
     for (const std::string& problem : problems) session.fail(absl::InvalidArgumentError(problem));
-    session.note(cat(where, ": ", problems.size(), problems.size() == 1 ? " problem" : " problems"));
+    session.note(cat(where, ": ", counted(problems.size(), "problem")));
     return kRefused;
   }
   if (session.form() == OutputForm::Name) return session.show((file->path.empty() ? "none" : file->path) + "\n");
-  return session.show(file->path.empty() ? std::string("no configuration file; the defaults are in force\n")
-                                         : cat(file->path, ": good, ", file->values.size(), " settings\n"));
+  return session.show(file->path.empty() ? cat("no configuration file; ", sources_in_words(session.settings), "\n")
+                                         : cat(file->path, ": good, ", file->values.size(),
+                                               file->values.size() == 1 ? " setting\n" : " settings\n"));
 }
 
 }  // namespace
 
 void add_config_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("config", "the settings in force, and where they come from");
+  CLI::App* group = root.add_subcommand("config", "Show and check the settings in effect");
   group->require_subcommand(1);
-  group->add_subcommand("show", "every setting, its value, and what gave it")->callback([&session] {
+  group->add_subcommand("show", "Show every setting, its value and its source")->callback([&session] {
     session.action = [&session] { return session.show(show_text(session)); };
   });
-  CLI::App* command = group->add_subcommand("check", "is the configuration good; every problem at once");
+  CLI::App* command = group->add_subcommand("check", "Check the configuration and report every problem");
   auto path = std::make_shared<std::string>();
-  command->add_option("file", *path, "this file instead of the one in force")->type_name("FILE");
+  command->add_option("file", *path, "check this file instead of the one in effect")->type_name("FILE");
   command->callback([&session, path] {
     session.needs_settings = false;
     session.action = [&session, path] { return check(session, *path); };

@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<std::string>> list_values(const Node& node, const std
   if (node.kind == Node::Kind::Scalar) return split_list(node.text);
   for (const Node& item : node.items) {
     if (item.kind != Node::Kind::Scalar)
-      return at(path, item.line, cat(name, ": must hold text, not ", kind_name(item)));
+      return at(path, item.line, cat(name, ": must contain text, not ", kind_name(item)));
     out.push_back(item.text);
   }
   for (const Node::Field& field : node.fields) {

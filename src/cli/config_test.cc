@@ -31,7 +31,7 @@ TEST_F(CliTest, ConfigCheckWarnsOfVariablesThatNobodyReads) {
                               "'HODEI_SERVER'?"));
   EXPECT_THAT(err_, Not(HasSubstr("HODEI_JOB_ID")));
   EXPECT_THAT(err_, Not(HasSubstr("HOME")));
-  EXPECT_THAT(out_, HasSubstr("good, 1 settings"));
+  EXPECT_THAT(out_, HasSubstr("good, 1 setting"));
 }
 
 TEST_F(CliTest, RelativeFoldersDoNotDependOnWhereAJobStands) {

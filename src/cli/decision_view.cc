@@ -1,6 +1,7 @@
 // `hodei job explain`: a placement decision in words.
 #include <map>
 
+#include "src/base/counted.h"
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_view.h"
@@ -12,7 +13,7 @@ namespace {
 
 std::string number(double value) { return fmt::format("{:.1f}", value); }
 
-std::string workers(int64_t n) { return n == 1 ? std::string("1 worker") : cat(n, " workers"); }
+std::string workers(int64_t n) { return counted(n, "worker"); }
 
 std::string score_line(const v1::Score& score) {
   return cat("score ", number(score.total()), " = free capacity ", number(score.capacity()), " + low load ",
@@ -23,7 +24,7 @@ std::string score_line(const v1::Score& score) {
 std::string rejections(const v1::SchedulingDecision& decision) {
   std::map<std::string, int32_t> sorted(decision.rejected().begin(), decision.rejected().end());
   std::string out;
-  for (const auto& [rule, count] : sorted) out += cat("  ", workers(count), " turned away by the rule `", rule, "`\n");
+  for (const auto& [rule, count] : sorted) out += cat("  ", workers(count), " rejected by the rule `", rule, "`\n");
   return out;
 }
 
@@ -79,9 +80,11 @@ std::string decision_text(const v1::SchedulingDecision& d, const v1::Job& job, c
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else if (!has_ended(job.state())) {
     const std::string why = waiting_text(d);
-    out += cat("It waits", why.empty() ? "" : cat(": ", why), ".\n");
-    if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
-    if (d.jobs_ahead() > 0) out += cat("  ", d.jobs_ahead(), " older jobs of its priority are ahead of it\n");
+    out += cat("It is waiting", why.empty() ? "" : cat(": ", why), ".\n");
+    if (!d.unblock().empty()) out += cat("  What would help: ", printable(d.unblock()), ".\n");
+    if (d.jobs_ahead() > 0)
+      out += cat("  ", counted(d.jobs_ahead(), "older job"), " with the same priority ",
+                 d.jobs_ahead() == 1 ? "is" : "are", " ahead of it\n");
     out += outlook(d);
   } else {
     out += "It was never placed.\n";
@@ -96,7 +99,7 @@ std::string preview_text(const v1::SchedulingDecision& d, const ViewOptions& opt
     if (d.has_score()) out += cat("  ", score_line(d.score()), "\n");
   } else {
     out += cat("The job would wait", d.waiting_for().empty() ? "" : cat(": ", printable(d.waiting_for())), ".\n");
-    if (!d.unblock().empty()) out += cat("  It would be placed by: ", printable(d.unblock()), ".\n");
+    if (!d.unblock().empty()) out += cat("  What would help: ", printable(d.unblock()), ".\n");
     out += outlook(d);
   }
   return out + rejections(d) + candidates(d, options) + providers(d, options);

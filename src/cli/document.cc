@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<Node>> parse_documents(std::string_view text, const s
 absl::StatusOr<Node> parse_document(std::string_view text, const std::string& name) {
   ASSIGN_OR_RETURN(std::vector<Node> documents, parse_documents(text, name, kLargestDocument));
   if (documents.size() > 1) {
-    return absl::InvalidArgumentError(cat(name, ": holds more than one document; put each into its own file"));
+    return absl::InvalidArgumentError(cat(name, ": contains more than one document; put each in its own file"));
   }
   return documents.empty() ? Node{} : std::move(documents[0]);
 }

@@ -163,6 +163,11 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
     }
     return grpc::Status::OK;
   }
+  grpc::Status GetWorker(grpc::ServerContext*, const v1::GetWorkerRequest* request, v1::Worker* answer) override {
+    answer->mutable_info()->set_id(request->worker_id());
+    answer->set_state(v1::Worker::Ready);
+    return grpc::Status::OK;
+  }
   grpc::Status DrainWorker(grpc::ServerContext*, const v1::DrainWorkerRequest* request,
                            v1::DrainWorkerResponse* answer) override {
     drained.push_back(request->worker_id());

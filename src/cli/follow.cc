@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/quantities.h"
@@ -42,11 +43,12 @@ bool has_unread_rest(const v1::Job& job, const LogCursor& cursor) {
 
 std::string gap_note(const v1::LogGap& gap) {
   const bool is_expired = gap.reason() == "expired";
-  const std::string much = gap.bytes() > 0 ? cat(gap.bytes(), " bytes of output ") : std::string("some of the output ");
+  const std::string much =
+      gap.bytes() > 0 ? cat(counted(gap.bytes(), "byte"), " of output ") : std::string("some of the output ");
   if (is_expired)
     return cat(much, "expired: the server keeps output for a limited time (log_retention_age, log_retention_size)");
   if (gap.reason() == "cleared") return "the output of this job has been deleted";
-  return cat(much, gap.bytes() > 0 ? "are" : "is", " missing here (", gap.reason(), ")");
+  return cat(much, gap.bytes() > 1 ? "are" : "is", " missing here (", gap.reason(), ")");
 }
 
 Follower::Follower(Client& client, FollowOptions options)
@@ -64,7 +66,7 @@ absl::StatusOr<v1::Job> Follower::follow() {
       if (told_away_) RETURN_IF_ERROR(job_now().status());
       continue;
     }
-    if (stopped_) return absl::CancelledError("nobody wants more of the output");
+    if (stopped_) return absl::CancelledError("the output is no longer wanted");
     if (fell_behind_) continue;  // from where we stand: it is all in the store
     if (options_.execution != 0) return job_now();
     ASSIGN_OR_RETURN(const v1::Job job, job_with_news());
@@ -146,12 +148,12 @@ absl::Status Follower::after_break(const absl::Status& broken) {
     away_since_ = now;
   } else if (now - away_since_ >= kWorthTelling && !std::exchange(told_away_, true)) {
     options_.on_note(cat("the server at ", client_.addresses(), " is away; job ", options_.job_id,
-                         " goes on without it, and its output is shown when it is back (waiting up to ",
+                         " continues without it, and its output follows once it is back (waiting up to ",
                          human_duration(options_.reconnect_for), ")"));
   } else if (now - away_since_ > options_.reconnect_for) {
-    return absl::UnavailableError(cat(
-        "the server at ", client_.addresses(), " has been away for ", human_duration(now - away_since_), "; job ",
-        options_.job_id, " goes on without us\nfollow it again with `hodei job logs --follow ", options_.job_id, "`"));
+    return absl::UnavailableError(
+        cat("the server at ", client_.addresses(), " has been away for ", human_duration(now - away_since_), "; job ",
+            options_.job_id, " continues\nfollow it again with `hodei job logs --follow ", options_.job_id, "`"));
   }
   if (!options_.pause(back_off_.next())) return broken;
   return absl::OkStatus();

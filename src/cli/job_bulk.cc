@@ -1,6 +1,7 @@
 // `hodei job cancel`, `retry` and `delete`: jobs by their ids, or all that flags choose, after a question.
 #include <CLI/CLI.hpp>
 
+#include "src/base/counted.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
@@ -23,7 +24,7 @@ struct BulkFlags {
   bool yes = false;
 };
 
-std::string jobs_in_words(size_t count) { return count == 1 ? std::string("1 job") : cat(count, " jobs"); }
+std::string jobs_in_words(size_t count) { return counted(count, "job"); }
 
 void add_bulk_flags(CLI::App& command, BulkFlags& flags, const std::string& which) {
   command.add_option("id", flags.ids, which)->type_name("JOB");
@@ -33,10 +34,11 @@ void add_bulk_flags(CLI::App& command, BulkFlags& flags, const std::string& whic
 
 absl::Status check_choice(const BulkFlags& flags) {
   if (flags.ids.empty() && flags.selection.empty()) {
-    return absl::InvalidArgumentError("which jobs?\ngive ids, or choose with --label, --state, --name, --since, …");
+    return absl::InvalidArgumentError(
+        "no jobs selected\ngive ids, or select jobs with --label, --state, --name, --since, …");
   }
   if (!flags.ids.empty() && !flags.selection.empty()) {
-    return absl::InvalidArgumentError("give ids, or choose with --label, --state, …, but not both");
+    return absl::InvalidArgumentError("give ids, or select jobs with --label, --state, …, but not both");
   }
   return absl::OkStatus();
 }
@@ -85,7 +87,8 @@ absl::StatusOr<std::string> job_to_end(Session& session, const std::string& type
   ASSIGN_OR_RETURN(const v1::Job job, session.client().get_job(found.id));
   if (job.executions_total() == found.execution) return found.id;
   return absl::FailedPreconditionError(cat(typed, " is not the newest execution of job ", found.id, ", which has ",
-                                           job.executions_total(), "\ngive the job's id to mean the job itself"));
+                                           job.executions_total(),
+                                           "\nuse the id of the job to refer to the job itself"));
 }
 
 // What became of each. Errors, and lines for people, are told as they come.
@@ -147,7 +150,7 @@ absl::Status for_retry(v1::ListJobsRequest& request) {
 
 absl::Status for_delete(v1::ListJobsRequest& request) {
   return narrow_states({v1::Job::Succeeded, v1::Job::Failed, v1::Job::Cancelled, v1::Job::Timeout}, true,
-                       "a job that has not ended is not deleted; end it with `hodei job cancel --wait`", request);
+                       "only finished jobs can be deleted; end it with `hodei job cancel --wait`", request);
 }
 
 int cancel_jobs(Session& session, const BulkFlags& flags) {
@@ -225,30 +228,30 @@ absl::StatusOr<std::string> delete_text(Session& session, const BulkFlags& flags
 }  // namespace
 
 void add_job_cancel(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("cancel", "end jobs before they end by themselves");
+  CLI::App* command = group.add_subcommand("cancel", "Cancel jobs");
   auto flags = std::make_shared<BulkFlags>();
   add_bulk_flags(*command, *flags, "ids or names of the jobs");
-  command->add_option("--reason", flags->reason, "kept in the job's history")->type_name("TEXT");
-  command->add_flag("--wait", flags->wait, "until the job has ended");
+  command->add_option("--reason", flags->reason, "a reason for the job's history")->type_name("TEXT");
+  command->add_flag("--wait", flags->wait, "wait until the job has ended");
   command->callback([&session, flags] { session.action = [&session, flags] { return cancel_jobs(session, *flags); }; });
 }
 
 void add_job_retry(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("retry", "make a new job from a finished one and print its id");
+  CLI::App* command = group.add_subcommand("retry", "Queue a new job from a finished one and print its id");
   auto flags = std::make_shared<BulkFlags>();
   add_bulk_flags(*command, *flags, "ids or names of jobs that have ended");
   command->callback([&session, flags] { session.action = [&session, flags] { return retry_jobs(session, *flags); }; });
 }
 
 void add_job_delete(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("delete", "forget finished jobs, with their output and history");
+  CLI::App* command = group.add_subcommand("delete", "Delete finished jobs with their output and history");
   command->alias("rm");
   auto flags = std::make_shared<BulkFlags>();
   add_bulk_flags(*command, *flags, "ids or names of jobs that have ended");
-  command->add_option("--reason", flags->reason, "kept in the audit trail")->type_name("TEXT");
+  command->add_option("--reason", flags->reason, "a reason for the audit trail")->type_name("TEXT");
   command->footer(
-      "A job that has not ended is not deleted: end it with `hodei job cancel --wait`. What was deleted does not come "
-      "back.");
+      "Only finished jobs can be deleted: end a job with `hodei job cancel --wait` first. Deleted jobs cannot be "
+      "restored.");
   command->callback(
       [&session, flags] { session.action = [&session, flags] { return session.show(delete_text(session, *flags)); }; });
 }

@@ -76,14 +76,12 @@ absl::StatusOr<std::string> explain_text(Session& session, const std::string& ty
 }
 
 void add_job_get(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("get", "one job: its state, executions, history");
+  CLI::App* command = group.add_subcommand("get", "Show a job: its state, executions and history");
   auto flags = std::make_shared<GetFlags>();
-  command->add_option("id", flags->ids, "id or name; several are shown one after the other")
-      ->required()
-      ->type_name("JOB");
-  command->add_flag("--watch", flags->watch, "show it again and again");
-  command->add_flag("--all-executions", flags->all, cat("not only the newest ", kShownExecutions));
-  command->footer("What -o yaml prints can be queued again:  hodei job get j2 -o yaml | hodei job submit -f -");
+  command->add_option("id", flags->ids, "id or name; several are shown in turn")->required()->type_name("JOB");
+  command->add_flag("--watch", flags->watch, "refresh until you press Ctrl-C");
+  command->add_flag("--all-executions", flags->all, cat("all executions, not only the newest ", kShownExecutions));
+  command->footer("Submit a job again from its YAML:  hodei job get j2 -o yaml | hodei job submit -f -");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
       return session.show(flags->watch, [&] { return job_get_text(session, *flags); });
@@ -92,7 +90,7 @@ void add_job_get(CLI::App& group, Session& session) {
 }
 
 void add_explain(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("explain", "why a job is where it is, or why it waits");
+  CLI::App* command = group.add_subcommand("explain", "Explain why a job runs where it does, or why it is waiting");
   auto id = std::make_shared<std::string>();
   command->add_option("id", *id, "id or name")->required()->type_name("JOB");
   command->callback(
@@ -106,7 +104,7 @@ ViewOptions view_options(const Session& session) {
 }
 
 void add_job_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("job", "submit, list, look at, end and delete jobs");
+  CLI::App* group = root.add_subcommand("job", "Submit, list, inspect, cancel and delete jobs");
   group->require_subcommand(1);
   add_job_submit(*group, session);
   add_job_list(*group, session);

@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<v1::QueueJobRequest>> read_jobs(std::string_view text
   if (jobs.empty()) return absl::InvalidArgumentError(cat(name, ": is empty"));
   if (jobs.size() > kMostJobsOfAFile) {
     return absl::InvalidArgumentError(
-        cat(name, ": holds ", jobs.size(), " jobs; put at most ", kMostJobsOfAFile, " into one file"));
+        cat(name, ": contains ", jobs.size(), " jobs; put at most ", kMostJobsOfAFile, " into one file"));
   }
   std::vector<v1::QueueJobRequest> out(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) RETURN_IF_ERROR(read_one(jobs[i], name, out[i]));
@@ -115,7 +115,7 @@ absl::Status read_job(std::string_view text, const std::string& name, v1::QueueJ
   ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> jobs, read_jobs(text, name));
   if (jobs.size() > 1) {
     return absl::InvalidArgumentError(
-        cat(name, ": holds ", jobs.size(), " jobs; queue them with `hodei job submit --file`"));
+        cat(name, ": contains ", jobs.size(), " jobs; submit them with `hodei job submit --file`"));
   }
   out = std::move(jobs[0]);
   return absl::OkStatus();
@@ -126,7 +126,7 @@ absl::Status read_template(std::string_view text, const std::string& name, hodei
   RETURN_IF_ERROR(read_message(root, name, out));
   const Node* spec = root.find("spec");
   if (!spec)
-    return absl::InvalidArgumentError(cat(name, ": spec: is missing; it holds the job that the template makes"));
+    return absl::InvalidArgumentError(cat(name, ": spec: is missing; it must contain the job of the template"));
   return check_spec(out.spec(), *spec, name);
 }
 

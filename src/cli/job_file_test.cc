@@ -202,7 +202,7 @@ TEST(JobFile, IsNotATrap) {
   EXPECT_THAT(error_of("a: &x [1]\nb: *x\n"), HasSubstr("anchors (&name) are not allowed"));
   EXPECT_THAT(error_of(std::string(200, '[')), StartsWith("job.yaml:1"));
   EXPECT_THAT(error_of(std::string(kLargestJobsFile + 1, ' ')), HasSubstr("larger than"));
-  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), HasSubstr("holds 2 jobs"));
+  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), HasSubstr("contains 2 jobs"));
   EXPECT_THAT(error_of("name: [a\n"), StartsWith("job.yaml:"));
   EXPECT_THAT(error_of("name: \"\\"), StartsWith("job.yaml:"));
 }

@@ -14,7 +14,7 @@
 namespace hodei::cli {
 namespace {
 
-constexpr int64_t kMostAttempts = 1'000'000;
+constexpr int64_t kMostAttempts = 1000;
 
 template <class T>
 absl::StatusOr<T> named(std::string_view flag, absl::StatusOr<T> value) {
@@ -58,7 +58,7 @@ absl::Status set_environment(const JobFlags& flags, const Surroundings& io, v1::
       continue;
     }
     // `--env NAME` passes our own on, if there is one.
-    if (text.empty()) return bad_field("--env", "give NAME=VALUE, or NAME to pass on your own");
+    if (text.empty()) return bad_field("--env", "must be NAME=VALUE, or NAME to pass on your own value");
     if (const std::optional<std::string> value = io.env(text)) (*spec.mutable_env())[text] = *value;
   }
   for (const std::string& text : flags.labels) {
@@ -106,7 +106,7 @@ absl::Status set_placement(const JobFlags& flags, v1::JobSpec& spec) {
     spec.mutable_concurrency()->set_limit(static_cast<int32_t>(n));
   }
   if (!flags.concurrency_limit.empty() && spec.concurrency().key().empty()) {
-    return bad_field("--concurrency-limit", "needs --concurrency-key, the name that the limit belongs to");
+    return bad_field("--concurrency-limit", "requires --concurrency-key");
   }
   return absl::OkStatus();
 }
@@ -129,7 +129,7 @@ absl::Status set_command(const JobFlags& flags, const std::vector<std::string>& 
     for (size_t i = 1; i < program.size(); ++i) shell.add_args(program[i]);
   }
   if (!flags.interpreter.empty() || flags.no_safety_header) {
-    if (!spec.command().has_script()) return bad_field("--interpreter", "is for scripts; give one with --script FILE");
+    if (!spec.command().has_script()) return bad_field("--interpreter", "requires --script FILE");
     v1::ScriptCommand& script = *spec.mutable_command()->mutable_script();
     if (!flags.interpreter.empty()) script.set_interpreter(flags.interpreter);
     if (flags.no_safety_header) script.set_no_safety_header(true);
@@ -145,7 +145,7 @@ absl::Status apply(const JobFlags& flags, const std::vector<std::string>& progra
     (*request.mutable_parameters())[pair.key] = pair.value;
   }
   if (request.template_().empty() && request.parameters_size() > 0) {
-    return bad_field("--param", "is for a job from a template; name it with --template");
+    return bad_field("--param", "requires --template");
   }
   v1::JobSpec& spec = *request.mutable_spec();
   if (!flags.name.empty()) spec.set_name(flags.name);
@@ -161,7 +161,7 @@ absl::Status apply(const JobFlags& flags, const std::vector<std::string>& progra
   RETURN_IF_ERROR(set_artifacts(flags.artifacts, spec));
   if (request.template_().empty() && spec.command().kind_case() == v1::Command::KIND_NOT_SET) {
     return absl::InvalidArgumentError(
-        "command: nothing to run\ngive a command behind `--` (hodei run -- echo hello), or --script, --file or "
+        "command: nothing to run\nput a command after `--` (hodei run -- echo hello), or use --script, --file or "
         "--template");
   }
   if (!flags.idempotency_key.empty()) spec.set_idempotency_key(flags.idempotency_key);
@@ -173,50 +173,51 @@ absl::Status apply(const JobFlags& flags, const std::vector<std::string>& progra
 }  // namespace
 
 void add_job_flags(CLI::App& command, JobFlags& f) {
-  command.add_option("--name", f.name, "a name for people")->type_name("NAME");
-  repeatable(command, "-e,--env", f.env, "NAME=VALUE for the job, or NAME to pass on your own")
-      ->type_name("NAME[=VALUE]");
-  command.add_option("--timeout", f.timeout, "end each execution after this long: 30s, 5m, 1h30m")->type_name("TIME");
-  command.add_option("--kill-grace", f.kill_grace, "from SIGTERM to SIGKILL on cancel and time-out")->type_name("TIME");
-  command.add_option("--attempts", f.attempts, "start it at most this often")->type_name("N");
+  command.add_option("--name", f.name, "a name, to recognize the job by")->type_name("NAME");
+  repeatable(command, "-e,--env", f.env, "NAME=VALUE, or NAME to pass on your own value")->type_name("NAME[=VALUE]");
+  command.add_option("--timeout", f.timeout, "stop each execution after this long: 30s, 5m, 1h30m")->type_name("TIME");
+  command.add_option("--kill-grace", f.kill_grace, "time from SIGTERM to SIGKILL on cancel and timeout")
+      ->type_name("TIME");
+  command.add_option("--attempts", f.attempts, "start it at most this many times")->type_name("N");
   command.add_option("--priority", f.priority, "low, normal, high or critical")->type_name("CLASS");
-  repeatable(command, "-l,--label", f.labels, "a label of the job, for people and filters")->type_name("KEY=VALUE");
-  command.add_option("-w,--workdir", f.workdir, "an absolute folder on the worker")->type_name("DIR");
-  command
-      .add_option("--script", f.script,
-                  "run the text of this file (- for standard input); what follows -- is its arguments")
+  repeatable(command, "-l,--label", f.labels, "a label, to filter by")->type_name("KEY=VALUE");
+  command.add_option("-w,--workdir", f.workdir, "working folder on the worker, an absolute path")->type_name("DIR");
+  command.add_option("--script", f.script, "run this script (- for standard input); its arguments follow --")
       ->type_name("FILE");
-  command.add_option("--interpreter", f.interpreter, "what runs the script: bash, sh, python3, …")
+  command.add_option("--interpreter", f.interpreter, "interpreter of the script: bash, sh, python3, …")
       ->type_name("PROGRAM");
-  command.add_flag("--no-safety-header", f.no_safety_header, "do not put `set -euo pipefail` in front of the script");
-  command.add_option("--image", f.image, "run only on a worker made from this image")->type_name("IMAGE");
-  command.add_option("--provider", f.provider, "run only on a worker of this provider")->type_name("PROVIDER");
-  command.add_option("--pool", f.pool, "run only on a worker of this pool")->type_name("POOL");
-  command.add_option("--zone", f.zone, "prefer workers of this zone")->type_name("ZONE");
-  command.add_option("--region", f.region, "prefer workers of this region")->type_name("REGION");
+  command.add_flag("--no-safety-header", f.no_safety_header, "run the script without `set -euo pipefail`");
+  command.add_option("--image", f.image, "run only on a worker created from this image")->type_name("IMAGE");
+  command.add_option("--provider", f.provider, "run only on a worker from this provider")->type_name("PROVIDER");
+  command.add_option("--pool", f.pool, "run only on a worker in this pool")->type_name("POOL");
+  command.add_option("--zone", f.zone, "prefer workers in this zone")->type_name("ZONE");
+  command.add_option("--region", f.region, "prefer workers in this region")->type_name("REGION");
   repeatable(command, "--constraint", f.constraints,
-             "what the worker's labels must be: 'zone In (a,b)', 'cores Gt 4', 'gpu Exists'")
+             "labels that the worker must have: 'zone In (a,b)', 'cores Gt 4', 'gpu Exists'")
       ->type_name("RULE");
-  repeatable(command, "--capability", f.capabilities, "what the worker must be able to do")->type_name("NAME");
-  repeatable(command, "--toleration", f.tolerations, "a taint that does not matter to this job")
-      ->type_name("KEY[=VALUE]");
+  repeatable(command, "--capability", f.capabilities, "a capability that the worker must have")->type_name("NAME");
+  repeatable(command, "--toleration", f.tolerations, "a taint that this job tolerates")->type_name("KEY[=VALUE]");
   add_placement_flags(command, f.placement);
   add_limit_flags(command, f.limits);
-  command.add_option("--arch", f.architecture, "as `uname -m` prints it")->type_name("ARCH");
-  command.add_flag("--gpu", f.gpu, "needs a GPU");
+  command.add_option("--arch", f.architecture, "architecture, as printed by `uname -m`")->type_name("ARCH");
+  command.add_flag("--gpu", f.gpu, "run only on a worker with a GPU");
   add_output_flags(command, f.output);
   add_secret_flags(command, f.secrets);
-  command.add_option("--concurrency-key", f.concurrency_key, "share a named limit with other jobs")->type_name("KEY");
-  command.add_option("--concurrency-limit", f.concurrency_limit, "jobs of that key at once")->type_name("N");
-  command.add_flag("--allow-other-spec", f.allow_other_spec,
-                   "with a known --idempotency-key: give the first job, also if this one is different");
-  command.add_option("--idempotency-key", f.idempotency_key, "the same key within 24 h gives the same job")
+  command.add_option("--concurrency-key", f.concurrency_key, "share a limit with other jobs that have this key")
       ->type_name("KEY");
-  command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags win over it")
+  command.add_option("--concurrency-limit", f.concurrency_limit, "how many jobs with this key may run at once")
+      ->type_name("N");
+  command.add_flag("--allow-other-spec", f.allow_other_spec,
+                   "if --idempotency-key is already known, return its job even if this one differs");
+  command
+      .add_option("--idempotency-key", f.idempotency_key,
+                  "submitting again with this key within 24 h returns the same job")
+      ->type_name("KEY");
+  command.add_option("-f,--file", f.file, "a job file in YAML or JSON (- for standard input); flags override it")
       ->type_name("JOB.yaml");
-  command.add_flag("--dry-run", f.dry_run, "queue nothing; say where the job would go, or why it would wait");
+  command.add_flag("--dry-run", f.dry_run, "queue nothing; show where the job would run, or why it would wait");
   add_artifact_flags(command, f.artifacts);
-  command.add_option("-t,--template", f.template_name, "make the job from this template")->type_name("NAME");
+  command.add_option("-t,--template", f.template_name, "create the job from this template")->type_name("NAME");
   repeatable(command, "-p,--param", f.params, "a parameter of the template")->type_name("KEY=VALUE");
 }
 
@@ -224,8 +225,8 @@ absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const st
                                                  const Surroundings& io) {
   ASSIGN_OR_RETURN(std::vector<v1::QueueJobRequest> requests, make_requests(flags, program, io));
   if (requests.size() > 1) {
-    return bad_field("--file", flags.file, " holds ", requests.size(),
-                     " jobs, and this command takes one; queue them with `hodei job submit --file ", flags.file, "`");
+    return bad_field("--file", flags.file, " contains ", requests.size(),
+                     " jobs, but this command takes one; submit them with `hodei job submit --file ", flags.file, "`");
   }
   return std::move(requests[0]);
 }
@@ -239,8 +240,8 @@ absl::StatusOr<std::vector<v1::QueueJobRequest>> make_requests(const JobFlags& f
     ASSIGN_OR_RETURN(requests, read_jobs(text, flags.file == "-" ? "standard input" : flags.file));
   }
   if (requests.size() > 1 && !flags.idempotency_key.empty()) {
-    return bad_field("--idempotency-key", "makes one job, and ", flags.file, " holds ", requests.size(),
-                     "; give each its idempotency_key in the file");
+    return bad_field("--idempotency-key", "is for one job, and ", flags.file, " contains ", requests.size(),
+                     "; set idempotency_key for each in the file");
   }
   GivenOnce once;
   if (!flags.script.empty()) {

@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<v1::Job>> listed(Session& session, const ListFlags& f
   ASSIGN_OR_RETURN(const Sort sort, parse_sort(flags.sort));
   ASSIGN_OR_RETURN(const int64_t limit, limit_of(flags));
   if (sort.key->before && !flags.page.empty()) {
-    return bad_field("--page", "goes with the order of creation only, not with --sort ", flags.sort);
+    return bad_field("--page", "works only in order of creation, not with --sort ", flags.sort);
   }
   ASSIGN_OR_RETURN(v1::ListJobsRequest request, make_list_request(session, flags.selection));
   request.set_page_token(flags.page);
@@ -122,33 +122,33 @@ absl::StatusOr<std::string> list_text(Session& session, const ListFlags& flags) 
   std::vector<const google::protobuf::Message*> messages;
   std::vector<const v1::Job*> pointers;
   for (const v1::Job& job : jobs) messages.push_back(&job), pointers.push_back(&job);
-  if (!more.empty() && !flags.watch) session.note(cat("there are more: --all, --limit N, or --page ", more));
+  if (!more.empty() && !flags.watch) session.note(cat("there are more: use --all, --limit N, or --page ", more));
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) {
     std::string names;
     for (const v1::Job& job : jobs) names += job.short_id() + "\n";
     return names;
   }
-  if (jobs.empty() && !flags.watch) session.note("no jobs match");
+  if (jobs.empty() && !flags.watch) session.note("no jobs found");
   return job_table(pointers, view_options(session));
 }
 
 }  // namespace
 
 void add_job_list(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("list", "jobs, newest first, finished ones too");
+  CLI::App* command = group.add_subcommand("list", "List jobs, newest first, including finished ones");
   command->alias("ls");
   auto flags = std::make_shared<ListFlags>();
   add_selection_flags(*command, flags->selection);
   command
       ->add_option("--sort", flags->sort,
-                   "by created, started, ended, time, name, state, exit or tries; with - in front the largest first "
+                   "sort by created, started, ended, time, name, state, exit or tries; prefix - for descending order "
                    "(-created)")
       ->type_name("KEY");
-  command->add_option("--limit", flags->limit, "at most this many (50)")->type_name("N");
-  command->add_flag("--all", flags->all, "all of them");
-  command->add_option("--page", flags->page, "go on where an earlier list ended")->type_name("TOKEN");
-  command->add_flag("--watch", flags->watch, "show it again and again");
+  command->add_option("--limit", flags->limit, "maximum number of jobs (50)")->type_name("N");
+  command->add_flag("--all", flags->all, "no maximum");
+  command->add_option("--page", flags->page, "continue where an earlier list ended")->type_name("TOKEN");
+  command->add_flag("--watch", flags->watch, "refresh until you press Ctrl-C");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
       return session.show(flags->watch, [&] { return list_text(session, *flags); });

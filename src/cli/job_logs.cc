@@ -31,8 +31,11 @@ class LogPrinter {
 
   void keep_last(size_t lines) { tail_ = lines; }
   void take(const LogCursor::Piece& piece) {
-    if (form_ == OutputForm::Table || form_ == OutputForm::Wide) return text_.take(piece.entry, piece.bytes);
     const v1::LogEntry& entry = piece.entry;
+    if (form_ == OutputForm::Table || form_ == OutputForm::Wide) {
+      mark_execution(entry.execution());
+      return text_.take(entry, piece.bytes);
+    }
     if (!(entry.is_stderr() ? request_.with_stderr : request_.with_stdout)) return;
     if (request_.pattern != nullptr && !contains(*request_.pattern, entry.line())) return;
     if (form_ != OutputForm::Name) return add_data(log_entry_json(piece));
@@ -65,6 +68,14 @@ class LogPrinter {
     bool is_stderr = false;
     std::string bytes;
   };
+  // Where the output of one execution ends and that of the next one begins.
+  void mark_execution(int32_t execution) {
+    const int32_t before = std::exchange(named_, execution);
+    if (before < 0 || before == execution || tail_ > 0) return;
+    text_.finish();
+    flush();
+    session_.note(cat("execution ", request_.id, ".", execution, ":"));
+  }
   // A line of JSON is an item of a list in YAML, too.
   void add_data(const std::string& json) { add({false, form_ == OutputForm::Yaml ? "- " + json : json}); }
   void add(Line line) {
@@ -76,7 +87,7 @@ class LogPrinter {
   const Session& session_;
   const OutputForm form_;
   const LogRequest& request_;
-  int32_t named_ = 0;  // the execution that was named last
+  int32_t named_ = -1;  // the execution that was named last; -1: none
   size_t tail_ = 0;
   std::deque<Line> kept_;
   StreamWriter writer_;
@@ -181,22 +192,22 @@ int logs(Session& session, const LogFlags& flags) {
 }  // namespace
 
 void add_job_logs(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("logs", "what a job printed, each line to its own stream");
+  CLI::App* command = group.add_subcommand("logs", "Show the output of a job, stdout and stderr apart");
   auto f = std::make_shared<LogFlags>();
   command->add_option("id", f->id, "id or name of the job, or the id of an execution (j2.1)")
       ->required()
       ->type_name("JOB");
-  command->add_flag("-f,--follow", f->follow, "go on until the job has ended");
+  command->add_flag("-f,--follow", f->follow, "follow the output until the job ends");
   command->add_option("--attempt,--execution", f->execution, "only this attempt (1, 2, …)")->type_name("N");
-  command->add_option("--tail", f->tail, "only the last lines")->type_name("N");
-  command->add_option("--since", f->since, "only what was printed since then: 10m (ago), 2026-11-15T15:04:05Z")
+  command->add_option("--tail", f->tail, "only the last N lines")->type_name("N");
+  command->add_option("--since", f->since, "only output since then: 10m (ago), 2026-11-15T15:04:05Z")
       ->type_name("TIME");
-  command->add_option("--grep", f->pattern, "only lines that this regular expression (RE2) matches")->type_name("RE");
-  command->add_flag("--stdout-only", f->stdout_only, "only what it printed to stdout");
-  command->add_flag("--stderr-only", f->stderr_only, "only what it printed to stderr");
-  command->add_flag("--timestamps", f->timestamps, "with the time of each line");
-  command->add_flag("--raw", f->raw, "every byte as the job wrote it, also of progress bars");
-  command->add_option("--offset", f->offset, "begin at this byte of the attempt's output, as -o json tells it")
+  command->add_option("--grep", f->pattern, "only lines that match this regular expression (RE2)")->type_name("RE");
+  command->add_flag("--stdout-only", f->stdout_only, "only stdout");
+  command->add_flag("--stderr-only", f->stderr_only, "only stderr");
+  command->add_flag("--timestamps", f->timestamps, "show the time of each line");
+  command->add_flag("--raw", f->raw, "every byte exactly as written, including progress bars");
+  command->add_option("--offset", f->offset, "start at this byte of the attempt's output, as given by -o json")
       ->type_name("N");
   command->callback([&session, f] { session.action = [&session, f] { return logs(session, *f); }; });
 }

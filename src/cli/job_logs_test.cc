@@ -92,9 +92,9 @@ TEST_F(JobLogs, BeginAtAnOffset) {
 }
 
 TEST_F(JobLogs, RefuseWhatMakesNoSenseAndNameTheFlag) {
-  EXPECT_EQ(run({"job", "logs", "j1", "--grep", "a("}), 1);
+  EXPECT_EQ(run({"job", "logs", "j1", "--grep", "a("}), 2);
   EXPECT_THAT(err_, HasSubstr("--grep"));
-  EXPECT_EQ(run({"job", "logs", "j1", "--offset", "7"}), 1);
+  EXPECT_EQ(run({"job", "logs", "j1", "--offset", "7"}), 2);
   EXPECT_THAT(err_, HasSubstr("--attempt"));
   EXPECT_THAT(server_.logs.requests, SizeIs(0));
 }
@@ -106,9 +106,9 @@ TEST_F(JobLogs, RulesForOutputGoIntoTheJob) {
   EXPECT_EQ(logs.policy(), v1::LogOptions::drop);
   EXPECT_EQ(logs.max_bytes(), 100 << 20);
   EXPECT_EQ(logs.max_bytes_per_second(), 1 << 20);
-  EXPECT_EQ(run({"job", "submit", "--log-policy", "dorp", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--log-policy", "dorp", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("drop"));
-  EXPECT_EQ(run({"job", "submit", "--log-limit", "0", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--log-limit", "0", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("--log-limit"));
 }
 

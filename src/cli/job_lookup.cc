@@ -49,7 +49,7 @@ absl::StatusOr<std::string> find_by_name(Session& session, const std::string& na
   if (more) found.resize(kShownCandidates);
   return absl::InvalidArgumentError(cat(count, " jobs are called ", printable(name), ": ",
                                         candidates(found, session.io.clock->now().wall), more ? ", …" : "",
-                                        "\ngive the id of one"));
+                                        "\nuse the id of one"));
 }
 
 absl::Status check_namespace(Session& session, const std::string& id) {
@@ -73,6 +73,7 @@ absl::StatusOr<bool> is_id(Session& session, const std::string& typed) {
 }  // namespace
 
 absl::StatusOr<FoundJob> find_job(Session& session, const std::string& typed, SameName same_name) {
+  if (typed.empty()) return bad_field("job", "must not be empty; give an id or a name");
   FoundJob out{typed, 0};
   if (const absl::StatusOr<ExecutionId> execution = parse_execution_id(typed); execution.ok()) {
     out = {short_id(execution->job), static_cast<int32_t>(execution->number)};

@@ -65,12 +65,13 @@ std::vector<std::string> state_words() {
 }
 
 void add_selection_flags(CLI::App& command, SelectionFlags& flags) {
-  repeatable(command, "--state", flags.states, "only these: Pending, Running, Failed, …")->type_name("STATE");
+  repeatable(command, "--state", flags.states, "only jobs in these states: Pending, Running, Failed, …")
+      ->type_name("STATE");
   repeatable(command, "-l,--label", flags.labels,
-             "only jobs whose labels fit: 'a=b,c!=d', 'e in (x,y)', 'f notin (z)', 'g', '!h'")
+             "only jobs with matching labels: 'a=b,c!=d', 'e in (x,y)', 'f notin (z)', 'g', '!h'")
       ->type_name("SELECTOR");
   command.add_option("--name", flags.name, "only jobs whose name contains this")->type_name("TEXT");
-  command.add_option("--worker", flags.worker, "only jobs of this worker")->type_name("WORKER");
+  command.add_option("--worker", flags.worker, "only jobs on this worker")->type_name("WORKER");
   command.add_option("--since", flags.since, "only jobs submitted since then: 2h (ago), 2026-11-15T15:04:05Z")
       ->type_name("TIME");
   command.add_option("--until", flags.until, "only jobs submitted before then")->type_name("TIME");

@@ -28,7 +28,7 @@ void complete(const Session& session, v1::QueueJobRequest& request) {
 void tell(const Session& session, const v1::QueueJobResponse& queued) {
   if (!queued.note().empty()) session.note(cat("note: ", queued.note()));
   if (queued.existing())
-    session.note(cat("this idempotency key is known: job ", queued.short_id(), " was made before"));
+    session.note(cat("this idempotency key is already in use: job ", queued.short_id(), " was created with it before"));
 }
 
 bool fit_one_batch(const std::vector<v1::QueueJobRequest>& requests) {
@@ -137,10 +137,10 @@ void add_job_submit(CLI::App& group, Session& session) {
   CLI::App* command = group.add_subcommand("submit", "queue a job, or the jobs of a file, and print their ids");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
-  command->add_flag("--detach", flags->detach, "what submit always does; accepted for symmetry with run");
+  command->add_flag("--detach", flags->detach, "accepted for symmetry with run; submit never waits");
   command->footer(
-      "A command stands behind `--`:  hodei job submit --attempts 3 -- make test\n"
-      "A file may hold several jobs: YAML documents with `---` between them, a list, or one JSON object per line.");
+      "Put the command after `--`:  hodei job submit --attempts 3 -- make test\n"
+      "A file may contain several jobs: YAML documents separated by `---`, a list, or one JSON object per line.");
   command->callback([&session, flags] {
     session.takes_program = true;
     session.action = [&session, flags] {

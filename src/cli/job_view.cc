@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "src/base/counted.h"
 #include "src/base/finite.h"
 #include "src/base/text.h"
 #include "src/cli/columns.h"
@@ -79,7 +80,9 @@ std::string executions_table(const v1::Job& job, const ViewOptions& options) {
       {"EXECUTION", "STATE", "WORKER", "PROVIDER", "STARTED", "TIME", "EXIT", "CPU", "MEMORY", "OUTPUT", "REASON"});
   for (const v1::Execution& e : job.executions()) {
     const WallTime started = wall_time(e.started_at());
-    table.add({e.id(), state_cell(e.state()), or_dash(e.worker_id()), or_dash(e.provider()),
+    const bool put_back = e.state() == v1::Job::Pending;  // the job went back into the queue
+    table.add({e.id(), put_back ? Table::Cell("Requeued", Colour::Yellow) : state_cell(e.state()),
+               or_dash(e.worker_id()), or_dash(e.provider()),
                started.is_set() ? shown_time(started, options.style) : std::string("-"),
                running_time(e.started_at(), e.ended_at(), options.now), ending(e),
                human_duration(std::chrono::milliseconds(e.usage().cpu_ms())),
@@ -121,7 +124,9 @@ void add_spec(FieldList& fields, const v1::JobSpec& spec) {
   fields.add("Pool", spec.constraints().pool());
   fields.add("Provider", spec.constraints().provider());
   if (!spec.concurrency().key().empty()) {
-    fields.add("Concurrency", cat(spec.concurrency().key(), ", at most ", spec.concurrency().limit()));
+    fields.add("Concurrency", spec.concurrency().limit() > 0
+                                  ? cat(spec.concurrency().key(), ", at most ", spec.concurrency().limit())
+                                  : spec.concurrency().key());
   }
 }
 
@@ -130,7 +135,8 @@ void add_detail(FieldList& fields, const v1::Execution& newest) {
   for (const std::string& name : newest.secrets()) secrets += cat(secrets.empty() ? "" : ", ", name);
   fields.add("Secrets", secrets);
   if (newest.dropped_bytes() > 0) {
-    fields.add("Not kept", cat(human_bytes(newest.dropped_bytes()), " of output, ", newest.dropped_lines(), " lines"));
+    fields.add("Not kept",
+               cat(human_bytes(newest.dropped_bytes()), " of output, ", counted(newest.dropped_lines(), "line")));
   }
   const v1::Usage& usage = newest.usage();
   if (usage.io_read_bytes() + usage.io_write_bytes() > 0) {

@@ -23,7 +23,8 @@ struct WaitFlags {
 
 absl::StatusOr<std::vector<std::string>> awaited(Session& session, const WaitFlags& flags) {
   if (flags.ids.empty() && flags.selection.empty()) {
-    return absl::InvalidArgumentError("which jobs?\ngive ids, or choose with --label, --state, --name, --since, …");
+    return absl::InvalidArgumentError(
+        "no jobs selected\ngive ids, or select jobs with --label, --state, --name, --since, …");
   }
   std::vector<std::string> out;
   for (const std::string& typed : flags.ids) {
@@ -96,7 +97,7 @@ int wait_for_jobs(Session& session, const WaitFlags& flags) {
   const Patience patience(*session.io.clock, limit);
   const absl::StatusOr<std::vector<std::string>> ids = awaited(session, flags);
   if (!ids.ok()) return session.fail(ids.status());
-  if (ids->empty()) session.note("no jobs match");
+  if (ids->empty()) session.note("no jobs found");
   const bool as_text = session.form() == OutputForm::Table || session.form() == OutputForm::Wide;
   std::vector<v1::Job> jobs;
   int code = kOk;
@@ -122,12 +123,14 @@ int wait_for_jobs(Session& session, const WaitFlags& flags) {
 }  // namespace
 
 void add_job_wait(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("wait", "until jobs have ended; ends with 0 if all succeeded, else with 1");
+  CLI::App* command =
+      group.add_subcommand("wait", "Wait until jobs have ended; exits with 0 if all succeeded, otherwise with 1");
   auto flags = std::make_shared<WaitFlags>();
   command->add_option("id", flags->ids, "ids or names of the jobs")->type_name("JOB");
   add_selection_flags(*command, flags->selection);
-  command->add_option("--timeout", flags->timeout, "wait no longer than this, then end with 124")->type_name("TIME");
-  command->add_flag("--exit-code", flags->exit_code, "end with the exit code of the last job that failed, as run does");
+  command->add_option("--timeout", flags->timeout, "stop waiting after this long and exit with 124")->type_name("TIME");
+  command->add_flag("--exit-code", flags->exit_code,
+                    "exit with the exit code of the last job that failed, as run does");
   command->callback(
       [&session, flags] { session.action = [&session, flags] { return wait_for_jobs(session, *flags); }; });
 }

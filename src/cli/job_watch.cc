@@ -1,6 +1,7 @@
 // `job watch`: the transitions of jobs as they happen.
 #include <CLI/CLI.hpp>
 
+#include "src/base/counted.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
@@ -40,7 +41,7 @@ class EventPrinter {
                          fmt::format("  {:.0f} %  ", event.progress().percentage()),
                          printable(event.progress().message()), "\n"));
     }
-    if (event.has_gap()) session_.note(cat(event.gap().lost(), " events were left out: this reader is too slow"));
+    if (event.has_gap()) session_.note(cat(counted(event.gap().lost(), "event"), " skipped: this client is too slow"));
   }
 
  private:
@@ -88,10 +89,10 @@ int watch(Session& session, WatchFlags flags) {
 
 void add_job_watch(CLI::App& group, Session& session) {
   CLI::App* command =
-      group.add_subcommand("watch", "the transitions of a job as they happen; without an id, of all jobs");
+      group.add_subcommand("watch", "Show state changes of a job as they happen; without an id, of all jobs");
   auto flags = std::make_shared<WatchFlags>();
   command->add_option("id", flags->id, "id or name")->type_name("JOB");
-  command->add_flag("--exit-code", flags->exit_code, "end with the job's exit code, as run does");
+  command->add_flag("--exit-code", flags->exit_code, "exit with the job's exit code, as run does");
   command->callback([&session, flags] { session.action = [&session, flags] { return watch(session, *flags); }; });
 }
 

@@ -129,9 +129,10 @@ absl::StatusOr<std::vector<LabelRule>> parse_selector(std::string_view flag, std
     if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
     absl::StatusOr<LabelRule> rule = parse_label_rule(text.substr(begin, i - begin));
     if (!rule.ok()) {
-      return bad_field(flag, "'", clip(trimmed(text.substr(begin, i - begin)), 80),
-                       "' is no label selector; write a=b, a!=b, 'a in (x,y)', 'a notin (x,y)', a or '!a', with commas "
-                       "between them");
+      return bad_field(
+          flag, "'", clip(trimmed(text.substr(begin, i - begin)), 80),
+          "' is not a label selector; write a=b, a!=b, 'a in (x,y)', 'a notin (x,y)', a or '!a', with commas "
+          "between them");
     }
     out.push_back(*std::move(rule));
     begin = i + 1;

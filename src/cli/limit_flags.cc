@@ -73,19 +73,19 @@ absl::Status set_amounts(const LimitFlags& flags, v1::JobSpec& spec) {
 }  // namespace
 
 void add_limit_flags(CLI::App& command, LimitFlags& f) {
-  command.add_option("--cpu", f.cpu, "CPU cores that the job takes, and gets no more of: 0.5, 500m, 2")
-      ->type_name("CORES");
-  command.add_option("--memory", f.memory, "memory that the job takes, and gets no more of: 512Mi, 2Gi")
-      ->type_name("SIZE");
-  command.add_option("--pids", f.pids, "processes and threads that it may have at once")->type_name("N");
-  command.add_option("--io-weight", f.io_weight, "its share of disk time against other jobs, 1 to 1000; usual is 100")
+  command.add_option("--cpu", f.cpu, "CPU cores to reserve, and the limit: 0.5, 500m, 2")->type_name("CORES");
+  command.add_option("--memory", f.memory, "memory to reserve, and the limit: 512Mi, 2Gi")->type_name("SIZE");
+  command.add_option("--pids", f.pids, "maximum number of processes and threads")->type_name("N");
+  command.add_option("--io-weight", f.io_weight, "share of disk time relative to other jobs, 1 to 1000 (default 100)")
       ->type_name("N");
-  command.add_option("--storage", f.storage, "room that its working folder may take: 512Mi, 1Gi")->type_name("SIZE");
-  command.add_flag("--sandbox", f.sandbox,
-                   "run it shut in: another user, read-only root, empty /tmp, no network, fewer system calls");
-  command.add_option("--sandbox-user", f.sandbox_user, "the user of the sandbox, a name or a number; usual is nobody")
+  command.add_option("--storage", f.storage, "maximum size of its working folder: 512Mi, 1Gi")->type_name("SIZE");
+  command.add_flag(
+      "--sandbox", f.sandbox,
+      "run it in a sandbox: unprivileged user, read-only root, private /tmp, no network, fewer system calls");
+  command.add_option("--sandbox-user", f.sandbox_user, "user in the sandbox, a name or a number (default nobody)")
       ->type_name("USER");
-  repeatable(command, "--sandbox-allow", f.sandbox_allow, "what the sandbox leaves open: network, root, tmp, syscalls")
+  repeatable(command, "--sandbox-allow", f.sandbox_allow,
+             "parts of the sandbox to switch off: network, root, tmp, syscalls")
       ->type_name("WHAT");
 }
 

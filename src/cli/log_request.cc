@@ -18,12 +18,12 @@ absl::Status check_together(const LogFlags& f, bool json) {
   if (f.raw && f.timestamps)
     return bad_field("--raw", "cannot be combined with --timestamps: raw output is the job's own bytes");
   if (f.raw && !f.pattern.empty())
-    return bad_field("--raw", "cannot be combined with --grep, which chooses whole lines");
+    return bad_field("--raw", "cannot be combined with --grep, which selects whole lines");
   if (!f.offset.empty() && (!f.tail.empty() || !f.since.empty())) {
-    return bad_field("--offset", "cannot be combined with --tail or --since: each of them says where to begin");
+    return bad_field("--offset", "cannot be combined with --tail or --since");
   }
   if (!f.offset.empty() && f.execution == 0) {
-    return bad_field("--offset", "belongs to the output of one attempt; add --attempt N");
+    return bad_field("--offset", "requires --attempt N");
   }
   if (f.execution < 0) return bad_field("--attempt", "must not be negative");
   return absl::OkStatus();

@@ -207,7 +207,7 @@ class Reader {
         if (*n < std::numeric_limits<int32_t>::min() || *n > std::numeric_limits<int32_t>::max()) break;
         r.SetInt32(&out, &field, static_cast<int32_t>(*n));
         return absl::OkStatus();
-      default: return at(node.line, cat(path, ": cannot be given in a file"));
+      default: return at(node.line, cat(path, ": cannot be set in a file"));
     }
     return at(node.line, cat(path, ": ", node.text, " is out of range"));
   }

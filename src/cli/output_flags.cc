@@ -12,18 +12,18 @@ namespace {
 absl::StatusOr<int64_t> size_of(const char* flag, const std::string& text) {
   const absl::StatusOr<int64_t> bytes = parse_bytes(text);
   if (!bytes.ok()) return bad_field(flag, std::string(bytes.status().message()));
-  if (*bytes == 0) return bad_field(flag, "must be more than 0; leave it out for no limit");
+  if (*bytes == 0) return bad_field(flag, "must be greater than 0; leave it out for no limit");
   return bytes;
 }
 
 }  // namespace
 
 void add_output_flags(CLI::App& command, OutputFlags& f) {
-  command.add_option("--log-policy", f.policy, "when output cannot be kept fast enough: block (the job waits) or drop")
+  command.add_option("--log-policy", f.policy, "when output comes too fast: block (the job waits) or drop")
       ->type_name("POLICY");
-  command.add_option("--log-limit", f.limit, "keep this much output; what comes after is counted and left out")
+  command.add_option("--log-limit", f.limit, "keep at most this much output; the rest is counted and dropped")
       ->type_name("SIZE");
-  command.add_option("--log-rate", f.rate, "keep this much output per second; the rest waits or is dropped")
+  command.add_option("--log-rate", f.rate, "keep at most this much output per second; the rest waits or is dropped")
       ->type_name("SIZE");
 }
 

@@ -89,7 +89,7 @@ TEST_F(CliTest, AWorkerNameThatSeveralHaveIsRefusedWithThem) {
   EXPECT_TRUE(server_.workers.drained.empty());
   EXPECT_EQ(run({"worker", "undrain", "other"}), 0) << err_;
   EXPECT_THAT(server_.workers.undrained, testing::ElementsAre("w3"));
-  EXPECT_EQ(out_, "w3 takes work again\n");
+  EXPECT_EQ(out_, "w3 takes jobs again\n");
 }
 
 TEST_F(CliTest, LogsOfAnAttemptThatThereIsNotSaySo) {

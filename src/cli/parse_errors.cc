@@ -5,6 +5,7 @@
 #include "src/base/printable.h"
 #include "src/base/text.h"
 #include "src/cli/exit_code.h"
+#include "src/cli/habits.h"
 #include "src/cli/suggestion.h"
 
 namespace hodei::cli {
@@ -61,20 +62,22 @@ std::string describe(const CLI::App& root, const CLI::ParseError& error) {
   const std::string extra = first_extra(root);
   if (!extra.empty() && extra[0] == '-') {
     const std::string flag = extra.substr(0, extra.find('='));
-    std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`", did_you_mean(flag, flag_names(app)));
+    const std::string known = here_called(path_of(app), flag);
+    std::string text = cat("unknown flag '", flag, "' for `", path_of(app), "`",
+                           known.empty() ? did_you_mean(flag, flag_names(app)) : known);
     if (takes_a_program(app))
-      text += cat("\n  the job's own command stands behind `--`:  ", path_of(app), " -- COMMAND ARGS");
+      text += cat("\n  put the job's own command after `--`:  ", path_of(app), " -- COMMAND ARGS");
     return text;
   }
   if (!extra.empty() && !commands.empty()) {
-    const std::string hint = did_you_mean(extra, commands);
+    const std::string known = here_called(path_of(app), extra);
+    const std::string hint = known.empty() ? did_you_mean(extra, commands) : known;
     return cat("`", path_of(app), "` has no command '", extra, "'",
                hint.empty() ? cat("; it has ", with_commas(commands)) : hint);
   }
   if (!extra.empty()) {
-    if (takes_a_program(app))
-      return cat("put `--` in front of the job's command:  ", path_of(app), " -- ", extra, " …");
-    return cat("`", path_of(app), "` does not know what to do with '", extra, "'");
+    if (takes_a_program(app)) return cat("put `--` before the job's command:  ", path_of(app), " -- ", extra, " …");
+    return cat("`", path_of(app), "` does not accept '", extra, "'");
   }
   if (!commands.empty() && error.get_name() == "RequiredError") {
     return cat("`", path_of(app), "` needs a command: ", with_commas(commands));
@@ -96,7 +99,7 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
     text.insert(text.find('\n', text.find("Usage:")), from_template ? " [-- ARGS...]" : " -- COMMAND [ARGS...]");
   }
   if (&app != &root && root.get_option_no_throw("--namespace") != nullptr) {
-    text += "\nFlags of every command (--server, --output, --namespace, …): hodei --help\n";
+    text += "\nGlobal flags (--server, --output, --namespace, …): hodei --help\n";
   }
   io.out(text);
   return kOk;
@@ -104,7 +107,7 @@ int show_help(const CLI::App& root, const CLI::Success& asked, const Surrounding
 
 int report_parse_error(const CLI::App& root, const CLI::ParseError& error, const Surroundings& io) {
   io.err(cat("hodei: error: ", printable_lines(describe(root, error)), "\n  `", path_of(chosen(root)),
-             " --help` says more\n"));
+             " --help` for more\n"));
   return kUsage;
 }
 

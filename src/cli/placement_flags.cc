@@ -44,18 +44,20 @@ absl::Status add_company(const std::vector<std::string>& texts, std::string_view
 }  // namespace
 
 void add_placement_flags(CLI::App& command, PlacementFlags& f) {
-  command.add_option("--isolation", f.isolation, "at least this strong: process, container or hardware")
+  command.add_option("--isolation", f.isolation, "minimum isolation: process, container or hardware")
       ->type_name("LEVEL");
-  command.add_option("--prefer-provider", f.preferred_provider, "prefer workers of this provider")
+  command.add_option("--prefer-provider", f.preferred_provider, "prefer workers from this provider")
       ->type_name("PROVIDER");
   repeatable(command, "--prefer", f.prefer,
-             "prefer workers with such labels: 'disk=ssd', or with a weight from 1 to 100: '80: disk=ssd'")
+             "prefer workers with these labels: 'disk=ssd', or with a weight from 1 to 100: '80: disk=ssd'")
       ->type_name("RULE");
-  repeatable(command, "--near", f.near, "only where a job with such labels runs: 'app=db', 'app In (db,cache)'")
+  repeatable(command, "--near", f.near, "run only next to a job with these labels: 'app=db', 'app In (db,cache)'")
       ->type_name("RULE");
-  repeatable(command, "--away", f.away, "only where no job with such labels runs")->type_name("RULE");
-  repeatable(command, "--prefer-near", f.prefer_near, "rather where a job with such labels runs")->type_name("RULE");
-  repeatable(command, "--prefer-away", f.prefer_away, "rather where no job with such labels runs")->type_name("RULE");
+  repeatable(command, "--away", f.away, "run only where no job with these labels runs")->type_name("RULE");
+  repeatable(command, "--prefer-near", f.prefer_near, "prefer to run next to a job with these labels")
+      ->type_name("RULE");
+  repeatable(command, "--prefer-away", f.prefer_away, "prefer to run where no job with these labels runs")
+      ->type_name("RULE");
 }
 
 absl::Status set_placement_flags(const PlacementFlags& flags, v1::JobSpec& spec) {

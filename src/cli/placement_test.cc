@@ -57,10 +57,10 @@ TEST_F(CliTest, FlagsOfPlacementGoIntoTheJob) {
 }
 
 TEST_F(CliTest, PlacementThatMakesNoSenseIsRefusedWithTheFlagsName) {
-  EXPECT_EQ(run({"job", "submit", "--isolation", "contaner", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--isolation", "contaner", "--", "true"}), 2);
   EXPECT_THAT(
       err_, HasSubstr("--isolation: 'contaner' is not one of process, container, hardware; did you mean 'container'?"));
-  EXPECT_EQ(run({"job", "submit", "--near", "app Im (db)", "--", "true"}), 1);
+  EXPECT_EQ(run({"job", "submit", "--near", "app Im (db)", "--", "true"}), 2);
   EXPECT_THAT(err_, HasSubstr("--near: "));
   EXPECT_TRUE(server_.jobs.queued.empty());
 }
@@ -72,7 +72,7 @@ TEST_F(CliTest, TaintsReplaceThoseOfAWorker) {
   EXPECT_EQ(server_.workers.tainted[0].worker_id(), "abc");
   EXPECT_EQ(server_.workers.tainted[0].taints(0).effect(), v1::Taint::NoExecute);
   EXPECT_EQ(server_.workers.tainted[0].taints(1).effect(), v1::Taint::NoSchedule);
-  EXPECT_EQ(out_, "abc is tainted gpu=only:NoExecute, old=:NoSchedule\n");
+  EXPECT_EQ(out_, "abc has the taints gpu=only:NoExecute, old=:NoSchedule\n");
   EXPECT_EQ(run({"worker", "taint", "abc", "--clear"}), 0) << err_;
   EXPECT_EQ(server_.workers.tainted[1].taints_size(), 0);
   EXPECT_EQ(out_, "abc has no taints\n");
@@ -80,10 +80,10 @@ TEST_F(CliTest, TaintsReplaceThoseOfAWorker) {
 
 TEST_F(CliTest, TaintAsksForTaintsOrForNone) {
   server_.workers.ids = {"abc"};
-  EXPECT_EQ(run({"worker", "taint", "abc"}), 1);
+  EXPECT_EQ(run({"worker", "taint", "abc"}), 2);
   EXPECT_THAT(err_, HasSubstr("--clear"));
-  EXPECT_EQ(run({"worker", "taint", "abc", "old", "--clear"}), 1);
-  EXPECT_EQ(run({"worker", "taint", "abc", "old:NoExcute"}), 1);
+  EXPECT_EQ(run({"worker", "taint", "abc", "old", "--clear"}), 2);
+  EXPECT_EQ(run({"worker", "taint", "abc", "old:NoExcute"}), 2);
   EXPECT_THAT(err_, HasSubstr("did you mean 'NoExecute'?"));
   EXPECT_TRUE(server_.workers.tainted.empty());
 }
@@ -120,16 +120,16 @@ TEST_F(CliTest, SchedulerGetShowsEverySetting) {
 }
 
 TEST_F(CliTest, SchedulerSetRefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(run({"scheduler", "set"}), 1);
+  EXPECT_EQ(run({"scheduler", "set"}), 2);
   EXPECT_THAT(err_, HasSubstr("nothing to set"));
-  EXPECT_EQ(run({"scheduler", "set", "--strategy", "robin"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--weight", "zones=3"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--strategy", "robin"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--weight", "zones=3"}), 2);
   EXPECT_THAT(err_, HasSubstr("did you mean 'zone'?"));
-  EXPECT_EQ(run({"scheduler", "set", "--weight", "zone=much"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--packing", "tight"}), 1);
-  EXPECT_EQ(run({"scheduler", "set", "--preemption", "yes"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--weight", "zone=much"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--packing", "tight"}), 2);
+  EXPECT_EQ(run({"scheduler", "set", "--preemption", "yes"}), 2);
   EXPECT_THAT(err_, HasSubstr("--preemption"));
-  EXPECT_EQ(run({"scheduler", "set", "--reserve-after", "soon"}), 1);
+  EXPECT_EQ(run({"scheduler", "set", "--reserve-after", "soon"}), 2);
   EXPECT_THAT(err_, HasSubstr("--reserve-after"));
   EXPECT_TRUE(server_.scheduler.configured.empty());
 }
@@ -138,12 +138,12 @@ TEST_F(CliTest, ExplainSaysWhatWouldHelp) {
   server_.jobs.jobs = {job_in(v1::Job::Pending)};
   server_.scheduler.decision.set_waiting_for(
       "worker w1 has been reserved for it for 5 s and is still running 2 executions");
-  server_.scheduler.decision.set_unblock("the end of what runs there, or room elsewhere");
+  server_.scheduler.decision.set_unblock("the end of what is running there, or room elsewhere");
   server_.scheduler.decision.set_considered(1);
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
   EXPECT_THAT(out_,
-              HasSubstr("It waits: worker w1 has been reserved for it for 5 s and is still running 2 executions.\n"
-                        "  It would be placed by: the end of what runs there, or room elsewhere.\n"));
+              HasSubstr("It is waiting: worker w1 has been reserved for it for 5 s and is still running 2 executions.\n"
+                        "  What would help: the end of what is running there, or room elsewhere.\n"));
 }
 
 }  // namespace

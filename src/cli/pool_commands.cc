@@ -80,7 +80,7 @@ absl::StatusOr<std::string> pool_set_text(Session& session, const PoolFlags& fla
   ASSIGN_OR_RETURN(const v1::Pool pool, session.client().set_pool(wanted));
   if (const auto data = session.data_text(pool)) return *data;
   if (session.form() == OutputForm::Name) return pool.name() + "\n";
-  return cat("pool ", pool.name(), " is set; a job uses it with `--pool ", pool.name(), "`\n");
+  return cat("pool ", pool.name(), " set; use it in a job with `--pool ", pool.name(), "`\n");
 }
 
 absl::StatusOr<std::string> pool_list_text(Session& session) {
@@ -90,39 +90,38 @@ absl::StatusOr<std::string> pool_list_text(Session& session) {
   for (const v1::Pool& pool : answer.pools()) messages.push_back(&pool), names += pool.name() + "\n";
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (messages.empty()) session.note("no pools; `hodei pool set NAME --max N` makes one");
+  if (messages.empty()) session.note("no pools; create one with `hodei pool set NAME --max N`");
   return pool_table(answer, {session.style(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
 absl::StatusOr<std::string> pool_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_pool(name));
   return session.done_text("pool", name, "removed",
-                           cat("pool ", name, " is removed; its workers finish what they run, then go"));
+                           cat("pool ", name, " deleted; its workers finish their jobs and are then removed"));
 }
 
 void add_pool_set(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("set", "make a pool, or replace it");
+  CLI::App* command = group.add_subcommand("set", "Create a pool, or replace it");
   auto flags = std::make_shared<PoolFlags>();
-  command->add_option("name", flags->name, "of the pool")->required()->type_name("NAME");
-  command->add_option("--provider", flags->provider, "that makes its workers; without it, any that can")
+  command->add_option("name", flags->name, "name of the pool")->required()->type_name("NAME");
+  command->add_option("--provider", flags->provider, "provider of its workers (default: any that can)")
       ->type_name("PROVIDER");
-  command->add_option("--image", flags->image, "that its workers are made from")->type_name("IMAGE");
-  command->add_option("--min", flags->min, "workers kept even when nobody waits (0)")->type_name("N");
-  command->add_option("--max", flags->max, "workers at most; 0: as many as the provider makes (0)")->type_name("N");
-  command->add_option("--spare", flags->spare, "idle workers kept warm while there is work (0)")->type_name("N");
-  command->add_option("--idle", flags->idle, "without work for so long, a worker goes (10s)")->type_name("TIME");
-  command->add_option("--for-namespace", flags->for_namespace, "whose jobs its workers run; without it, everybody's")
-      ->type_name("NAMESPACE");
-  CLI::Option* one_job = command->add_flag("--one-job", flags->one_job, "a fresh worker for every execution");
+  command->add_option("--image", flags->image, "image of its workers")->type_name("IMAGE");
+  command->add_option("--min", flags->min, "workers kept even when no job is waiting (0)")->type_name("N");
+  command->add_option("--max", flags->max, "maximum number of workers; 0: as many as the provider creates (0)")
+      ->type_name("N");
+  command->add_option("--spare", flags->spare, "idle workers kept ready while there is work (0)")->type_name("N");
+  command->add_option("--idle", flags->idle, "remove a worker after this long without work (10s)")->type_name("TIME");
   command
-      ->add_flag("--reuse", flags->reuse,
-                 "run one job after another also in microVMs, which otherwise serve one job each")
-      ->excludes(one_job);
-  command->add_option("--slots", flags->slots, "executions at once on one worker (1)")->type_name("N");
-  command->add_option("--cpu", flags->cpu, "cores of one worker; without it, what the job needs")->type_name("CORES");
-  command->add_option("--memory", flags->memory, "of one worker: 512Mi, 2Gi")->type_name("SIZE");
-  command->add_option("--gpus", flags->gpus, "of one worker")->type_name("N");
-  repeatable(*command, "--label", flags->labels, "a label of its workers")->type_name("KEY=VALUE");
+      ->add_option("--for-namespace", flags->for_namespace, "run only jobs of this namespace (default: all namespaces)")
+      ->type_name("NAMESPACE");
+  CLI::Option* one_job = command->add_flag("--one-job", flags->one_job, "use a new worker for every execution");
+  command->add_flag("--reuse", flags->reuse, "reuse microVMs, which otherwise run one job each")->excludes(one_job);
+  command->add_option("--slots", flags->slots, "executions at once per worker (1)")->type_name("N");
+  command->add_option("--cpu", flags->cpu, "CPU cores per worker (default: what the job needs)")->type_name("CORES");
+  command->add_option("--memory", flags->memory, "memory per worker: 512Mi, 2Gi")->type_name("SIZE");
+  command->add_option("--gpus", flags->gpus, "GPUs per worker")->type_name("N");
+  repeatable(*command, "--label", flags->labels, "a label for its workers")->type_name("KEY=VALUE");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(pool_set_text(session, *flags)); };
   });
@@ -131,20 +130,20 @@ void add_pool_set(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_pool_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("pool", "groups of workers that providers keep");
+  CLI::App* group = root.add_subcommand("pool", "Manage pools of workers that providers maintain");
   group->require_subcommand(1);
   add_pool_set(*group, session);
-  CLI::App* list = group->add_subcommand("list", "all pools");
+  CLI::App* list = group->add_subcommand("list", "List pools");
   list->alias("ls");
   auto watch = std::make_shared<bool>(false);
-  list->add_flag("--watch", *watch, "show it again and again");
+  list->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   list->callback([&session, watch] {
     session.action = [&session, watch] { return session.show(*watch, [&] { return pool_list_text(session); }); };
   });
-  CLI::App* remove = group->add_subcommand("rm", "remove a pool");
+  CLI::App* remove = group->add_subcommand("rm", "Delete a pool");
   remove->alias("delete");
   auto name = std::make_shared<std::string>();
-  remove->add_option("name", *name, "of the pool")->required()->type_name("NAME");
+  remove->add_option("name", *name, "name of the pool")->required()->type_name("NAME");
   remove->callback([&session, name] {
     session.action = [&session, name] { return session.show(pool_remove_text(session, *name)); };
   });

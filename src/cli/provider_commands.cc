@@ -85,7 +85,7 @@ absl::StatusOr<std::string> add_text(Session& session, const ProviderFlags& flag
   config.set_type(flags.type);
   RETURN_IF_ERROR(fill(flags, config));
   ASSIGN_OR_RETURN(const v1::Provider provider, session.client().register_provider(request));
-  return told(session, provider, "is added; `hodei provider health` asks it how it is");
+  return told(session, provider, "added; check it with `hodei provider health`");
 }
 
 absl::StatusOr<std::string> provider_set_text(Session& session, const ProviderFlags& flags) {
@@ -93,7 +93,7 @@ absl::StatusOr<std::string> provider_set_text(Session& session, const ProviderFl
   request.set_name(flags.name);
   RETURN_IF_ERROR(fill(flags, request));
   ASSIGN_OR_RETURN(const v1::Provider provider, session.client().update_provider(request));
-  return told(session, provider, "is changed");
+  return told(session, provider, "changed");
 }
 
 absl::StatusOr<std::string> mode_text(Session& session, const std::string& name, v1::ProviderConfig::Mode mode,
@@ -112,7 +112,7 @@ absl::StatusOr<std::string> provider_list_text(Session& session) {
   for (const v1::Provider& one : answer.providers()) messages.push_back(&one), names += one.config().name() + "\n";
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (messages.empty()) session.note("no providers; `hodei provider add NAME --type TYPE` adds one");
+  if (messages.empty()) session.note("no providers; add one with `hodei provider add NAME --type TYPE`");
   return provider_table(answer, view(session));
 }
 
@@ -138,34 +138,35 @@ int health(Session& session, const std::string& name) {
 
 absl::StatusOr<std::string> provider_remove_text(Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.client().remove_provider(name));
-  return session.done_text("provider", name, "removed", cat("provider ", name, " is removed"));
+  return session.done_text("provider", name, "removed", cat("provider ", name, " deleted"));
 }
 
 void add_shared_flags(CLI::App& command, ProviderFlags& flags, bool is_change) {
   const std::string removes = is_change ? "; KEY= removes one" : "";
-  repeatable(command, "--option", flags.options, "a word of the provider's own, see docs/providers" + removes)
+  repeatable(command, "--option", flags.options, "an option of this type of provider, see docs/providers" + removes)
       ->type_name("KEY=VALUE");
-  repeatable(command, "--label", flags.labels, "a label of every worker that it makes" + removes)
-      ->type_name("KEY=VALUE");
-  command.add_option("--max-workers", flags.max_workers, "at once; 0: as many as it can")->type_name("N");
+  repeatable(command, "--label", flags.labels, "a label for every worker it creates" + removes)->type_name("KEY=VALUE");
   command
-      .add_option("--max-jobs", flags.max_jobs, "with so many running on its workers it gets no new ones; 0: no limit")
+      .add_option("--max-workers", flags.max_workers, "maximum number of workers at once; 0: as many as it can create")
       ->type_name("N");
-  command.add_option("--preference", flags.preference, "among those that could, the higher goes first")->type_name("N");
-  command.add_option("--cost", flags.cost, "of a worker and hour; the lower goes first")->type_name("X");
-  command.add_option("--server-address", flags.server_address, "where its workers find the server")
+  command.add_option("--max-jobs", flags.max_jobs, "maximum number of jobs on its workers; 0: no limit")
+      ->type_name("N");
+  command.add_option("--preference", flags.preference, "the provider with the higher preference is used first")
+      ->type_name("N");
+  command.add_option("--cost", flags.cost, "cost per worker and hour; the lower is used first")->type_name("X");
+  command.add_option("--server-address", flags.server_address, "address at which its workers reach the server")
       ->type_name("HOST:PORT");
 }
 
 CLI::App* named_command(CLI::App& group, const char* command, const char* what, std::string& name) {
   CLI::App* out = group.add_subcommand(command, what);
-  out->add_option("name", name, "of the provider")->required()->type_name("NAME");
+  out->add_option("name", name, "name of the provider")->required()->type_name("NAME");
   return out;
 }
 
 void add_changes(CLI::App& group, Session& session) {
   auto added = std::make_shared<ProviderFlags>();
-  CLI::App* add = named_command(group, "add", "add a provider; its options are checked", added->name);
+  CLI::App* add = named_command(group, "add", "Add a provider; its options are checked", added->name);
   add->add_option("--type", added->type,
                   "process, docker, kubernetes, firecracker, custom, ec2, azurevm, cloudrun, lambda")
       ->required()
@@ -174,7 +175,7 @@ void add_changes(CLI::App& group, Session& session) {
   add->callback(
       [&session, added] { session.action = [&session, added] { return session.show(add_text(session, *added)); }; });
   auto changed = std::make_shared<ProviderFlags>();
-  CLI::App* set = named_command(group, "set", "change a provider; what is not given stays", changed->name);
+  CLI::App* set = named_command(group, "set", "Change a provider; settings that are not given are kept", changed->name);
   add_shared_flags(*set, *changed, true);
   set->callback([&session, changed] {
     session.action = [&session, changed] { return session.show(provider_set_text(session, *changed)); };
@@ -189,10 +190,11 @@ void add_modes(CLI::App& group, Session& session) {
     const char* told;
   };
   static constexpr Mode kModes[] = {
-      {"enable", "let it make workers again", v1::ProviderConfig::enabled, "is enabled"},
-      {"disable", "no new workers, and idle ones go", v1::ProviderConfig::disabled, "is disabled; its idle workers go"},
-      {"maintenance", "no new workers; those that are there go on", v1::ProviderConfig::maintenance,
-       "is in maintenance; its workers go on"},
+      {"enable", "Let it create workers again", v1::ProviderConfig::enabled, "enabled"},
+      {"disable", "Create no new workers and remove idle ones", v1::ProviderConfig::disabled,
+       "disabled; its idle workers are being removed"},
+      {"maintenance", "Create no new workers; existing ones continue", v1::ProviderConfig::maintenance,
+       "in maintenance; its workers continue"},
   };
   for (const Mode& mode : kModes) {
     auto name = std::make_shared<std::string>();
@@ -207,27 +209,27 @@ void add_modes(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_provider_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("provider", "what makes workers when none fits");
+  CLI::App* group = root.add_subcommand("provider", "Manage providers, which create workers on demand");
   group->require_subcommand(1);
   add_changes(*group, session);
-  CLI::App* list = group->add_subcommand("list", "all providers");
+  CLI::App* list = group->add_subcommand("list", "List providers");
   list->alias("ls");
   auto watch = std::make_shared<bool>(false);
-  list->add_flag("--watch", *watch, "show it again and again");
+  list->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   list->callback([&session, watch] {
     session.action = [&session, watch] { return session.show(*watch, [&] { return provider_list_text(session); }); };
   });
   auto shown = std::make_shared<std::string>();
-  named_command(*group, "get", "one provider", *shown)->callback([&session, shown] {
+  named_command(*group, "get", "Show a provider", *shown)->callback([&session, shown] {
     session.action = [&session, shown] { return session.show(provider_get_text(session, *shown)); };
   });
   auto asked = std::make_shared<std::string>();
-  named_command(*group, "health", "ask a provider now how it is", *asked)->callback([&session, asked] {
+  named_command(*group, "health", "Check a provider's health now", *asked)->callback([&session, asked] {
     session.action = [&session, asked] { return health(session, *asked); };
   });
   add_modes(*group, session);
   auto removed = std::make_shared<std::string>();
-  CLI::App* remove = named_command(*group, "rm", "remove a provider that has no workers", *removed);
+  CLI::App* remove = named_command(*group, "rm", "Delete a provider that has no workers", *removed);
   remove->alias("delete");
   remove->callback([&session, removed] {
     session.action = [&session, removed] { return session.show(provider_remove_text(session, *removed)); };

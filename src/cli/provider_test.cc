@@ -146,7 +146,7 @@ TEST_F(CliTest, TheLogOfAWorkerIsPrinted) {
 TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
   server_.jobs.jobs = {job_in(v1::Job::Pending)};
   v1::SchedulingDecision& decision = server_.scheduler.decision;
-  decision.set_provisioning("worker docker-7 is being made by provider docker (Creating)");
+  decision.set_provisioning("worker docker-7 is being created by provider docker (Creating)");
   v1::ProviderCandidate& can = *decision.add_providers();
   can.set_name("docker");
   can.set_fits(true);
@@ -156,7 +156,7 @@ TEST_F(CliTest, AJobThatWaitsIsToldWhoCouldMakeAWorker) {
   cannot.set_name("process");
   cannot.set_reason("makes no images");
   ASSERT_EQ(run({"job", "explain", "j1"}), 0) << err_;
-  EXPECT_THAT(out_, HasSubstr("docker-7 is being made"));
+  EXPECT_THAT(out_, HasSubstr("docker-7 is being created"));
   EXPECT_THAT(out_, HasSubstr("yes, first"));
   EXPECT_THAT(out_, HasSubstr("makes no images"));
   EXPECT_THAT(out_, Not(HasSubstr("hodei agent")));
@@ -167,10 +167,10 @@ TEST(RunNotes, SayThatAWorkerIsBeingMade) {
   decision.set_waiting_for("there are no workers; start one with `hodei agent`");
   EXPECT_EQ(waiting_note("j1", decision, false),
             "job j1 is waiting: there are no workers; start one with `hodei agent`");
-  EXPECT_THAT(waiting_note("j1", decision, true), HasSubstr("(`hodei job explain j1` says more; Ctrl-C cancels it)"));
-  decision.set_provisioning("worker docker-7 is being made by provider docker (Creating)");
+  EXPECT_THAT(waiting_note("j1", decision, true), HasSubstr("(`hodei job explain j1` for details; Ctrl-C cancels it)"));
+  decision.set_provisioning("worker docker-7 is being created by provider docker (Creating)");
   EXPECT_EQ(waiting_note("j1", decision, false),
-            "job j1 is waiting: worker docker-7 is being made by provider docker (Creating)");
+            "job j1 is waiting: worker docker-7 is being created by provider docker (Creating)");
 }
 
 TEST_F(CliTest, CompletionKnowsTheCommandsOfProviders) {

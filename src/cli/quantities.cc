@@ -175,6 +175,15 @@ std::string human_bytes(int64_t bytes) {
   return fmt::format("{:.1f} {}", value, kNames[unit]);
 }
 
+std::string human_rate(double per_second) {
+  for (const std::string_view name : {"s", "m", "h", "d"}) {
+    const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.name == name; });
+    const double rate = per_second * static_cast<double>(unit->us) / static_cast<double>(kSecond);
+    if (rate >= 1 || name == "d") return fmt::format("{:.4g}/{}", rate, name);
+  }
+  return {};
+}
+
 std::string exact_cores(int64_t milli) {
   return milli % 1000 == 0 ? cat(milli / 1000) : fmt::format("{}", static_cast<double>(milli) / 1000);
 }

@@ -30,9 +30,9 @@ void add_report(CLI::App& root, Session& session, const std::string& verb, const
 }  // namespace
 
 void add_report_commands(CLI::App& root, Session& session) {
-  add_report(root, session, "progress", "inside a job: how far it is", "words",
-             "PERCENT [MESSAGE]: 0 to 100, and what it is doing");
-  add_report(root, session, "output", "inside a job: values that come back with its result", "pairs", "KEY=VALUE …");
+  add_report(root, session, "progress", "Inside a job: report progress", "words",
+             "PERCENT [MESSAGE]: 0 to 100, and an optional message");
+  add_report(root, session, "output", "Inside a job: return values with its result", "pairs", "KEY=VALUE …");
 }
 
 }  // namespace hodei::cli

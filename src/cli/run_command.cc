@@ -69,7 +69,7 @@ class Output {
     if (!cancel_on_close_) return false;
     // As a local process would die of SIGPIPE. Its end is waited for.
     if (!cancel_.joinable()) {
-      cancel_ = std::thread([this] { cancel(session_, job_id_, "nobody reads its output any more"); });
+      cancel_ = std::thread([this] { cancel(session_, job_id_, "its output is no longer read"); });
     }
     return true;
   }
@@ -89,12 +89,12 @@ int leave_it_running(Session& session, const std::string& job_id, int error) {
   const absl::StatusOr<v1::Job> job = session.client().get_job(job_id);
   const std::string trouble = cat("error: cannot write the output of job ", job_id, ": ", write_error_words(error));
   if (job.ok() && has_ended(job->state())) {
-    session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()), "); `hodei job logs ",
-                     job_id, "` shows all of its output"));
+    session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()),
+                     "); see all of its output with `hodei job logs ", job_id, "`"));
   } else {
-    session.note(cat(trouble, "\n  the job goes on: `hodei job logs --follow ", job_id,
-                     "` follows it, `hodei job cancel ", job_id,
-                     "` ends it\n  (run with --cancel-on-close to have it cancelled)"));
+    session.note(cat(trouble, "\n  the job continues: follow it with `hodei job logs --follow ", job_id,
+                     "`, cancel it with `hodei job cancel ", job_id,
+                     "`\n  (use --cancel-on-close to cancel it automatically)"));
   }
   return kPlatform;
 }
@@ -110,10 +110,9 @@ bool is_read_by_us(const JobFlags& flags) {
 // otherwise take what is typed for the next command.
 absl::StatusOr<std::shared_ptr<InputSource>> input_for_job(const Session& session, const JobFlags& flags) {
   if (flags.with_stdin && flags.no_stdin) return bad_field("--stdin", "not together with --no-stdin");
-  if (flags.with_stdin && flags.detach)
-    return bad_field("--stdin", "not together with --detach, which does not stay to send it");
+  if (flags.with_stdin && flags.detach) return bad_field("--stdin", "cannot be combined with --detach");
   if (flags.with_stdin && is_read_by_us(flags)) {
-    return bad_field("--stdin", "standard input is read for a script, a job file or a secret already");
+    return bad_field("--stdin", "standard input is already used for a script, a job file or a secret");
   }
   const bool wanted = flags.with_stdin || !session.io.in_is_terminal;
   if (!wanted || flags.no_stdin || flags.detach || is_read_by_us(flags) || !session.io.open_input) return nullptr;
@@ -149,13 +148,13 @@ int run(Session& session, const JobFlags& flags) {
   const absl::StatusOr<v1::QueueJobResponse> queued = submit(session, flags, sends ? SendsStdin::Yes : SendsStdin::No);
   if (!queued.ok()) return session.fail(queued.status());
   if (sends && !queued->takes_stdin() && queued->note().empty()) {
-    session.note("note: standard input is not sent: the server is of an older version that does not take it");
+    session.note("note: standard input is not sent: the server is an older version that does not support it");
   }
   const std::string id = queued->short_id();
   if (!follows) return session.io.out(session.data_text(*queued).value_or(id + "\n")) ? kOk : kPlatform;
   if (ctrl_c) {
     const auto cancel_it = [&session, id](int signal) {
-      session.note(cat("cancelling job ", id, " (Ctrl-C again leaves it at once)"));
+      session.note(cat("cancelling job ", id, " (press Ctrl-C again to exit without waiting)"));
       cancel(session, id, signal == SIGTERM ? "the client that ran it was ended by SIGTERM" : "interrupted by Ctrl-C");
     };
     const auto leave_it = [&session, id] {
@@ -175,9 +174,9 @@ int run(Session& session, const JobFlags& flags) {
 }  // namespace
 
 void add_run_flags(CLI::App& command, JobFlags& flags) {
-  command.add_flag("--detach", flags.detach, "submit, print the id, leave");
+  command.add_flag("--detach", flags.detach, "print the id and do not wait");
   command.add_flag("--cancel-on-close", flags.cancel_on_close,
-                   "cancel the job when its output cannot be written any more (`hodei run … | head`)");
+                   "cancel the job when its output can no longer be written (`hodei run … | head`)");
   command.add_flag("-i,--stdin", flags.with_stdin, "send standard input to the job, also from a terminal");
   command.add_flag("--no-stdin", flags.no_stdin, "leave standard input alone; the job's is empty");
 }
@@ -189,11 +188,12 @@ void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
 }
 
 void add_run_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("run", "run a job here and now: its output, its exit code");
+  CLI::App* command =
+      root.add_subcommand("run", "Run a job and wait for it: its output is yours, and so is its exit code");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
   add_run_flags(*command, *flags);
-  command->footer("A command stands behind `--`:  hodei run --timeout 30s -- sh -c 'echo hello'");
+  command->footer("Put the command after `--`:  hodei run --timeout 30s -- sh -c 'echo hello'");
   command->callback([&session, flags] { choose_run(session, flags); });
 }
 

@@ -30,7 +30,7 @@ std::string waiting_note(const std::string& job_id, const v1::SchedulingDecision
   const std::string why = waiting_text(decision);
   const std::string note = cat("job ", job_id, " is waiting", why.empty() ? "" : ": ", why);
   if (!on_terminal) return note;
-  return cat(note, " (`hodei job explain ", job_id, "` says more; Ctrl-C cancels it)");
+  return cat(note, " (`hodei job explain ", job_id, "` for details; Ctrl-C cancels it)");
 }
 
 RunNotes::RunNotes(Client& client, std::string job_id, bool on_terminal, std::function<void(const std::string&)> note)

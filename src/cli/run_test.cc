@@ -119,7 +119,7 @@ TEST_F(RunTest, RunLeavesAJobWhoseOutputNobodyReadsAndSaysHowToFollowIt) {
   EXPECT_EQ(run({"run", "--", "yes"}), 125);
   EXPECT_THAT(server_.jobs.cancelled, SizeIs(0));
   EXPECT_THAT(err_, HasSubstr("cannot write the output of job j1: the reader has closed the pipe"));
-  EXPECT_THAT(err_, HasSubstr("`hodei job logs --follow j1` follows it"));
+  EXPECT_THAT(err_, HasSubstr("follow it with `hodei job logs --follow j1`"));
 }
 
 TEST_F(RunTest, RunOnAFullDiskSaysSoAndThatTheJobHasEnded) {
@@ -129,7 +129,7 @@ TEST_F(RunTest, RunOnAFullDiskSaysSoAndThatTheJobHasEnded) {
   EXPECT_EQ(run({"run", "--", "echo", "y"}), 125);
   EXPECT_THAT(server_.jobs.cancelled, SizeIs(0));
   EXPECT_THAT(err_, HasSubstr("No space left on device"));
-  EXPECT_THAT(err_, HasSubstr("the job has ended (Succeeded); `hodei job logs j1`"));
+  EXPECT_THAT(err_, HasSubstr("the job has ended (Succeeded); see all of its output with `hodei job logs j1`"));
 }
 
 TEST_F(RunTest, RunCancelsAJobWhoseOutputNobodyReadsOnlyIfItIsToldTo) {
@@ -168,7 +168,7 @@ TEST_F(RunTest, RunSaysThatTheServerIsAwayAndWhenItIsBack) {
   };
   EXPECT_EQ(run({"run", "--", "true"}), 0);
   EXPECT_EQ(out_, "one\ntwo\n");
-  const size_t away = err_.find(" is away; job j1 goes on without it");
+  const size_t away = err_.find(" is away; job j1 continues without it");
   ASSERT_NE(away, std::string::npos) << err_;
   EXPECT_NE(err_.find("hodei: the server is back after ", away), std::string::npos) << err_;
 }

@@ -122,7 +122,8 @@ absl::StatusOr<v1::ConfigureSchedulerRequest> make_request(const Flags& flags) {
   RETURN_IF_ERROR(set_weights(flags, request));
   RETURN_IF_ERROR(set_room(flags, request));
   if (request.ByteSizeLong() == 0) {
-    return absl::InvalidArgumentError("nothing to set\ngive --strategy, --weight, … or use `hodei scheduler get`");
+    return absl::InvalidArgumentError(
+        "nothing to set\nuse --strategy, --weight, …, or show the settings with `hodei scheduler get`");
   }
   return request;
 }
@@ -130,28 +131,31 @@ absl::StatusOr<v1::ConfigureSchedulerRequest> make_request(const Flags& flags) {
 }  // namespace
 
 void add_scheduler_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("scheduler", "how workers are chosen");
+  CLI::App* group = root.add_subcommand("scheduler", "Show and change how workers are chosen");
   group->require_subcommand(1);
-  group->add_subcommand("get", "what is in force")->callback([&session] {
+  group->add_subcommand("get", "Show the current settings")->callback([&session] {
     session.action = [&session] { return session.show(text(session, {})); };
   });
-  CLI::App* set = group->add_subcommand("set", "change it while the server runs; what is not given is kept");
+  CLI::App* set =
+      group->add_subcommand("set", "Change settings while the server runs; settings that are not given are kept");
   auto flags = std::make_shared<Flags>();
-  set->add_option("--strategy", flags->strategy, "smart, round-robin, least-connections, resource-priority, affinity")
+  set->add_option("--strategy", flags->strategy, "smart, round-robin, least-connections, resource-priority or affinity")
       ->type_name("STRATEGY");
-  set->add_option("--packing", flags->packing, "spread jobs over workers, or pack them onto few")
+  set->add_option("--packing", flags->packing, "spread jobs over many workers, or pack them onto few")
       ->type_name("spread|pack");
-  repeatable(*set, "--weight", flags->weights, "of a part of the score: capacity, load, affinity, zone, history")
+  repeatable(*set, "--weight", flags->weights, "weight of a part of the score: capacity, load, affinity, zone, history")
       ->type_name("PART=WEIGHT");
   set->add_option("--capacity", flags->capacity, "weight of free capacity")->type_name("WEIGHT");
   set->add_option("--load", flags->load, "weight of low load")->type_name("WEIGHT");
-  set->add_option("--affinity", flags->affinity, "weight of what the job prefers")->type_name("WEIGHT");
+  set->add_option("--affinity", flags->affinity, "weight of the job's preferences")->type_name("WEIGHT");
   set->add_option("--zone", flags->zone, "weight of the preferred zone")->type_name("WEIGHT");
   set->add_option("--history", flags->history, "weight of past success")->type_name("WEIGHT");
-  set->add_option("--threshold", flags->threshold, "a worker must score more than this")->type_name("SCORE");
-  set->add_option("--preemption", flags->preemption, "may a job that fits nowhere put back jobs of lower classes")
+  set->add_option("--threshold", flags->threshold, "minimum score of a worker")->type_name("SCORE");
+  set->add_option("--preemption", flags->preemption,
+                  "whether a job that fits nowhere may requeue jobs of lower priority")
       ->type_name("on|off");
-  set->add_option("--reserve-after", flags->reserve_after, "a job that waits longer has a worker kept free: 30s, never")
+  set->add_option("--reserve-after", flags->reserve_after,
+                  "reserve a worker for a job that has waited this long: 30s, never")
       ->type_name("TIME");
   set->callback([&session, flags] {
     session.action = [&session, flags] {

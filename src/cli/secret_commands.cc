@@ -21,13 +21,13 @@ struct SetFlags {
 };
 
 absl::StatusOr<std::string> value_to_set(const Session& session, const SetFlags& flags) {
-  if (flags.from_stdin && !flags.file.empty()) return bad_field("--value-stdin", "and --from-file: give one of them");
+  if (flags.from_stdin && !flags.file.empty()) return bad_field("--value-stdin", "and --from-file cannot be combined");
   if (flags.file == "-" || flags.from_stdin) return read_secret_from_stdin(session.io);
   if (!flags.file.empty()) return read_small_file(flags.file, kLargestSecret);
   if (session.io.read_hidden) return session.io.read_hidden(cat("Value of ", flags.name, ": "));
   return absl::InvalidArgumentError(
-      cat("value: there is no terminal to ask on; give it with --from-file FILE or --value-stdin, "
-          "never on the command line, where everybody can read it"));
+      cat("value: there is no terminal to ask on; use --from-file FILE or --value-stdin, "
+          "never the command line, which everyone can read"));
 }
 
 absl::StatusOr<std::string> secret_set_text(Session& session, const SetFlags& flags) {
@@ -36,13 +36,13 @@ absl::StatusOr<std::string> secret_set_text(Session& session, const SetFlags& fl
   request.set_name(flags.name);
   ASSIGN_OR_RETURN(*request.mutable_value(), value_to_set(session, flags));
   if (request.value().empty())
-    return bad_field("value", "is empty; `hodei secret rm ", flags.name, "` removes a secret");
+    return bad_field("value", "is empty; `hodei secret rm ", flags.name, "` deletes a secret");
   RETURN_IF_ERROR(check_utf8(request));
   ASSIGN_OR_RETURN(const v1::StoredSecret stored, session.client().put_secret(request));
   if (!stored.note().empty()) session.note(cat("note: ", stored.note()));
   if (const auto data = session.data_text(stored)) return *data;
   if (session.form() == OutputForm::Name) return stored.name() + "\n";
-  return cat("secret ", stored.name(), " is stored, revision ", stored.revision(), "\n");
+  return cat("secret ", stored.name(), " stored, revision ", stored.revision(), "\n");
 }
 
 absl::StatusOr<std::string> secret_list_text(Session& session) {
@@ -60,7 +60,7 @@ absl::StatusOr<std::string> secret_list_text(Session& session) {
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (table.empty()) session.note("no secrets; `hodei secret set NAME` stores one");
+  if (table.empty()) session.note("no secrets; store one with `hodei secret set NAME`");
   return table.text(session.style());
 }
 
@@ -69,7 +69,7 @@ absl::StatusOr<std::string> secret_remove_text(Session& session, const std::stri
   request.set_namespace_(session.name_space());
   request.set_name(name);
   RETURN_IF_ERROR(session.client().delete_secret(request));
-  return session.done_text("secret", name, "removed", cat("secret ", name, " is removed"));
+  return session.done_text("secret", name, "removed", cat("secret ", name, " deleted"));
 }
 
 struct AuditFlags {
@@ -126,33 +126,35 @@ absl::StatusOr<std::string> audit_text(Session& session, const AuditFlags& flags
 }
 
 void add_secret_set(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("set", "store a secret, or change it");
+  CLI::App* command = group.add_subcommand("set", "Store or change a secret");
   auto flags = std::make_shared<SetFlags>();
-  command->add_option("name", flags->name, "of the secret: letters, digits, _ . -")->required()->type_name("NAME");
-  command->add_option("--from-file", flags->file, "the value is what this file holds, byte for byte")
-      ->type_name("FILE");
+  command->add_option("name", flags->name, "name of the secret: letters, digits, _ . -")->required()->type_name("NAME");
+  command->add_option("--from-file", flags->file, "read the value from this file, byte for byte")->type_name("FILE");
   command->add_flag("--value-stdin", flags->from_stdin,
-                    "the value comes from standard input, less a line break at its end");
-  command->footer("Without a flag the value is asked for on the terminal. A job gets it with `--secret NAME`.");
+                    "read the value from standard input, without a newline at its end");
+  command->footer(
+      "Without a flag, you are asked for the value on the terminal. Use the secret in a job with `--secret NAME`.");
   command->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(secret_set_text(session, *flags)); };
   });
 }
 
 void add_audit(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("audit", "who did what");
+  CLI::App* group = root.add_subcommand("audit", "Show the audit trail");
   group->require_subcommand(1);
-  CLI::App* command = group->add_subcommand("list", "the newest entries");
+  CLI::App* command = group->add_subcommand("list", "List the newest entries");
   command->alias("ls");
   auto flags = std::make_shared<AuditFlags>();
-  command->add_option("--since", flags->since, "not older than this: 1h, 7d, 2026-11-15T15:04:05Z")->type_name("TIME");
+  command->add_option("--since", flags->since, "only entries newer than this: 1h, 7d, 2026-11-15T15:04:05Z")
+      ->type_name("TIME");
   command
       ->add_option("--action", flags->action,
-                   "secret.set, secret.delivered, secret.deleted, secret.failed, worker.refused")
+                   "only this action: secret.set, secret.delivered, secret.deleted, secret.failed, worker.refused, "
+                   "job.delete, provider.added, …")
       ->type_name("ACTION");
-  command->add_option("--subject", flags->subject, "what it was done to: a secret, an execution, a worker")
+  command->add_option("--subject", flags->subject, "subject: a secret, an execution, a worker, a job, a provider")
       ->type_name("NAME");
-  command->add_option("--limit", flags->limit, "at most so many (100)")->type_name("N");
+  command->add_option("--limit", flags->limit, "maximum number of entries (100)")->type_name("N");
   command->callback(
       [&session, flags] { session.action = [&session, flags] { return session.show(audit_text(session, *flags)); }; });
 }
@@ -160,16 +162,16 @@ void add_audit(CLI::App& root, Session& session) {
 }  // namespace
 
 void add_secret_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("secret", "values that jobs need and nobody should see");
+  CLI::App* group = root.add_subcommand("secret", "Manage secrets for jobs");
   group->require_subcommand(1);
   add_secret_set(*group, session);
-  CLI::App* list = group->add_subcommand("list", "the names of all secrets; no command shows a value");
+  CLI::App* list = group->add_subcommand("list", "List the names of secrets; no command shows a value");
   list->alias("ls");
   list->callback([&session] { session.action = [&session] { return session.show(secret_list_text(session)); }; });
-  CLI::App* remove = group->add_subcommand("rm", "remove a secret");
+  CLI::App* remove = group->add_subcommand("rm", "Delete a secret");
   remove->alias("delete");
   auto name = std::make_shared<std::string>();
-  remove->add_option("name", *name, "of the secret")->required()->type_name("NAME");
+  remove->add_option("name", *name, "name of the secret")->required()->type_name("NAME");
   remove->callback([&session, name] {
     session.action = [&session, name] { return session.show(secret_remove_text(session, *name)); };
   });

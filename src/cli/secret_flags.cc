@@ -24,11 +24,11 @@ v1::Secret& named_secret(v1::JobSpec& spec, const std::string& name) {
 }  // namespace
 
 void add_secret_flags(CLI::App& command, SecretFlags& f) {
-  repeatable(command, "--secret", f.names, "a secret of the server's store, for the job to read from standard input")
+  repeatable(command, "--secret", f.names, "a secret stored on the server; the job reads it from standard input")
       ->type_name("NAME");
   repeatable(command, "--secret-from", f.from, "a secret with its value from a file (- for standard input)")
       ->type_name("NAME=FILE");
-  command.add_flag("--secret-files", f.files, "the secrets also as files in $HODEI_SECRETS, on a private tmpfs");
+  command.add_flag("--secret-files", f.files, "provide secrets also as files in $HODEI_SECRETS, on a private tmpfs");
 }
 
 absl::StatusOr<std::string> read_secret_from_stdin(const Surroundings& io) {

@@ -98,7 +98,7 @@ std::string Session::done_text(std::string_view kind, const std::string& name, s
 absl::Status Session::confirm(const std::string& question, bool yes) const {
   if (yes) return absl::OkStatus();
   if (!io.ask) {
-    return absl::FailedPreconditionError(cat(question, " There is no terminal to ask on\nsay it with --yes"));
+    return absl::FailedPreconditionError(cat(question, " There is no terminal to ask on\nconfirm with --yes"));
   }
   ASSIGN_OR_RETURN(const std::string answer, io.ask(cat("hodei: ", printable_lines(question), " [y/N] ")));
   if (answer == "y" || answer == "Y" || answer == "yes") return absl::OkStatus();

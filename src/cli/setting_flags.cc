@@ -21,7 +21,7 @@ void add_flag(CLI::App& command, Session& session, const Setting& setting) {
 }
 
 void add_config_flag(CLI::App& root, Session& session) {
-  root.add_option("--config", session.config_flag, "the configuration file [HODEI_CONFIG]")->type_name("FILE");
+  root.add_option("--config", session.config_flag, "configuration file [HODEI_CONFIG]")->type_name("FILE");
 }
 
 }  // namespace
@@ -38,10 +38,11 @@ void add_client_flags(CLI::App& root, Session& session) {
     if ((setting.audience & kClient) != 0) add_flag(root, session, setting);
   }
   add_config_flag(root, session);
-  root.add_flag("-A,--all-namespaces", session.all_namespaces, "of all namespaces, whatever HODEI_NAMESPACE says");
-  root.add_flag("--utc", session.utc, "times in UTC instead of the zone of this machine");
-  root.add_flag("--no-headers", session.no_headers, "tables without their first line");
-  root.add_option("--correlation-id", session.correlation_id, "kept with the job and sent with every call")
+  root.add_flag("-A,--all-namespaces", session.all_namespaces, "use all namespaces, whatever HODEI_NAMESPACE says");
+  root.add_flag("--utc", session.utc, "show times in UTC instead of the local time zone");
+  root.add_flag("--no-headers", session.no_headers, "print tables without a header");
+  root.add_option("--correlation-id", session.correlation_id,
+                  "an id of yours, stored with jobs and sent with every call")
       ->type_name("ID");
 }
 

@@ -75,7 +75,7 @@ TEST_F(SettingsTest, HttpPortMovesTheHttpDoor) {
   flags_["http_listen"] = {"off"};
   EXPECT_EQ(server_options(*resolve(), surroundings_)->http_listen, std::nullopt);
   flags_["http_listen"] = {"localhost"};
-  EXPECT_THAT(error(), HasSubstr("names no port"));
+  EXPECT_THAT(error(), HasSubstr("has no port"));
 }
 
 TEST_F(SettingsTest, ListsComeAsListsMappingsOrText) {
@@ -104,7 +104,7 @@ TEST_F(SettingsTest, ALeaseIsFromThreeSecondsToAnHour) {
 
 TEST_F(SettingsTest, PostgresIsRefusedUntilItIsThere) {
   env_["HODEI_DATABASE_URL"] = "postgres://h/db";
-  EXPECT_THAT(error(), HasSubstr("PostgreSQL is not there yet"));
+  EXPECT_THAT(error(), HasSubstr("PostgreSQL is not supported yet"));
   env_["HODEI_DATABASE_URL"] = "sqlite:/x";
   env_["DATABASE_URL"] = "postgres://h/db";
   EXPECT_TRUE(resolve().ok());

@@ -22,11 +22,16 @@ std::string of_quota(N used, N most) {
   return most > 0 ? cat(used, " of ", most) : cat(used);
 }
 
+std::string of_quota_bytes(int64_t used, int64_t most) {
+  return most > 0 ? cat(human_bytes(used), " of ", human_bytes(most)) : human_bytes(used);
+}
+
 std::string tenant_table(const Session& session, const std::vector<const v1::Tenant*>& tenants) {
-  Table table({"TENANT", "WEIGHT", "RUNNING", "CPU", "MEMORY MB", "WAITING"});
+  Table table({"TENANT", "WEIGHT", "RUNNING", "CPU", "MEMORY", "WAITING"});
   for (const v1::Tenant* t : tenants) {
     table.add({t->namespace_(), cat(t->weight()), of_quota(t->running(), t->max_running()),
-               of_quota(t->cpu_cores(), t->max_cpu_cores()), of_quota(t->memory_mb(), t->max_memory_mb()),
+               of_quota(t->cpu_cores(), t->max_cpu_cores()),
+               of_quota_bytes(t->memory_mb() << 20, t->max_memory_mb() << 20),
                of_quota(t->pending(), t->max_pending())});
   }
   return table.text(session.style());
@@ -44,7 +49,7 @@ absl::StatusOr<std::string> tenants_text(Session& session) {
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (tenants.empty()) session.note("no tenant has jobs or settings; all have weight 1 and no quotas");
+  if (tenants.empty()) session.note("no tenants have jobs or settings; all have weight 1 and no quotas");
   return tenant_table(session, tenants);
 }
 
@@ -92,8 +97,8 @@ std::string limit_table(const Session& session, const std::vector<const v1::Limi
   Table table({"KEY", "NAMESPACE", "HELD", "LIMIT", "WAITING", "RATE", "BURST", "SET BY"});
   for (const v1::Limit* l : limits) {
     table.add({printable(l->key()), l->namespace_(), cat(l->held()), l->limit() == 0 ? "none" : cat(l->limit()),
-               cat(l->waiting()), l->rate() == 0 ? "none" : cat(l->rate(), "/s"), l->rate() == 0 ? "" : cat(l->burst()),
-               l->is_set() ? "a person" : "jobs"});
+               cat(l->waiting()), l->rate() == 0 ? "none" : human_rate(l->rate()),
+               l->rate() == 0 ? "" : cat(l->burst()), l->is_set() ? "user" : "jobs"});
   }
   return table.text(session.style());
 }
@@ -112,7 +117,8 @@ absl::StatusOr<std::string> limits_text(Session& session) {
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (limits.empty()) session.note("no key is in use and none is set; a job has one with `--concurrency-key KEY`");
+  if (limits.empty())
+    session.note("no keys are in use and no limits are set; give a job a key with `--concurrency-key KEY`");
   return limit_table(session, limits);
 }
 
@@ -154,7 +160,7 @@ absl::StatusOr<std::string> remove_limit_text(Session& session, const std::strin
   request.set_key(key);
   RETURN_IF_ERROR(check_utf8(request));
   RETURN_IF_ERROR(session.client().remove_limit(request));
-  return session.done_text("limit", key, "removed", cat("key ", printable(key), " has the limit that its jobs say"));
+  return session.done_text("limit", key, "removed", cat("key ", printable(key), ": limit removed; jobs set it again"));
 }
 
 void add_share_list(CLI::App& group, Session& session, const char* what,
@@ -162,48 +168,53 @@ void add_share_list(CLI::App& group, Session& session, const char* what,
   CLI::App* command = group.add_subcommand("list", what);
   command->alias("ls");
   auto watch = std::make_shared<bool>(false);
-  command->add_flag("--watch", *watch, "show it again and again");
+  command->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   command->callback([&session, watch, text] {
     session.action = [&session, watch, text] { return session.show(*watch, [&] { return text(session); }); };
   });
 }
 
 void add_tenant(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("tenant", "shares and quotas; a tenant is a namespace");
+  CLI::App* group =
+      root.add_subcommand("tenant", "Show and set shares and quotas of tenants (a tenant is a namespace)");
   group->require_subcommand(1);
-  add_share_list(*group, session, "tenants with jobs or settings, and what they have", tenants_text);
-  CLI::App* set = group->add_subcommand("set", "change a tenant's share or quotas; what is not given stays");
+  add_share_list(*group, session, "List tenants that have jobs or settings", tenants_text);
+  CLI::App* set =
+      group->add_subcommand("set", "Change a tenant's share or quotas; settings that are not given are kept");
   auto flags = std::make_shared<TenantFlags>();
   set->add_option("namespace", flags->ns, "whose")->required()->type_name("NAMESPACE");
-  set->add_option("--weight", flags->weight, "its share of what all want at once, 0.001 to 1000 (1)")->type_name("N");
-  set->add_option("--max-running", flags->max_running, "executions at once; 0: no quota")->type_name("N");
-  set->add_option("--max-cpu", flags->max_cpu, "cores of what runs; 0: no quota")->type_name("CORES");
-  set->add_option("--max-memory", flags->max_memory, "memory of what runs: 512Mi, 64Gi; 0: no quota")
+  set->add_option("--weight", flags->weight, "its share relative to other tenants, 0.001 to 1000 (1)")->type_name("N");
+  set->add_option("--max-running", flags->max_running, "maximum number of executions at once; 0: no quota")
+      ->type_name("N");
+  set->add_option("--max-cpu", flags->max_cpu, "maximum number of CPU cores in use; 0: no quota")->type_name("CORES");
+  set->add_option("--max-memory", flags->max_memory, "maximum memory in use: 512Mi, 64Gi; 0: no quota")
       ->type_name("SIZE");
-  set->add_option("--max-pending", flags->max_pending, "waiting jobs, more are refused; 0: no quota")->type_name("N");
+  set->add_option("--max-pending", flags->max_pending, "maximum number of waiting jobs, more are refused; 0: no quota")
+      ->type_name("N");
   set->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(set_tenant_text(session, *flags)); };
   });
 }
 
 void add_limit(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("limit", "limits of concurrency keys");
+  CLI::App* group = root.add_subcommand("limit", "Show and set limits of concurrency keys");
   group->require_subcommand(1);
-  add_share_list(*group, session, "keys in use or set, with what they hold and what waits", limits_text);
+  add_share_list(*group, session, "List keys that are in use or have a limit, with running and waiting jobs",
+                 limits_text);
   CLI::App* set =
-      group->add_subcommand("set", "set a key's limit or rate, over what jobs say; what is not given stays");
+      group->add_subcommand("set", "Set a key's limit or rate, overriding jobs; settings that are not given are kept");
   auto flags = std::make_shared<LimitSetFlags>();
-  set->add_option("key", flags->key, "of the jobs")->required()->type_name("KEY");
-  set->add_option("--limit", flags->limit, "jobs at once; 0: no limit")->type_name("N");
-  set->add_option("--rate", flags->rate, "starts, as 5/s, 100/m or 30/h; 0: no limit")->type_name("RATE");
-  set->add_option("--burst", flags->burst, "starts at once before the rate counts (1)")->type_name("N");
+  set->add_option("key", flags->key, "concurrency key of the jobs")->required()->type_name("KEY");
+  set->add_option("--limit", flags->limit, "maximum number of jobs at once; 0: no limit")->type_name("N");
+  set->add_option("--rate", flags->rate, "maximum rate of starts: 5/s, 100/m or 30/h; 0: no limit")->type_name("RATE");
+  set->add_option("--burst", flags->burst, "starts allowed at once before the rate applies (1)")->type_name("N");
   set->callback([&session, flags] {
     session.action = [&session, flags] { return session.show(set_limit_text(session, *flags)); };
   });
-  CLI::App* remove = group->add_subcommand("rm", "back to what jobs say");
+  CLI::App* remove = group->add_subcommand("rm", "Remove the limit of a key; jobs set it again");
   remove->alias("delete");
   auto key = std::make_shared<std::string>();
-  remove->add_option("key", *key, "whose limit was set")->required()->type_name("KEY");
+  remove->add_option("key", *key, "the concurrency key")->required()->type_name("KEY");
   remove->callback(
       [&session, key] { session.action = [&session, key] { return session.show(remove_limit_text(session, *key)); }; });
 }

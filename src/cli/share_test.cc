@@ -69,7 +69,7 @@ TEST_F(CliTest, ALimitIsSetListedAndRemoved) {
   ASSERT_EQ(run({"limit", "list"}), 0) << err_;
   EXPECT_THAT(out_, HasSubstr("5/s"));
   EXPECT_THAT(out_, HasSubstr("none")) << "its limit";
-  EXPECT_THAT(out_, HasSubstr("a person"));
+  EXPECT_THAT(out_, HasSubstr("user"));
   ASSERT_EQ(run({"limit", "rm", "db"}), 0) << err_;
   EXPECT_EQ(server_.scheduler.limits_removed, std::vector<std::string>{"db"});
 }

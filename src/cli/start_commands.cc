@@ -34,10 +34,12 @@ void add_start(CLI::App& root, Session& session, const std::string& name, const 
 }  // namespace
 
 void add_local_commands(CLI::App& root, Session& session) {
-  add_start<DevOptions>(root, session, "dev", "a server and a worker on this machine, data in one folder",
-                        kServer | kAgent, dev_options, session.local.dev);
-  add_start<ServerOptions>(root, session, "server", "the server alone", kServer, server_options, session.local.server);
-  add_start<AgentOptions>(root, session, "agent", "a worker: runs jobs for a server", kAgent, agent_options,
+  add_start<DevOptions>(root, session, "dev",
+                        "Start a server and a worker on this machine, with all data in one folder", kServer | kAgent,
+                        dev_options, session.local.dev);
+  add_start<ServerOptions>(root, session, "server", "Start a server without a worker", kServer, server_options,
+                           session.local.server);
+  add_start<AgentOptions>(root, session, "agent", "Start a worker that runs jobs for a server", kAgent, agent_options,
                           session.local.agent);
 }
 

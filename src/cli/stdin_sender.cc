@@ -107,13 +107,14 @@ void StdinSender::send() {
 bool StdinSender::give_up_on(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (absl::IsResourceExhausted(status)) {
-    if (!std::exchange(told_full_, true)) session_.note(cat("standard input waits: ", std::string(status.message())));
+    if (!std::exchange(told_full_, true))
+      session_.note(cat("standard input is waiting: ", std::string(status.message())));
     return false;
   }
   const bool may_pass =
       status.ok() || Client::is_break(status) || absl::IsCancelled(status) || absl::IsInternal(status);
   if (may_pass) return false;
-  session_.note(cat("warning: the job does not get the rest of standard input: ", std::string(status.message())));
+  session_.note(cat("warning: the job does not receive the rest of standard input: ", std::string(status.message())));
   done_ = true;
   changed_.notify_all();
   return true;

@@ -68,7 +68,7 @@ void add_view(CLI::App& root, Session& session, const std::string& name, const s
               absl::StatusOr<std::string> (*text)(Session&)) {
   CLI::App* command = root.add_subcommand(name, description);
   auto watch = std::make_shared<bool>(false);
-  command->add_flag("--watch", *watch, "show it again and again");
+  command->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   command->callback([&session, watch, text] {
     session.action = [&session, watch, text] { return session.show(*watch, [&] { return text(session); }); };
   });
@@ -77,10 +77,10 @@ void add_view(CLI::App& root, Session& session, const std::string& name, const s
 }  // namespace
 
 void add_system_commands(CLI::App& root, Session& session) {
-  add_view(root, session, "queue", "what waits and what runs, in numbers", queue_text);
-  add_view(root, session, "status", "is the server there, and how is it; ends with 0 only if it answers", status_text);
+  add_view(root, session, "queue", "Show how many jobs are waiting and running", queue_text);
+  add_view(root, session, "status", "Show the state of the server; exits with 0 only if it answers", status_text);
   session.root->get_subcommand("status")->preparse_callback([&session](size_t) { session.asks_once = true; });
-  root.add_subcommand("version", "of this program")->callback([&session] {
+  root.add_subcommand("version", "Print the version of this program")->callback([&session] {
     session.action = [&session] {
       const nlohmann::ordered_json json = {{"name", "hodei"}, {"version", session.local.version}};
       if (const auto data = session.data_text_of(json.dump())) return session.show(*data);

@@ -51,7 +51,7 @@ absl::StatusOr<std::string> template_put_text(Session& session, const std::strin
   ASSIGN_OR_RETURN(const v1::Template stored, session.client().put_template(request));
   if (const auto data = session.data_text(stored)) return *data;
   if (session.form() == OutputForm::Name) return stored.name() + "\n";
-  return cat("template ", stored.name(), " is stored, revision ", stored.revision(), "\n");
+  return cat("template ", stored.name(), " stored, revision ", stored.revision(), "\n");
 }
 
 absl::StatusOr<std::string> template_get_text(Session& session, const std::string& name) {
@@ -78,7 +78,7 @@ absl::StatusOr<std::string> template_list_text(Session& session) {
   }
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (table.empty()) session.note("no templates; `hodei template put FILE` stores one");
+  if (table.empty()) session.note("no templates; store one with `hodei template put FILE`");
   return table.text(session.style());
 }
 
@@ -87,20 +87,27 @@ absl::StatusOr<std::string> template_remove_text(Session& session, const std::st
   request.set_name(name);
   request.set_namespace_(session.name_space());
   RETURN_IF_ERROR(session.client().delete_template(request));
-  return session.done_text("template", name, "removed", cat("template ", name, " is removed"));
+  return session.done_text("template", name, "removed", cat("template ", name, " deleted"));
 }
 
 void add_template_put(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("put", "store a template from a file in YAML or JSON");
+  CLI::App* command = group.add_subcommand("put", "Store a template from a YAML or JSON file");
   auto file = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
-  command->add_option("file,-f,--file", *file, "the file (- for standard input)")->required()->type_name("FILE");
-  command->add_option("--name", *name, "store it under this name instead of the file's")->type_name("NAME");
+  auto flag = std::make_shared<std::string>();
+  command->add_option("file", *file, "the file (- for standard input)")->type_name("FILE");
+  command->add_option("-f,--file", *flag, "the same as a flag")->type_name("FILE");
+  command->add_option("--name", *name, "store it under this name instead of the one in the file")->type_name("NAME");
   command->footer(
       "A file:  {name: greet, parameters: [{name: who, default_value: you}],\n"
       "          spec: {command: {shell: {cmd: echo, args: [\"hello ${who}\"]}}}}");
-  command->callback([&session, file, name] {
-    session.action = [&session, file, name] { return session.show(template_put_text(session, *file, *name)); };
+  command->callback([&session, file, flag, name] {
+    session.action = [&session, file, flag, name] {
+      if (file->empty() == flag->empty()) {
+        return session.fail(bad_field("file", "give one file:  hodei template put FILE"));
+      }
+      return session.show(template_put_text(session, file->empty() ? *flag : *file, *name));
+    };
   });
 }
 
@@ -110,17 +117,17 @@ CLI::App* add_by_name(CLI::App& group, Session& session, const std::string& verb
                       ByName act) {
   CLI::App* command = group.add_subcommand(verb, description);
   auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "of the template")->required()->type_name("NAME");
+  command->add_option("name", *name, "name of the template")->required()->type_name("NAME");
   command->callback(
       [&session, name, act] { session.action = [&session, name, act] { return session.show(act(session, *name)); }; });
   return command;
 }
 
 void add_template_run(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("run", "run a job from a template, as `hodei run --template` does");
+  CLI::App* command = group.add_subcommand("run", "Run a job from a template, like `hodei run --template`");
   auto flags = std::make_shared<JobFlags>();
   auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "of the template")->required()->type_name("NAME");
+  command->add_option("name", *name, "name of the template")->required()->type_name("NAME");
   add_job_flags(*command, *flags);
   add_run_flags(*command, *flags);
   command->callback([&session, flags, name] {
@@ -132,18 +139,18 @@ void add_template_run(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_template_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("template", "store specs with parameters and make jobs from them");
+  CLI::App* group = root.add_subcommand("template", "Store jobs with parameters and run jobs from them");
   group->require_subcommand(1);
   add_template_put(*group, session);
-  add_by_name(*group, session, "get", "one template", template_get_text);
-  CLI::App* list = group->add_subcommand("list", "all templates");
+  add_by_name(*group, session, "get", "Show a template", template_get_text);
+  CLI::App* list = group->add_subcommand("list", "List templates");
   list->alias("ls");
   auto watch = std::make_shared<bool>(false);
-  list->add_flag("--watch", *watch, "show it again and again");
+  list->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   list->callback([&session, watch] {
     session.action = [&session, watch] { return session.show(*watch, [&] { return template_list_text(session); }); };
   });
-  add_by_name(*group, session, "rm", "remove a template; jobs made from it stay", template_remove_text)
+  add_by_name(*group, session, "rm", "Delete a template; jobs created from it are kept", template_remove_text)
       ->alias("delete");
   add_template_run(*group, session);
 }

@@ -74,6 +74,13 @@ TEST(Sizes, AreBytesWithoutAUnitWhereverTheyAreAskedFor) {
               HasSubstr("'512' is 512 bytes, less than 1Mi; write 512Mi for 512 MiB"));
 }
 
+TEST(Rates, AreShownInTheUnitThatPeopleWouldWrite) {
+  EXPECT_EQ(human_rate(parse_rate("5/h").value()), "5/h");
+  EXPECT_EQ(human_rate(parse_rate("100/m").value()), "1.667/s");
+  EXPECT_EQ(human_rate(parse_rate("5/s").value()), "5/s");
+  EXPECT_EQ(human_rate(parse_rate("1/d").value()), "1/d");
+}
+
 TEST(Cores, MayBeWrittenInThousandths) {
   EXPECT_EQ(parse_cores("500m").value(), 500);
   EXPECT_EQ(parse_cores("0.25").value(), 250);
@@ -146,7 +153,7 @@ TEST(Selectors, AreThoseOfKubectl) {
   EXPECT_EQ(selector_text("a = b, g"), R"(key: "a" operator: In values: "b" & key: "g" operator: Exists)");
   EXPECT_EQ(selector_text("title=hello world"), R"(key: "title" operator: In values: "hello world")");
   for (const char* bad : {"", "=b", "a=b,", "e in", "e in (x", "a ! b"}) {
-    EXPECT_THAT(selector_text(bad), HasSubstr("is no label selector; write a=b, a!=b")) << bad;
+    EXPECT_THAT(selector_text(bad), HasSubstr("is not a label selector; write a=b, a!=b")) << bad;
   }
 }
 
@@ -158,7 +165,7 @@ TEST(Addresses, ComeWithOrWithoutAScheme) {
   EXPECT_EQ(to_string(Address{"::1", 9}), "[::1]:9");
   EXPECT_EQ(parse_addresses("a:1, b:2").value().size(), 2u);
   for (const char* text :
-       {"", "host:", "host:x", "host:99999", "ftp://h:1", "::1", "a b:1", "https://h:1", "h:1/../x"}) {
+       {"", "57062", "host:", "host:x", "host:99999", "ftp://h:1", "::1", "a b:1", "https://h:1", "h:1/../x"}) {
     EXPECT_FALSE(parse_addresses(text).ok()) << text;
   }
 }

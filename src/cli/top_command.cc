@@ -97,7 +97,7 @@ int show_live(Session& session) {
     if (!data.ok() && !absl::IsUnavailable(data.status())) return session.fail(data.status());
     if (data.ok()) live.add_to(*data);
     const std::string text = data.ok() ? page_of(session, *data) : cat(std::string(data.status().message()), "\n");
-    if (!session.io.out(cat(kHomeAndClear, printable_painted(text), "\nq or Ctrl-C ends\n"))) return kOk;
+    if (!session.io.out(cat(kHomeAndClear, printable_painted(text), "\npress q to quit\n"))) return kOk;
     const bool ends = keys.is_terminal() ? keys.wants_to_leave_within(kRefresh) : !session.io.pause(kRefresh);
     if (ends) return kOk;
   }
@@ -106,9 +106,9 @@ int show_live(Session& session) {
 }  // namespace
 
 void add_top_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("top", "workers and what they run, refreshed every 2 s; q or Ctrl-C ends");
+  CLI::App* command = root.add_subcommand("top", "Show workers and what they run, refreshed every 2 s (quit with q)");
   auto once = std::make_shared<bool>(false);
-  command->add_flag("--once", *once, "print once and end, as is done anyway when the output is not a terminal");
+  command->add_flag("--once", *once, "print once and exit (always the case when the output is not a terminal)");
   command->callback([&session, once] {
     session.action = [&session, once] {
       const bool is_data = session.form() != OutputForm::Table && session.form() != OutputForm::Wide;

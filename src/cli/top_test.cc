@@ -51,7 +51,7 @@ TEST(TopPage, LetsNoNameMoveTheCursor) {
   EXPECT_THAT(top_page(some_data(), {}), Not(HasSubstr("\u009b")));
 }
 
-TEST(TopPage, SaysWhenNothingRuns) { EXPECT_THAT(top_page({}, {}), HasSubstr("nothing runs")); }
+TEST(TopPage, SaysWhenNothingRuns) { EXPECT_THAT(top_page({}, {}), HasSubstr("nothing is running")); }
 
 }  // namespace
 }  // namespace hodei::cli::top_test

@@ -71,7 +71,7 @@ std::string top_page(const TopData& data, const ViewOptions& options) {
   std::string out = cat(paint("Hodei", Colour::Bold, options.style.colours), "  ", head_line(data.queue), "\n\n");
   out += worker_rows(data).text(options.style);
   const Table jobs = job_rows(data, options);
-  out += jobs.empty() ? "\nnothing runs\n" : cat("\n", jobs.text(options.style));
+  out += jobs.empty() ? "\nnothing is running\n" : cat("\n", jobs.text(options.style));
   return out;
 }
 

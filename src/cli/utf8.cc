@@ -27,7 +27,7 @@ absl::Status check_field(const Message& message, const FieldDescriptor& field, i
   const std::string text =
       index < 0 ? reflection.GetString(message, &field) : reflection.GetRepeatedString(message, &field, index);
   if (is_utf8(text)) return absl::OkStatus();
-  return bad_field(path, "is not UTF-8 text; hand binary data to the job in a file");
+  return bad_field(path, "is not UTF-8 text; pass binary data to the job as an artifact");
 }
 
 absl::Status check(const Message& message, const std::string& path) {

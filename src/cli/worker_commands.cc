@@ -1,6 +1,7 @@
 // `hodei worker …` and `hodei otp …`
 #include <CLI/CLI.hpp>
 
+#include "src/base/counted.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
@@ -22,8 +23,7 @@ absl::StatusOr<std::string> worker_list_text(Session& session, bool all) {
   for (const v1::Worker& worker : answer.workers()) messages.push_back(&worker), names += worker.info().id() + "\n";
   if (const auto data = session.data_text(messages)) return *data;
   if (session.form() == OutputForm::Name) return names;
-  if (messages.empty())
-    session.note("no workers; `hodei dev` brings one, or start `hodei agent` with a token of `hodei otp create`");
+  if (messages.empty()) session.note("no workers; start one with `hodei agent` and a token from `hodei otp create`");
   return worker_table(answer, {session.style(), session.form() == OutputForm::Wide, session.io.clock->now().wall});
 }
 
@@ -41,8 +41,7 @@ absl::StatusOr<std::string> drain_text(Session& session, v1::DrainWorkerRequest 
   ASSIGN_OR_RETURN(const v1::DrainWorkerResponse answer, session.client().drain_worker(request));
   if (const auto data = session.data_text(answer)) return *data;
   if (session.form() == OutputForm::Name) return id + "\n";
-  return cat(id, " takes no new work; ", answer.executions_left(),
-             answer.executions_left() == 1 ? " execution left\n" : " executions left\n");
+  return cat(id, " takes no new jobs; ", counted(answer.executions_left(), "execution"), " left\n");
 }
 
 absl::StatusOr<std::string> undrain_text(Session& session, const std::string& typed) {
@@ -51,14 +50,14 @@ absl::StatusOr<std::string> undrain_text(Session& session, const std::string& ty
   ASSIGN_OR_RETURN(const v1::Worker worker, session.client().undrain_worker(request));
   if (const auto data = session.data_text(worker)) return *data;
   if (session.form() == OutputForm::Name) return request.worker_id() + "\n";
-  return cat(request.worker_id(), " takes work again\n");
+  return cat(request.worker_id(), " takes jobs again\n");
 }
 
 absl::StatusOr<std::string> unregister_text(Session& session, v1::RemoveWorkerRequest request) {
   ASSIGN_OR_RETURN(const std::string id, find_worker(session, request.worker_id()));
   request.set_worker_id(id);
   RETURN_IF_ERROR(session.client().remove_worker(request));
-  return session.done_text("worker", id, "unregistered", id + " is unregistered; what it still held is queued again");
+  return session.done_text("worker", id, "unregistered", id + " removed; its jobs are queued again");
 }
 
 struct TaintFlags {
@@ -69,8 +68,7 @@ struct TaintFlags {
 
 absl::StatusOr<v1::TaintWorkerRequest> taint_request(const TaintFlags& flags) {
   if (flags.taints.empty() == !flags.clear) {
-    return bad_field("taint",
-                     "give the taints that the worker shall have, like gpu=only:NoSchedule, or --clear for none");
+    return bad_field("taint", "no taints given; write for example gpu=only:NoSchedule, or --clear to remove all");
   }
   v1::TaintWorkerRequest request;
   for (const std::string& typed : flags.taints) {
@@ -96,7 +94,7 @@ absl::StatusOr<std::string> taint_text(Session& session, const TaintFlags& flags
   for (const v1::Taint& t : worker.info().taints()) {
     taints += cat(taints.empty() ? "" : ", ", t.key(), "=", t.value(), ":", v1::Taint::Effect_Name(t.effect()));
   }
-  return cat(id, taints.empty() ? " has no taints" : cat(" is tainted ", taints), "\n");
+  return cat(id, taints.empty() ? " has no taints" : cat(" has the taints ", taints), "\n");
 }
 
 absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker_id) {
@@ -112,12 +110,12 @@ absl::StatusOr<std::string> otp_text(Session& session, const std::string& worker
 }
 
 void add_worker_list(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("list", "all workers");
+  CLI::App* command = group.add_subcommand("list", "List workers");
   command->alias("ls");
   auto all = std::make_shared<bool>(false);
   auto watch = std::make_shared<bool>(false);
-  command->add_flag("--all", *all, "terminated ones too");
-  command->add_flag("--watch", *watch, "show it again and again");
+  command->add_flag("--all", *all, "include terminated workers");
+  command->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   command->callback([&session, all, watch] {
     session.action = [&session, all, watch] {
       return session.show(*watch, [&] { return worker_list_text(session, *all); });
@@ -126,11 +124,11 @@ void add_worker_list(CLI::App& group, Session& session) {
 }
 
 void add_worker_get(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("get", "one worker");
+  CLI::App* command = group.add_subcommand("get", "Show a worker");
   auto id = std::make_shared<std::string>();
   auto watch = std::make_shared<bool>(false);
-  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
-  command->add_flag("--watch", *watch, "show it again and again");
+  command->add_option("id", *id, "the worker's id, the start of it, or its name")->required()->type_name("WORKER");
+  command->add_flag("--watch", *watch, "refresh until you press Ctrl-C");
   command->callback([&session, id, watch] {
     session.action = [&session, id, watch] {
       return session.show(*watch, [&] { return worker_get_text(session, *id); });
@@ -143,9 +141,12 @@ struct LeaveFlags {
 };
 
 void add_drain(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("drain", "give a worker no new work; it leaves when it is empty");
+  CLI::App* command =
+      group.add_subcommand("drain", "Give a worker no new jobs; it leaves when its running jobs have ended");
   auto flags = std::make_shared<LeaveFlags>();
-  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("id", flags->id, "the worker's id, the start of it, or its name")
+      ->required()
+      ->type_name("WORKER");
   command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
@@ -158,9 +159,9 @@ void add_drain(CLI::App& group, Session& session) {
 }
 
 void add_undrain(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("undrain", "let a worker that drains take work again");
+  CLI::App* command = group.add_subcommand("undrain", "Let a draining worker take jobs again");
   auto id = std::make_shared<std::string>();
-  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("id", *id, "the worker's id, the start of it, or its name")->required()->type_name("WORKER");
   command->callback(
       [&session, id] { session.action = [&session, id] { return session.show(undrain_text(session, *id)); }; });
 }
@@ -176,11 +177,11 @@ absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest
 }
 
 void add_logs(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("logs", "what a worker that a provider made has printed itself");
+  CLI::App* command = group.add_subcommand("logs", "Show the own log of a worker that a provider created");
   auto id = std::make_shared<std::string>();
   auto tail = std::make_shared<std::string>("100");
-  command->add_option("id", *id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
-  command->add_option("--tail", *tail, "the last so many lines (100)")->type_name("N");
+  command->add_option("id", *id, "the worker's id, the start of it, or its name")->required()->type_name("WORKER");
+  command->add_option("--tail", *tail, "number of lines from the end (100)")->type_name("N");
   command->callback([&session, id, tail] {
     session.action = [&session, id, tail] {
       const absl::StatusOr<int64_t> lines = parse_count(*tail, 1, 10'000);
@@ -194,22 +195,27 @@ void add_logs(CLI::App& group, Session& session) {
 }
 
 void add_taint(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("taint", "keep jobs away from a worker that do not tolerate it");
+  CLI::App* command = group.add_subcommand("taint", "Set taints, which keep away jobs that do not tolerate them");
   auto flags = std::make_shared<TaintFlags>();
-  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("id", flags->id, "the worker's id, the start of it, or its name")
+      ->required()
+      ->type_name("WORKER");
   command
       ->add_option("taint", flags->taints,
-                   "all that it shall have: NoSchedule, PreferNoSchedule, or NoExecute, which also puts back what runs")
+                   "all taints of the worker; the effect is NoSchedule, PreferNoSchedule, or NoExecute, which also "
+                   "requeues running jobs")
       ->type_name("KEY[=VALUE][:EFFECT]...");
-  command->add_flag("--clear", flags->clear, "it shall have none");
+  command->add_flag("--clear", flags->clear, "remove all taints");
   command->callback(
       [&session, flags] { session.action = [&session, flags] { return session.show(taint_text(session, *flags)); }; });
 }
 
 void add_unregister(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("unregister", "send a worker away for good");
+  CLI::App* command = group.add_subcommand("unregister", "Remove a worker for good");
   auto flags = std::make_shared<LeaveFlags>();
-  command->add_option("id", flags->id, "its id, the beginning of it, or its name")->required()->type_name("WORKER");
+  command->add_option("id", flags->id, "the worker's id, the start of it, or its name")
+      ->required()
+      ->type_name("WORKER");
   command->add_option("--reason", flags->reason, "why")->type_name("TEXT");
   command->callback([&session, flags] {
     session.action = [&session, flags] {
@@ -224,7 +230,7 @@ void add_unregister(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_worker_commands(CLI::App& root, Session& session) {
-  CLI::App* group = root.add_subcommand("worker", "look at workers and send them away");
+  CLI::App* group = root.add_subcommand("worker", "List, inspect, drain and remove workers");
   group->require_subcommand(1);
   add_worker_list(*group, session);
   add_worker_get(*group, session);
@@ -234,11 +240,11 @@ void add_worker_commands(CLI::App& root, Session& session) {
   add_taint(*group, session);
   add_unregister(*group, session);
 
-  CLI::App* otp = root.add_subcommand("otp", "one-time tokens that let a worker in");
+  CLI::App* otp = root.add_subcommand("otp", "Create one-time tokens with which workers register");
   otp->require_subcommand(1);
-  CLI::App* create = otp->add_subcommand("create", "make one and print it");
+  CLI::App* create = otp->add_subcommand("create", "Create a token and print it");
   auto id = std::make_shared<std::string>();
-  create->add_option("worker-id,--worker-id", *id, "of the worker that it is for; without it, any new worker")
+  create->add_option("worker-id,--worker-id", *id, "only for the worker with this id (default: any new worker)")
       ->type_name("ID");
   create->callback(
       [&session, id] { session.action = [&session, id] { return session.show(otp_text(session, *id)); }; });

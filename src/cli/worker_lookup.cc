@@ -30,10 +30,11 @@ absl::StatusOr<std::string> find_worker(Session& session, const std::string& typ
   }
   const std::vector<std::string>& named = there.empty() ? gone : there;
   if (named.size() == 1) return named[0];
-  if (named.size() > 1) return ambiguous(typed, named, "they share this name; give the id of one");
+  if (named.size() > 1) return ambiguous(typed, named, "several have this name; use an id");
   if (beginning.size() == 1) return beginning[0];
-  if (beginning.size() > 1) return ambiguous(typed, beginning, "type more of its id");
-  return absl::NotFoundError(cat("worker '", typed, "' is not known\n`hodei worker list --all` shows them"));
+  if (beginning.size() > 1) return ambiguous(typed, beginning, "type more of the id");
+  return absl::NotFoundError(
+      cat("worker '", typed, "' does not exist\nlist all workers with `hodei worker list --all`"));
 }
 
 }  // namespace hodei::cli

@@ -53,8 +53,8 @@ std::string usage(const v1::Worker& worker) { return cat(worker.executions_size(
 }  // namespace
 
 std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptions& options) {
-  std::vector<std::string> headers = {"ID",   "NAME", "STATE",  "PROVIDER", "POOL",  "SLOTS",
-                                      "LOAD", "DONE", "FAILED", "SEEN",     "LABELS"};
+  std::vector<std::string> headers = {"ID",   "NAME", "STATE",  "PROVIDER", "POOL",   "SLOTS",
+                                      "LOAD", "DONE", "FAILED", "SEEN",     "LABELS", "TAINTS"};
   if (options.wide) {
     for (const char* more : {"HOST", "CPU", "MEMORY", "IMAGE", "VERSION", "CAPABILITIES"}) headers.emplace_back(more);
   }
@@ -72,7 +72,8 @@ std::string worker_table(const v1::ListWorkersResponse& workers, const ViewOptio
         cat(worker.succeeded()),
         cat(worker.failed()),
         wall_time(worker.last_seen_at()).is_set() ? age(worker.last_seen_at(), options.now) : "-",
-        dash_if_empty(labels(info))};
+        dash_if_empty(labels(info)),
+        dash_if_empty(taints(info))};
     if (options.wide) {
       row.emplace_back(dash_if_empty(info.hostname()));
       row.emplace_back(cat(info.capacity().cpu_cores()));
@@ -98,9 +99,9 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
     fields.add("Leaves", printable(worker.end_reason()));
   }
   if (worker.stopped() && !worker.connected())
-    fields.add("Stopped", "it comes back with its session when it is started again");
+    fields.add("Stopped", "it reconnects with its session when it is started again");
   if (worker.has_paused_until())
-    fields.add("Paused", "it did not start what it was sent, and is left alone for a while");
+    fields.add("Paused", "it did not start the last job it was given and gets no jobs for a while");
   fields.add("Slots", cat(usage(worker), " in use"));
   fields.add("Executions", comma_list(worker.executions()));
   fields.add("Load",
@@ -116,10 +117,10 @@ std::string worker_page(const v1::Worker& worker, const ViewOptions& options) {
   fields.add("Provider", cat(info.provider(),
                              worker.provider_ref().empty() ? "" : cat(" (", printable(worker.provider_ref()), ")")));
   fields.add("Pool", worker.pool());
-  fields.add("Made for", worker.made_for());
+  fields.add("Created for", worker.made_for());
   fields.add("Serves",
              worker.serves_namespace().empty() ? "" : cat("namespace ", printable(worker.serves_namespace()), " only"));
-  fields.add("Jobs", worker.one_job() ? "one, then it goes" : "");
+  fields.add("Jobs", worker.one_job() ? "one, then it is removed" : "");
   fields.add("Image", info.image());
   fields.add("Version", info.version());
   if (wall_time(worker.registered_at()).is_set())

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Audit : public testing::Test {
+class AuditTrail : public testing::Test {
  protected:
   // The actions that were recorded since the last call.
   std::vector<std::string> recorded() {
@@ -28,7 +28,7 @@ class Audit : public testing::Test {
   size_t seen_ = 0;
 };
 
-TEST_F(Audit, TokensAndRegistrations) {
+TEST_F(AuditTrail, TokensAndRegistrations) {
   bench.ask<OtpMade>(MakeOtp{hash128("t"), WorkerId("w1"), "ann"});
   EXPECT_THAT(recorded(), ElementsAre("otp.created w1"));
   RegisterWorker c;
@@ -48,7 +48,7 @@ TEST_F(Audit, TokensAndRegistrations) {
   EXPECT_THAT(recorded(), IsEmpty()) << "it comes back with its session";
 }
 
-TEST_F(Audit, WhatIsDoneToWorkers) {
+TEST_F(AuditTrail, WhatIsDoneToWorkers) {
   bench.worker("w1").joins();
   bench.ask<WorkerViews>(TaintWorker{WorkerId("w1"), {{"disk", "bad", TaintEffect::NoExecute}}, "ann"});
   EXPECT_THAT(bench.rows.audit.back().detail, HasSubstr("disk=bad:NoExecute"));
@@ -66,7 +66,7 @@ TEST_F(Audit, WhatIsDoneToWorkers) {
   EXPECT_THAT(recorded(), ElementsAre("worker.unregistered w3"));
 }
 
-TEST_F(Audit, Settings) {
+TEST_F(AuditTrail, Settings) {
   ConfigureScheduler scheduler;
   scheduler.threshold = 3;
   scheduler.principal = "ann";
@@ -90,14 +90,14 @@ TEST_F(Audit, Settings) {
   EXPECT_THAT(recorded(), ElementsAre("template.set t", "template.removed t"));
 }
 
-TEST_F(Audit, WorkThatSomebodyHandsOut) {
+TEST_F(AuditTrail, WorkThatSomebodyHandsOut) {
   bench.worker("w1").joins(a_worker().taint({"k", "v", TaintEffect::NoSchedule}));
   const JobId job = bench.submit(a_job());
   EXPECT_FALSE(bench.decide(Assign{job, WorkerId("w1"), "ann"}).ok());
   EXPECT_THAT(recorded(), IsEmpty()) << "what was refused did not happen";
 }
 
-TEST_F(Audit, WhatTheServerDoesByItselfIsNotInIt) {
+TEST_F(AuditTrail, WhatTheServerDoesByItselfIsNotInIt) {
   bench.ask<OtpMade>(MakeOtp{hash128("t"), WorkerId("w1")});
   bench.worker("w1").joins();
   bench.ask<Drained>(DrainWorker{WorkerId("w1")});

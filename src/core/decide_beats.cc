@@ -44,7 +44,7 @@ void Engine::note_fitness(LiveWorker& worker, const std::string& unfit, Turn& tu
   if (!worker.connected) return;
   turn.effects.push_back(TellWorker{
       worker.id(), worker.stream,
-      unfit.empty() ? "status ok: work is given again" : cat("no work is given while the status is: ", unfit)});
+      unfit.empty() ? "status ok: it gets jobs again" : cat("it gets no jobs while its status is: ", unfit)});
 }
 
 // Heartbeats cross orders and results on their way, so a difference counts only when it has stayed for a lease. Then

@@ -52,7 +52,7 @@ absl::Status Engine::check_abilities(const Submit& c) const {
     const uint32_t missing = shape.asks & provider->second.facts.lacks;
     if (missing == 0) continue;
     return bad_field((missing & kSandbox) != 0 ? "sandbox" : "secret_files", "workers of provider '", name,
-                     "' cannot do this; leave it out (what a container or pod runs is confined by it), or choose "
+                     "' cannot do this; leave it out (the container or pod already confines the job), or choose "
                      "another provider");
   }
   return absl::OkStatus();
@@ -84,11 +84,11 @@ absl::Status Engine::check_fingerprints(const Submit& c) const {
     if (!owner) {
       const auto [first, is_new] = here.try_emplace(*job.idempotency, job.fingerprint);
       if (is_new || first->second == job.fingerprint) continue;
-      return absl::AlreadyExistsError(cat(field, ": the same key comes twice in this request, with different specs"));
+      return absl::AlreadyExistsError(cat(field, ": the same key occurs twice in this request, with different specs"));
     }
     if (owner->fingerprint == 0 || owner->fingerprint == job.fingerprint) continue;
-    absl::Status status = absl::AlreadyExistsError(
-        cat(field, ": this key made job ", short_id(owner->job), ", from another spec; use a new key for a new job"));
+    absl::Status status = absl::AlreadyExistsError(cat(field, ": this key belongs to job ", short_id(owner->job),
+                                                       ", which has a different spec; use a new key for a new job"));
     status.SetPayload(kKeyConflict.data(), absl::Cord(cat(short_id(owner->job), " ", i)));
     return status;
   }
@@ -102,15 +102,13 @@ std::string Engine::unknown_place(const Shape& shape) const {
         const auto pool = w.labels.find("pool");
         return pool != w.labels.end() && pool->second == shape.pool;
       })) {
-    return cat("nobody knows pool '", shape.pool,
-               "': there is no such pool, and no worker belongs to it (see `hodei pool list`)");
+    return cat("pool '", shape.pool, "' does not exist, and no worker belongs to it (see `hodei pool list`)");
   }
   for (const auto& [what, name] :
        {std::pair("provider", &shape.provider), std::pair("preferred provider", &shape.preferred_provider)}) {
     if (name->empty() || state_.providers().contains(*name)) continue;
     if (any_worker([&, name = name](const WorkerInfo& w) { return w.provider == *name; })) continue;
-    return cat("nobody knows ", what, " '", *name,
-               "': there is no such provider, and no worker says that it made it (see `hodei provider list`)");
+    return cat(what, " '", *name, "' does not exist, and no worker comes from it (see `hodei provider list`)");
   }
   return {};
 }
@@ -162,7 +160,7 @@ Submitted::One Engine::submit_one(const NewJob& job, JobId& next, Now now, Turn&
   Submitted::One out{id, false};
   if (state_.job(id)->head->state != JobState::Pending) return out;
   out.note = unknown_place(*stored->shape);
-  if (!out.note.empty()) out.note += "; the job waits until there is one";
+  if (!out.note.empty()) out.note += "; the job waits until it does";
   return out;
 }
 

@@ -25,12 +25,12 @@ Engine::Answer Engine::on(const DrainWorker& c, Now now, Turn& turn) {
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) return Drained{remaining};
   if (worker->state == WorkerState::Creating) {
     record_act(c.principal, {"worker.drained", c.worker.str(), c.reason}, now, turn);
-    give_up(*worker, MakingFailure::Room, "drained before it came", now, turn);
+    give_up(*worker, MakingFailure::Room, "drained before it registered", now, turn);
     return Drained{0};
   }
   if (!next(worker->state, WorkerEvent::Drain)) {
     return absl::FailedPreconditionError(
-        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot become Draining"));
+        cat("worker ", c.worker.str(), " is ", name(worker->state), " and cannot be drained"));
   }
   note_end(*worker, cat("drained", c.reason.empty() ? "" : ": ", c.reason), turn);
   set_worker_state(*worker, WorkerEvent::Drain, turn);
@@ -48,7 +48,7 @@ Engine::Answer Engine::on(const UndrainWorker& c, Now now, Turn& turn) {
   if (!takes_work(worker->state)) {
     if (!next(worker->state, WorkerEvent::Undrain)) {
       return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is ", name(worker->state),
-                                               " and cannot be called back; start it again with a new token"));
+                                               " and cannot take jobs again; start it again with a new token"));
     }
     auto record = std::make_shared<WorkerRecord>(*worker->record);
     record->info.end_reason.clear();
@@ -120,8 +120,8 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
                                              "; drain it first: hodei worker drain ", c.worker.str()));
   }
   if (count > 0 && !c.by_itself) {
-    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is away and may still run ", count,
-                                             executions,
+    return absl::FailedPreconditionError(cat("worker ", c.worker.str(), " is disconnected and may still be running ",
+                                             count, executions,
                                              "; they are given up when its lease has ended, then it can be "
                                              "unregistered"));
   }

@@ -50,7 +50,7 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
 
 Engine::Answer Engine::on(const WorkerHeldUp& c, Now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
-  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " is not known"));
+  if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   const auto attempt = making_.attempts.find(c.worker);
   if (attempt == making_.attempts.end() || !on_its_way(*worker)) return Done{};
   const std::string words(clip(c.reason, kMaxHeldUp));
@@ -100,7 +100,7 @@ void Engine::bury_gone(Now now, Turn& turn) {
     LiveWorker* worker = state_.worker(id);
     if (worker == nullptr) continue;
     revoke_otps(id, turn);
-    end_worker(*worker, WorkerEvent::Leave, "its provider has destroyed it", now, turn);
+    end_worker(*worker, WorkerEvent::Leave, "destroyed by its provider", now, turn);
     making_.ended.push_back(id);
     making_.look_again();
   }
@@ -168,17 +168,18 @@ void Engine::judge_made(const LiveWorker& worker, const std::string& shape, Now 
   if (const std::optional<Rejection> no = first_rejection(ordered, info)) {
     why = no->reason;
   } else if (!is_kept(worker.rank, fit_of(ordered, info), state_.scheduler())) {
-    why = "scores too low for the scheduler's threshold";
+    why = "scores below the scheduler's threshold";
   } else {
     making_.refusals.erase({provider, shape});
     return;
   }
-  const std::string words = cat("worker ", info.id.str(), ", which was made for such a job, ", why);
+  const std::string words = cat("worker ", info.id.str(), ", which was created for such a job, ", why);
   if (const auto known = state_.providers().find(provider); known != state_.providers().end()) {
     back_off(known->second, MakingFailure::Shape, words, now);
   }
   refuse(provider, shape, MakingFailure::Shape, words, now);
-  note_on_job(JobId{info.made->for_job}, cat("provider ", provider, " makes no worker that fits: ", words), turn);
+  note_on_job(JobId{info.made->for_job}, cat("provider ", provider, " does not create a suitable worker: ", words),
+              turn);
 }
 
 void Engine::refuse(const std::string& provider, const std::string& shape, MakingFailure kind,
@@ -234,7 +235,7 @@ void Engine::give_up(LiveWorker& worker, MakingFailure kind, const std::string& 
       refuse(provider, attempt->second.shape, kind, reason, now);
     }
     note_on_job(JobId{worker.record->info.made->for_job},
-                cat("provider ", provider, " could not make a worker for it: ", clip(reason, kMaxHeldUp)), turn);
+                cat("provider ", provider, " could not create a worker for it: ", clip(reason, kMaxHeldUp)), turn);
   }
   if (attempt != making_.attempts.end()) making_.attempts.erase(attempt);
   note_end(worker, reason, turn);

@@ -124,7 +124,7 @@ void Engine::end_execution(const JobHead& job, const ResultReport& r, Now now, T
   }
   Execution& e = draft.execution();
   e.ended = std::max(when(r.ended, now), e.started);
-  e.exit_code = r.outcome == Outcome::Succeeded && r.exit_code ? 0 : r.exit_code;
+  e.exit_code = r.exit_code;
   e.signal = r.signal;
   e.facts = r.facts;
   e.log_bytes = r.log_bytes;

@@ -116,7 +116,7 @@ void Engine::sweep_workers(Now now, Turn& turn) {
   for (LiveWorker* worker : never_came) {
     revoke_otps(worker->id(), turn);
     end_worker(*worker, WorkerEvent::Expire,
-               cat("it registered, but opened no stream within ", config_.registration_limit.count() / 1'000'000, " s"),
+               cat("it registered, but did not connect within ", config_.registration_limit.count() / 1'000'000, " s"),
                now, turn);
   }
   for (LiveWorker* worker : forgotten) write(DeleteWorker{worker->id()}, turn);

@@ -283,7 +283,7 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
   for (const ExecutionId& execution : believed) {
     const auto it = held.find(execution);
     if (it == held.end()) {
-      lose(execution, "the worker does not hold it", now, turn);
+      lose(execution, "the worker does not have this execution", now, turn);
       continue;
     }
     if (it->second->started) on_started(worker.id(), {execution, {}}, now, turn);

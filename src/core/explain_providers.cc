@@ -1,4 +1,5 @@
 // Why a job that fits on no worker has, or has not, one being made for it.
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/provision/prospect.h"
@@ -31,17 +32,17 @@ void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId jo
       candidate.reason = *foreign;
       says = Weight::Never;
     } else if (refusal != making_.refusals.end() && now.mono < refusal->second.until && refusal->second.is_final) {
-      candidate.reason = cat("failed for such a job: ", refusal->second.reason, " (tried again in ",
+      candidate.reason = cat("failed for such jobs: ", refusal->second.reason, " (tried again in ",
                              (refusal->second.until - now.mono).count() / 1'000'000 + 1, " s)");
       says = Weight::Tried;
     } else if (pool_full) {
-      candidate.reason = cat("pool '", pool->name, "' has its ", pool->max, " workers");
+      candidate.reason = cat("pool '", pool->name, "' is at its limit of ", counted(pool->max, "worker"));
       says = Weight::NotNow;
     } else if (const std::optional<std::string> later = not_now(provider, starting(name), now.mono)) {
       candidate.reason = *later;
       says = Weight::NotNow;
     } else if (too_many_held_up(name, shape)) {
-      candidate.reason = cat("has ", kMaxHeldUpWorkers, " workers that it cannot start yet");
+      candidate.reason = cat("has ", kMaxHeldUpWorkers, " workers that do not start");
       says = Weight::NotNow;
     } else {
       candidate.fits = true;
@@ -63,12 +64,12 @@ void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId jo
   if (stands || out.providers.empty()) return;
   if (!out.provisioning.empty()) {
     out.waiting_for = out.provisioning;
-    out.unblock = "that worker registering, or another one that fits joining";
+    out.unblock = "the registration of that worker, or another suitable worker";
   } else if (best != nullptr) {
-    out.waiting_for = cat("provider ", best->row.name, " is to make a worker for it");
+    out.waiting_for = cat("provider ", best->row.name, " is going to create a worker for it");
   } else if (weight >= Weight::NotNow || (weight == Weight::Never && out.candidates.empty())) {
     out.waiting_for = words;
-    out.unblock = "the reason above going away, or a worker that fits joining";
+    out.unblock = "a fix of the reason above, or a suitable worker";
   }
 }
 
@@ -82,8 +83,8 @@ void Engine::explain_making(const Shape& shape, JobId job, Explanation& out) con
     is_own = made.for_job == number(job);
     if (!is_own && attempt.shape != shape.encoded) continue;
     out.provisioning =
-        cat("worker ", id.str(), " is being made by provider ", made.provider, is_own ? "" : " for a job like it", " (",
-            name(worker->second->state), ")", attempt.held_up.empty() ? "" : ": ", attempt.held_up);
+        cat("worker ", id.str(), " is being created by provider ", made.provider, is_own ? "" : " for a job like it",
+            " (", name(worker->second->state), ")", attempt.held_up.empty() ? "" : ": ", attempt.held_up);
     const auto before = making_.refusals.find({made.provider, shape.encoded});
     if (attempt.held_up.empty() && before != making_.refusals.end()) {
       out.provisioning += cat("; the last attempt failed: ", before->second.reason);

@@ -60,7 +60,7 @@ TEST(LastWords, BringTheEndOfWhatWasInterrupted) {
   ASSERT_TRUE(worker.reports(ended(bench.current(job), Outcome::Interrupted, bench.now.wall)).ok());
   EXPECT_NE(bench.state(job), JobState::Failed);
   EXPECT_EQ(bench.job(job).attempts, 0u);
-  EXPECT_THAT(bench.history(job)[3].reason, testing::HasSubstr("interrupted: worker w1 was stopped"));
+  EXPECT_THAT(bench.history(job)[2].reason, testing::HasSubstr("interrupted: worker w1 was stopped"));
 }
 
 TEST(LastWords, AreGoodEvenIfTheirBearerDiesBeforeItHasToldThem) {
@@ -155,6 +155,22 @@ TEST(Interruptions, AreForgottenAfterALongRun) {
     worker.closes().restarts();
     ASSERT_EQ(bench.state(job), JobState::Scheduled) << i << ": without a wait";
   }
+}
+
+TEST(Interruptions, BeforeTheStartMakeAJobWaitAndNeverCount) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job().attempts(1));
+  for (uint32_t i = 0; i < 3 * kUncountedInterruptions; ++i) {
+    ASSERT_EQ(bench.state(job), JobState::Scheduled) << i;
+    worker.stops();
+    ASSERT_TRUE(worker.reports(ended(bench.current(job), Outcome::Interrupted)).ok());
+    ASSERT_EQ(bench.state(job), JobState::Pending) << i;
+    worker.closes().restarts();
+    EXPECT_EQ(bench.state(job), i == 0 ? JobState::Scheduled : JobState::Pending) << i;
+    bench.advance(kLongestDispatchDelay);
+  }
+  EXPECT_EQ(bench.job(job).past->interruptions, 0u);
 }
 
 TEST(Interruptions, SurviveTheServer) {

@@ -140,7 +140,7 @@ TEST(Lease, IsNotEndedByAClosedStreamAlone) {
 TEST(Heartbeat, IsAcknowledgedWithItsSendTimeAndWritesNothing) {
   Bench bench;
   bench.worker("w1").joins();
-  bench.ask<Done>(Heartbeat{WorkerId("w1"), bench.worker("w1").stream(), 777, 0.5, 100, 3});
+  bench.ask<HeartbeatTaken>(Heartbeat{WorkerId("w1"), bench.worker("w1").stream(), 777, 0.5, 100, 3});
   EXPECT_TRUE(bench.last.writes.empty());
   ASSERT_EQ(bench.last.heartbeats.size(), 1u);
   EXPECT_EQ(bench.last.heartbeats[0].sent_us, 777);

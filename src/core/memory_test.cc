@@ -229,14 +229,14 @@ TEST(Memory, WhatAWorkerSaysOfItselfHasBounds) {
   };
   WorkerOrder tainted = a_worker();
   for (size_t i = 0; i <= kMaxTaints; ++i) tainted.taint({cat("k", i), "", TaintEffect::NoSchedule});
-  EXPECT_THAT(why(tainted), HasSubstr("info.taints: at most 64"));
+  EXPECT_THAT(why(tainted), HasSubstr("info.taints: must have at most 64"));
   WorkerOrder wordy = a_worker();
   wordy.info.hostname = std::string(70'000, 'h');
   EXPECT_THAT(why(wordy), HasSubstr("at most 65536 are allowed"));
   EXPECT_THAT(why(a_worker().memory(INT64_MAX)), HasSubstr("info.capacity: at most"));
   EXPECT_EQ(why(a_worker()), "");
   EXPECT_THAT(std::string(check_incarnation("incarnation", std::string(201, 'i')).message()),
-              HasSubstr("incarnation: has at most 200"));
+              HasSubstr("incarnation: must have at most 200"));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void Engine::resume_making(Now now, Turn& turn) {
     switch (worker->state) {
       case WorkerState::Creating:
         // Whether it was ever begun, nobody knows: whatever there is goes, and who still needs one gets another.
-        note_end(*worker, "the server was restarted while it was being made", turn);
+        note_end(*worker, "the server restarted while it was being created", turn);
         set_worker_state(*worker, WorkerEvent::Expire, turn);
         destroy(*worker, turn);
         break;

@@ -43,12 +43,20 @@ void Engine::return_to_queue(Draft& draft, Now now) {
 }
 
 bool Engine::count_interruption(Draft& draft, Now now) {
-  uint32_t& times = draft.past.interruptions;
-  const WallTime since = draft.execution().scheduled;
-  times = since.is_set() && now.wall - since >= kLongRun ? 1 : times + 1;
-  const Duration wait = interruption_delay(times);
-  if (wait > Duration(0)) draft.head.not_before = now.wall + wait;
-  return times > kUncountedInterruptions && draft.head.state == JobState::Running;
+  JobHead& head = draft.head;
+  Duration wait{0};
+  bool counts = false;
+  if (head.state == JobState::Running) {
+    uint32_t& times = draft.past.interruptions;
+    const WallTime since = draft.execution().scheduled;
+    times = since.is_set() && now.wall - since >= kLongRun ? 1 : times + 1;
+    wait = interruption_delay(times);
+    counts = times > kUncountedInterruptions;
+  } else if (++head.lost_dispatches > 1) {
+    wait = dispatch_delay(head.lost_dispatches - 1);  // the next worker that stops is not to have it at once, too
+  }
+  if (wait > Duration(0)) head.not_before = now.wall + wait;
+  return counts;
 }
 
 // Stopped again and again while they ran this job: the job itself may do it, and must not go on for ever.
@@ -66,6 +74,7 @@ void Engine::end_interrupted_too_often(Draft& draft, const std::string& why, Now
   if (again) {
     head.worker = WorkerId();
   } else {
+    head.not_before = {};
     draft.past.failure = "interrupted";
   }
 }
@@ -102,7 +111,8 @@ void Engine::interrupt_all(const LiveWorker& worker, const std::string& why, Tur
   for (const ExecutionId& execution : executions) {
     const JobHead& job = *state_.job(execution.job)->head;
     if (is_ending(job)) continue;
-    put_back(job, Requeue::Interrupted, cat("interrupted: worker ", worker.id().str(), " is being ended: ", why), turn);
+    put_back(job, Requeue::Interrupted, cat("interrupted: worker ", worker.id().str(), " is being removed: ", why),
+             turn);
   }
 }
 

@@ -71,15 +71,15 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
     explain_providers(*head.shape, head.ns, q.job, now, out);
     if (const std::string room = making_room_for(lane, now); !room.empty()) {
       out.waiting_for = room;
-      out.unblock = cat("the end of what runs there, or room elsewhere");
+      out.unblock = "the end of what is running there, or room elsewhere";
     }
     if (std::string unknown = unknown_place(*head.shape); !unknown.empty()) out.waiting_for = std::move(unknown);
     if (live->where == LiveJob::Where::Delayed) {
-      out.waiting_for = cat("waits out its back-off until ", format_utc(head.not_before));
-      out.unblock = "time";
+      out.waiting_for = cat("is in backoff until ", format_utc(head.not_before));
+      out.unblock = "time: it is queued again then";
     } else if (const std::string key = held_by_key(head, now); !key.empty()) {
       out.waiting_for = key;
-      out.unblock = "the end of a job with that key, time where it has a rate, or a higher limit: `hodei limit set`";
+      out.unblock = "the end of a job with that key, time if it has a rate, or a higher limit: `hodei limit set`";
     } else if (const std::string quota = held_by_quota(*live->lane); !quota.empty()) {
       out.waiting_for = quota;
       out.unblock = "the end of one of its tenant's jobs, or a higher quota: `hodei tenant set`";
@@ -156,7 +156,7 @@ Engine::Answer Engine::answer(const DescribeWorkers& q, Now now) {
     if (out.workers.size() == 1) return out;
     if (out.workers.empty()) {
       return absl::NotFoundError(
-          cat("worker '", q.prefix, "' is the start of several workers' ids, which are all gone; give more of it"));
+          cat("worker '", q.prefix, "' matches several workers, all of them gone; give more of the id"));
     }
     return absl::InvalidArgumentError(
         cat("worker_id: '", q.prefix, "' matches ", out.workers.size(), " workers; give more of the id"));

@@ -175,7 +175,7 @@ TEST(Quota, IsWhatAWaitingJobIsExplainedWith) {
   bench.worker("w1").joins(10);
   const auto jobs = submit(bench, 2, a_job().in("a").cores(2));
   const std::string words = bench.explain(jobs[1]).waiting_for;
-  for (const char* word : {"max_cpu_cores of 2.5", "have 2", "asks for 2", "hodei tenant set a --max-cpu"}) {
+  for (const char* word : {"max_cpu_cores of 2.5", "use 2", "needs 2", "hodei tenant set a --max-cpu"}) {
     EXPECT_NE(words.find(word), std::string::npos) << words;
   }
 }

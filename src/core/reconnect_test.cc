@@ -21,18 +21,16 @@ bool accepted(absl::StatusOr<Reply> reply) {
   return reply.ok() && std::get<Reported>(*reply).accepted.at(0);
 }
 
-TEST(Reports, OfTimesToComeAndOfSuccessWithAnotherExitCodeAreNotBelieved) {
+TEST(Reports, OfTimesToComeAreNotBelieved) {
   Bench bench;
   const JobId job = bench.submit(a_job());
   bench.worker("w1").joins();
   ResultReport result = success_of(bench.current(job), WallTime{std::numeric_limits<int64_t>::max()});
   result.ended = WallTime{std::numeric_limits<int64_t>::max()};
-  result.exit_code = std::numeric_limits<int32_t>::min();
   EXPECT_TRUE(accepted(bench.worker("w1").reports({.results = {result}})));
   const Execution& execution = bench.job(job).past->executions.back();
   EXPECT_EQ(execution.started, bench.now.wall);
   EXPECT_EQ(execution.ended, bench.now.wall);
-  EXPECT_EQ(execution.exit_code, 0);
 }
 
 TEST(Hello, LosesAtOnceWhatItDoesNotList) {

@@ -35,9 +35,9 @@ void Engine::sweep_deadlines(Now now, Turn& turn) {
     const std::string held_up = making_.attempts[id].held_up;
     give_up(*worker, MakingFailure::Trouble,
             cat("worker ", id.str(),
-                registered ? " registered but opened no stream within "
-                : ran      ? " runs but did not register within "
-                           : " did not run within ",
+                registered ? " registered but did not connect within "
+                : ran      ? " is running but did not register within "
+                           : " did not start within ",
                 limit.count() / 1'000'000, " s", held_up.empty() ? "" : ": ", held_up),
             now, turn);
   }
@@ -74,7 +74,7 @@ void Engine::sweep_idle(Now now, Turn& turn) {
   }
   for (LiveWorker* worker : unneeded) {
     if (!pool_can_spare(*worker)) continue;
-    note_end(*worker, "nobody needed it any more", turn);
+    note_end(*worker, "it was no longer needed", turn);
     set_worker_state(*worker, WorkerEvent::Drain, turn);
     leave_if_drained(*worker, now, turn);
   }
@@ -120,7 +120,7 @@ void Engine::sweep_pools(Now now, Turn& turn) {
 void Engine::retire_if_used(LiveWorker& worker, Now now, Turn& turn) {
   const std::optional<Made>& made = worker.record->info.made;
   if (!made || !made->one_job || !worker.executions.empty() || worker.state != WorkerState::Ready) return;
-  note_end(worker, "it was made for one job", turn);
+  note_end(worker, "it was created for one job", turn);
   set_worker_state(worker, WorkerEvent::Drain, turn);
   leave_if_drained(worker, now, turn);
 }

@@ -102,7 +102,7 @@ TEST(ScaleDown, APoolNeverHasMoreThanItsMaximum) {
   for (int i = 0; i < 5; ++i) last = bench.submit(a_job().pool("p"));
   bench.advance(5s);
   EXPECT_EQ(asked(bench).size(), 2u);
-  EXPECT_EQ(bench.explain(last).providers.at(0).reason, "pool 'p' has its 2 workers");
+  EXPECT_EQ(bench.explain(last).providers.at(0).reason, "pool 'p' is at its limit of 2 workers");
 }
 
 TEST(ScaleDown, AOneJobWorkerGoesAfterItsJobThoughMoreWaits) {

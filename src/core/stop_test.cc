@@ -35,7 +35,7 @@ TEST(StoppingWorker, GivesBackWhatItNeverStartedAtOnceAndWithoutCounting) {
   ASSERT_TRUE(worker.reports(ended(bench.current(job), Outcome::Interrupted)).ok());
   EXPECT_EQ(bench.state(job), JobState::Pending);
   EXPECT_EQ(bench.job(job).attempts, 0u);
-  EXPECT_EQ(bench.job(job).lost_dispatches, 0u);
+  EXPECT_EQ(bench.job(job).lost_dispatches, 1u);
   const Execution& first = bench.job(job).past->executions.back();
   EXPECT_EQ(first.failure, "interrupted");
   EXPECT_THAT(first.reason, testing::HasSubstr("not started: worker w1 was stopped"));
@@ -172,7 +172,7 @@ TEST(UnstartedDispatch, SaysWhatItsWorkerLacks) {
   EXPECT_EQ(bench.state(job), JobState::Pending);
   EXPECT_EQ(bench.job(job).attempts, 0u);
   EXPECT_EQ(bench.job(job).past->executions.back().failure, "infrastructure");
-  EXPECT_THAT(bench.job(job).past->reason, testing::HasSubstr("No space left on device; it had not started"));
+  EXPECT_THAT(bench.job(job).past->reason, testing::HasSubstr("No space left on device; the job had not started"));
 }
 
 TEST(UnstartedDispatch, IsForgottenWhenTheJobStarts) {

@@ -115,7 +115,7 @@ void Engine::fail_unmakable(Now now, Turn& turn) {
       for (const JobId job : lane->jobs) {
         if (lost.size() >= kJobsPerLook) break;
         if (steady_wall(now) - state_.job(job)->head->created < config_.unmakable_limit) continue;
-        lost[job] = cat("provider ", key.first, " cannot make a worker for it: ", refusal.reason);
+        lost[job] = cat("provider ", key.first, " cannot create a worker for it: ", refusal.reason);
       }
     }
   }

@@ -239,7 +239,8 @@ void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSigna
   }
   if (!worker.is_gone()) worker.end_now();
   drain_made(server, workers, true);
-  if (!server.provisioner().end_all(kEndWorkers)) say("warning: some workers of providers could not be ended in time");
+  if (!server.provisioner().end_all(kEndWorkers))
+    say("warning: some workers created by providers could not be stopped in time");
 }
 
 }  // namespace

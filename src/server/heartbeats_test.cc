@@ -33,6 +33,8 @@ TEST(Heartbeats, TheLoopCollectsTheNewestOfEachStreamOnce) {
   EXPECT_EQ(collected[0].sent_us, 12);
   EXPECT_TRUE(collected[0].acknowledged);
   EXPECT_TRUE(beats.collect().empty());
+  beats.close(1);
+  EXPECT_TRUE(beats.collect().empty()) << "the end of a stream is no sign of life";
 }
 
 TEST(Heartbeats, OneThatWasAcknowledgedCountsAlsoWhenItsStreamBreaksBehindIt) {

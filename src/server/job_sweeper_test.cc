@@ -43,12 +43,16 @@ class JobSweeperTest : public testing::Test {
   }
 
   void add_finished(uint64_t number, WallTime ended, const std::string& ns = "default") {
+    commit(finished_job(number, ended, ns));
+  }
+
+  static core::Writes finished_job(uint64_t number, WallTime ended, const std::string& ns = "default") {
     core::JobHead job = a_job(number);
     job.ns = Namespace(ns);
     job.created = ended - 1us;
     core::Writes writes = store::entering(job);
     writes.push_back(store::finished(store::moved(job, core::JobState::Cancelled)));
-    commit(writes);
+    return writes;
   }
 
   void commit(const core::Writes& writes) {
@@ -124,6 +128,25 @@ TEST_F(JobSweeperTest, OfASmallHistoryOneSweepTakesAFew) {
   EXPECT_EQ(sweeper_->sweep().value(), JobSweeper::kAlwaysByAge);
   EXPECT_EQ(sweeper_->sweep().value(), JobSweeper::kAlwaysByAge);
   EXPECT_EQ(sweeper_->sweep().value(), 5);
+}
+
+// Those before them took long, and ended only now.
+TEST_F(JobSweeperTest, FindsOldJobsBehindMoreThanOneSweepLooksAtAgainAndAgain) {
+  core::Writes many;
+  for (uint64_t n = 1; n <= JobSweeper::kLooks; ++n) {
+    for (core::Write& write : finished_job(n, now())) many.push_back(std::move(write));
+  }
+  commit(many);
+  keep({.max_age = kDay, .max_jobs = 0});
+  clock_.advance(JobSweeper::kGrace + 1s);
+  for (const uint64_t behind : {2, 1}) {
+    add_finished(JobSweeper::kLooks + behind, now() - kDay * 2);
+    int64_t gone = 0;
+    for (int sweeps = 0; sweeps < 4; ++sweeps) gone += sweeper_->sweep().value();
+    EXPECT_EQ(gone, 1);
+    EXPECT_FALSE(store_.job(JobId{JobSweeper::kLooks + behind}).ok()) << behind;
+  }
+  EXPECT_EQ(left(), JobSweeper::kLooks);
 }
 
 TEST_F(JobSweeperTest, KeepsTheNewestOfEachNamespace) {

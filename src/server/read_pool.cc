@@ -62,16 +62,16 @@ void ReadPool::stop() {
 
 absl::Status ReadPool::check_room(const Asker& who, const Line& lane) const {
   if (stopping_) return absl::UnavailableError("the server is shutting down; try again in a moment");
-  const char* then = "; ask again in a moment, for fewer things at once";
+  const char* then = " are already waiting; try again in a moment with fewer requests at once";
   if (lane.count() >= limits_.waiting) {
-    return absl::ResourceExhaustedError(cat(limits_.waiting, " ", what_, " already wait", then));
+    return absl::ResourceExhaustedError(cat(limits_.waiting, " ", what_, then));
   }
   if (who.peer.empty()) return absl::OkStatus();
   if (lane.of_peer(who.peer) >= limits_.of_peer) {
-    return absl::ResourceExhaustedError(cat(limits_.of_peer, " ", what_, " of this connection already wait", then));
+    return absl::ResourceExhaustedError(cat(limits_.of_peer, " ", what_, " of this connection", then));
   }
   if (lane.of_machine(machine_of(who.peer)) >= limits_.of_machine) {
-    return absl::ResourceExhaustedError(cat(limits_.of_machine, " ", what_, " of this machine already wait", then));
+    return absl::ResourceExhaustedError(cat(limits_.of_machine, " ", what_, " of this machine", then));
   }
   return absl::OkStatus();
 }

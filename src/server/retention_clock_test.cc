@@ -79,6 +79,13 @@ TEST_F(RetentionClockTest, AfterARestartOfTheMachineAtMostADayCountsAtOnce) {
   EXPECT_EQ(open("next-boot").now().wall, before + RetentionClock::kMaxGap);
 }
 
+TEST_F(RetentionClockTest, TheMachinesClockOfAnotherBootHasNotMeasuredWhatPassed) {
+  open().save();
+  clock_.pass(10h);
+  clock_.time.mono = clock_.time.mono - 9h;  // up for longer than at the time of the saving, but from another start on
+  EXPECT_EQ(open("next-boot").now().wall, clock_.time.wall);
+}
+
 TEST_F(RetentionClockTest, AFolderOfAnOlderVersionIsAsOldAsItsNewestFile) {
   std::ofstream(folder_ + "/hodei.db") << "x";
   const auto modified = std::filesystem::last_write_time(folder_ + "/hodei.db");

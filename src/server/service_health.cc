@@ -21,7 +21,7 @@ std::string either(std::string first, bool is_so, std::string_view second) {
 
 std::vector<ServiceHealth> assess_services(const ServiceFacts& facts) {
   const std::string engine = against_engine(facts);
-  const std::string logs = facts.logs_stuck ? "the output of jobs cannot be stored" : "";
+  const std::string logs = facts.logs_stuck ? "job output cannot be stored" : "";
   const std::string samples = facts.samples_held ? "the disk is nearly full: no samples are stored" : "";
   std::vector<ServiceHealth> out;
   const auto add = [&](std::string_view name, std::string against) {
@@ -30,7 +30,8 @@ std::vector<ServiceHealth> assess_services(const ServiceFacts& facts) {
     out.push_back({name, serving, std::move(against)});
   };
   add("hodei.v1.WorkerAgentService", engine);
-  add("hodei.v1.JobExecutionService", either(engine, facts.disk_low, "the disk is nearly full: no new jobs are taken"));
+  add("hodei.v1.JobExecutionService",
+      either(engine, facts.disk_low, "the disk is nearly full: no new jobs are accepted"));
   add("hodei.v1.SchedulerService", engine);
   add("hodei.v1.ProviderManagementService", engine);
   add("hodei.v1.MetricsService", samples);

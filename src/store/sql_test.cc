@@ -12,7 +12,7 @@ TEST(Sql, TablesAreMadeFromTheirDescription) {
   EXPECT_THAT(
       create_sql(kIdempotency, Dialect::Sqlite),
       ElementsAre("CREATE TABLE idempotency (key BLOB NOT NULL, job INTEGER NOT NULL, expires INTEGER NOT NULL, "
-                  "PRIMARY KEY (key)) STRICT, WITHOUT ROWID",
+                  "fingerprint INTEGER NOT NULL, PRIMARY KEY (key)) STRICT, WITHOUT ROWID",
                   "CREATE INDEX idempotency_expires ON idempotency (expires)"));
   EXPECT_THAT(create_sql(kMeta, Dialect::Postgres),
               ElementsAre("CREATE TABLE meta (id BIGINT PRIMARY KEY NOT NULL, schema_version BIGINT NOT NULL, "

@@ -14,7 +14,7 @@ void ExecutionHost::take_input(const protocol::Input& piece) {
   // A job that has read half of its input may well end with 0.
   running->usage.failure = "input_error";
   running->usage.message = cat("its standard input broke off after ", received,
-                               " bytes: the client that sent it is gone; what the job made of them may be incomplete");
+                               " bytes: its client has gone away; the results of the job may be incomplete");
 }
 
 std::vector<protocol::InputTaken> ExecutionHost::input_news() {

@@ -13,7 +13,7 @@ constexpr size_t kMaxFreePlaces = 256;
 constexpr int64_t kMegabyte = 1 << 20;
 
 std::string no_memory_left(int64_t kills) {
-  return cat("the memory that its worker may take was used up; the kernel ended ", kills, " of the job's processes");
+  return cat("the memory limit of its worker was reached; the kernel killed ", kills, " of the job's processes");
 }
 
 }  // namespace

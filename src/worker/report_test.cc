@@ -312,6 +312,33 @@ TEST_F(JobSocketTest, ExecutionsThatHoldAllConnectionsGiveWayToOneThatHasNone) {
   EXPECT_EQ(closed, 1u);
 }
 
+TEST_F(JobSocketTest, WhoWaitsForAnAnswerIsNotSentAway) {
+  std::vector<Fd> open;
+  const auto say = [&](const Fd& fd, const std::string& text) {
+    ASSERT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+    socket->look(now);
+  };
+  for (uint64_t job = 100; open.size() < JobSocket::kMaxConnections; ++job) {
+    const ExecutionId execution{JobId{job}, 1};
+    for (size_t i = 0; i < JobSocket::kMaxPerExecution; ++i) {
+      open.push_back(connect());
+      socket->look(now);
+      say(open.back(), report_line(HelloLine{execution, key(execution)}));
+      socket->answer();
+      ASSERT_EQ(ask(open.back(), "", 1), "ok\n");
+    }
+  }
+  // All but one of them have something that is not kept yet.
+  for (size_t i = 0; i + 1 < open.size(); ++i) say(open[i], "output a 1\n");
+  const Fd newcomer = connect();
+  socket->look(now);
+  say(newcomer, hello());
+  socket->answer();
+  for (size_t i = 0; i + 1 < open.size(); ++i) ASSERT_EQ(ask(open[i], "", 1), "ok\n") << i;
+  EXPECT_THAT(ask(open.back(), "", 1), HasSubstr("other jobs need this worker's connections"));
+  EXPECT_EQ(ask(newcomer, "", 1), "ok\n");
+}
+
 TEST_F(JobSocketTest, AFloodIsReadNoFasterThanItsBudgetAllows) {
   const Fd fd = connect();
   socket->look(now);
@@ -333,6 +360,7 @@ TEST_F(JobSocketTest, AFloodIsReadNoFasterThanItsBudgetAllows) {
   for (int i = 0; i < 200; ++i) turn(now);
   EXPECT_EQ(answers, 1u + kReportsAtOnce) << "a hello, and all that may come at once";
   EXPECT_GT(socket->next_deadline(), now) << "nobody looks again before it may go on";
+  EXPECT_LE(socket->next_deadline(), now + 1s) << "but then, though nothing else happens";
   for (int i = 0; i < 200; ++i) turn(now + 1s);
   EXPECT_EQ(answers, 1u + kReportsAtOnce + kReportsPerSecond);
 }

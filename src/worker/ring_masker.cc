@@ -133,7 +133,8 @@ void RingMasker::ended(uint64_t log_bytes) {
       const bool rest_of_secret = !track.inside.empty() && track.since_gap >= kLeastRest;
       // It may have been killed in the middle of a secret, or have ended itself there.
       const bool begins_secret = mask_->parts()[i].open(track.state) >= kShortestMasked;
-      if (position_ < log_bytes || rest_of_secret || begins_secret) blank_held(track);
+      if (position_ < log_bytes || rest_of_secret) blank_held(track);
+      if (begins_secret) blank_open(track, mask_->parts()[i]);
       track.held.clear();
     }
   }
@@ -161,6 +162,15 @@ void RingMasker::give_way() {
 void RingMasker::blank_held(Track& track) {
   for (const Span& span : track.held) blank(span.at, span.size);
   track.held.clear();
+}
+
+// What is skipped stays, as in a secret that is there as a whole.
+void RingMasker::blank_open(const Track& track, const Automaton& part) {
+  for (const Span& span : track.held) {
+    for (char* at = span.at; at != span.at + span.size; ++at) {
+      if (!part.skips(*at)) blank(at, 1);
+    }
+  }
 }
 
 // All parts look at the bytes as they were printed; only then what they found is masked.

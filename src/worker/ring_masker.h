@@ -75,6 +75,7 @@ class RingMasker {
   static void mask_last(Track& track, const Automaton& part, const Span& span, const Found& found);
   static void keep_last(Track& track, const Automaton& part, Span span);
   static void blank_held(Track& track);
+  static void blank_open(const Track& track, const Automaton& part);
   void let_go(MonoTime now);
   bool waits_for_line(const Track& track) const {
     return track.skipped > 0 && !track.held.empty() && track.inside.empty();

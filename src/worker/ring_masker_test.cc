@@ -160,6 +160,20 @@ TEST(RingMasker, ALineThatEndsLikeTheBeginningOfASecretWaitsOnlyAMoment) {
   EXPECT_EQ(content(output.ring), "grade: c\n***************") << "what was let go is not, the rest is";
 }
 
+TEST(RingMasker, ALineThatEndsWithMuchOfASecretIsMaskedWhenTheRestDoesNotCome) {
+  const std::string encoded = "czNjcjN0LXZhbHVl";
+  for (size_t length = 1; length < encoded.size(); ++length) {
+    Output output("s3cr3t-value");
+    RingMasker masker(&output.ring, output.mask);
+    output.print("a " + encoded.substr(0, length) + "\n");
+    masker.look(kNow);
+    masker.look(masker.lets_go_at());
+    EXPECT_EQ(masker.safe(), output.writer.log_bytes());
+    const bool is_shown = content(output.ring).find(encoded.substr(0, length)) != std::string::npos;
+    EXPECT_EQ(is_shown, length < kShortestMasked) << length;
+  }
+}
+
 TEST(RingMasker, LooksAtSoMuchAtATime) {
   Output output("s3cr3t-value");
   RingMasker masker(&output.ring, output.mask);
@@ -207,16 +221,18 @@ TEST(RingMasker, ANewAgentGoesOnInTheMiddleOfASecret) {
 }
 
 TEST(RingMasker, AnAgentThatKnowsOtherFormsMasksTooMuchRatherThanTooLittle) {
-  Output output("s3cr3t-value");
-  output.print("say s3cr3t");
-  { RingMasker(&output.ring, output.mask).look(kNow); }
-  RingMasker newer(&output.ring, mask_for({{"s", "s3cr3t-value"}, {"t", "another form"}}));
-  output.print("-value, and then something that is no secret at all");
-  newer.look(kNow);
-  const std::string out = content(output.ring);
-  EXPECT_EQ(out.find("s3cr3t"), std::string::npos);
-  EXPECT_EQ(out.find("value"), std::string::npos);
-  EXPECT_NE(out.find("no secret at all"), std::string::npos);
+  for (const OutputStream stream : {OutputStream::Stdout, OutputStream::Stderr}) {
+    Output output("s3cr3t-value");
+    output.print("say s3cr3t", stream);
+    { RingMasker(&output.ring, output.mask).look(kNow); }
+    RingMasker newer(&output.ring, mask_for({{"s", "s3cr3t-value"}, {"t", "another form"}}));
+    output.print("-value, and then something that is no secret at all", stream);
+    newer.look(kNow);
+    const std::string out = content(output.ring);
+    EXPECT_EQ(out.find("s3cr3t"), std::string::npos);
+    EXPECT_EQ(out.find("value"), std::string::npos);
+    EXPECT_NE(out.find("no secret at all"), std::string::npos);
+  }
 }
 
 TEST(RingMasker, ARingThatIsUsedAgainKnowsNothingOfItsLastExecution) {

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
+#include "src/worker/secret_files.h"
 #include "src/worker/spawn.h"
 #include "src/worker/work_folder.h"
 
@@ -42,6 +43,7 @@ class SandboxTest : public testing::Test {
                     .env = {"PATH=" + path, cat(kExecutionVariable, "=", to_string(execution))},
                     .files = {{"script", "exec 2>&1\n" + script}}};
     program.sandbox = std::move(rules);
+    program.secret_files = secret_files;
     SpawnResult result = spawn(
         program, {.folder = work->path(), .working_dir = work->cwd(), .enclosure = enclosure.get(), .mark = mark});
     if (const Exit* failure = std::get_if<Exit>(&result)) {
@@ -67,6 +69,7 @@ class SandboxTest : public testing::Test {
   const std::string mark = "sandbox-test" + std::to_string(getpid());
   const std::string folder = temp_folder();
   std::string path = "/usr/bin:/bin";
+  std::vector<Program::File> secret_files;
   std::unique_ptr<Enclosures> enclosures = make_marked_trees({.mark = mark});
   std::unique_ptr<Enclosure> enclosure;
   std::unique_ptr<WorkFolder> work;
@@ -85,6 +88,13 @@ TEST_F(SandboxTest, KeepsItsFolderAndReachesItByItsName) {
   struct stat info {};
   ASSERT_EQ(stat(work->cwd().c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 0u);  // the next job may be another user's
+}
+
+TEST_F(SandboxTest, ReadsItsSecretFiles) {
+  secret_files = {{"token", "t0k3n\n"}};
+  work->note_secrets(secrets_folder(work->path()));
+  EXPECT_EQ(run("cat $HODEI_SECRETS/token; stat -c '%u %a' $HODEI_SECRETS/token"), "t0k3n\n65534 400\n0");
+  ASSERT_TRUE(work->clean().ok());
 }
 
 TEST_F(SandboxTest, TheRootIsReadOnlyAndTmpItsOwn) {

@@ -110,11 +110,23 @@ TEST(SecretForms, HideEachLineOfAValueButNotLinesThatSayNothing) {
   EXPECT_EQ(hide(value, value), "***************\n**********\n**\n************\n***********\n");
 }
 
+// As `echo` and editors leave it in a file, and as a job that has cut the newline off prints it.
+TEST(SecretForms, HideAValueAlsoWithoutTheNewlineAtItsEnd) {
+  for (const std::string value : {"s3cr3t/value\n", "s3cr3t/value\r\n"}) {
+    EXPECT_EQ(hide(value, "<s3cr3t/value>"), "<" + std::string(12, '*') + ">");
+    EXPECT_EQ(hide(value, "<s3cr3t%2Fvalue>"), "<" + std::string(14, '*') + ">");
+    EXPECT_EQ(hide(value, "<" + in_base64("s3cr3t/value") + ">"), "<" + std::string(16, '*') + ">");
+  }
+}
+
 TEST(SecretForms, HideLongValuesPieceByPiece) {
   std::string value;
   for (int i = 0; i < 20'000; ++i) value += static_cast<char>('a' + i * i % 23);
   const std::string out = hide(value, "<" + value + ">");
   EXPECT_EQ(out, "<" + std::string(value.size(), '*') + ">");
+  for (size_t length = kPiece; length < 2 * kPiece + 2 * kShortestMasked; ++length) {
+    EXPECT_EQ(hide(value.substr(0, length), value.substr(0, length)), std::string(length, '*')) << "also its end";
+  }
 }
 
 TEST(SecretForms, LeaveShortValuesAlone) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
@@ -214,7 +216,7 @@ TEST_P(SpawnTest, AnotherJobsProcessesAreNoOrphans) {
 
 TEST_P(SpawnTest, AnAgentEndsAllDescendantsOfAHungSupervisorButItself) {
   SpawnResult result =
-      run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); echo ready; sleep 1000"}));
+      run(a_program({"sh", "-c", leave_cgroup() + "(env -i setsid sleep 1000 &); sleep 1000 & echo ready; wait"}));
   auto& spawned = std::get<Spawned>(result);
   ASSERT_EQ(first_line(spawned.out.get()), "ready");
   const pid_t agent = fork();
@@ -297,6 +299,27 @@ TEST_P(SpawnTest, WritesTheFilesOfAProgramBesideItsWorkingFolder) {
   wait_for(spawned.pid);
 }
 
+TEST_P(SpawnTest, WritesAFileOfAProgramThroughNothingThatHasItsName) {
+  const auto content_of = [](const std::string& path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  for (const bool hard_link : {false, true}) {
+    const std::string letter = cat(folder, "/letter", hard_link ? "2" : "1");
+    const std::string script = work->path() + "/script";
+    std::ofstream(letter) << "dear";
+    std::filesystem::remove(script);
+    hard_link ? std::filesystem::create_hard_link(letter, script) : std::filesystem::create_symlink(letter, script);
+    Program program = a_program({"true"});
+    program.files = {{"script", "echo"}};
+    SpawnResult result = run(program);
+    ASSERT_TRUE(std::holds_alternative<Spawned>(result));
+    wait_for(std::get<Spawned>(result).pid);
+    EXPECT_EQ(content_of(letter), "dear");
+    EXPECT_EQ(content_of(script), "echo");
+  }
+}
+
 TEST_P(SpawnTest, GivesTheInputWholeHoweverLargeAndWaitsForNobody) {
   Program program =
       a_program({"sh", "-c", "wc -c; echo x >&0 2>/dev/null || echo sealed; readlink /proc/self/fd/0 | cut -c1-20"});
@@ -365,6 +388,29 @@ TEST_P(SpawnTest, ATreeHasNoMoreProcessesThanItMay) {
   EXPECT_EQ(drain(std::get<Spawned>(after).out.get()), "again\n");
   wait_for(std::get<Spawned>(after).pid);
   EXPECT_TRUE(becomes_empty());
+}
+
+// They were there before us, as children of the program that became us.
+TEST(Orphans, WhatStrangersLeaveIsNotOurs) {
+  if (!Orphans("none").can_look()) GTEST_SKIP() << "this kernel does not tell about children";
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::string folder = temp_folder();
+  mkfifo((folder + "/go").c_str(), 0600);
+  const std::string script = cat("read x < ", folder, "/go; sleep 1000 & echo $! > ", folder, "/pid");
+  const char* const argv[] = {"sh", "-c", script.c_str(), nullptr};
+  pid_t stranger = 0;
+  ASSERT_EQ(posix_spawnp(&stranger, "sh", nullptr, nullptr, const_cast<char* const*>(argv), environ), 0);
+  Orphans orphans("a mark");
+  std::ofstream(folder + "/go") << "go\n";
+  ASSERT_EQ(waitpid(stranger, nullptr, 0), stranger);
+  pid_t left = 0;
+  std::ifstream(folder + "/pid") >> left;
+  EXPECT_FALSE(orphans.any_since(0));
+  orphans.kill();
+  EXPECT_EQ(waitpid(left, nullptr, WNOHANG), 0) << "it lives";
+  kill(left, SIGKILL);
+  EXPECT_EQ(waitpid(left, nullptr, 0), left);
+  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SpawnTest, testing::Values(Kind::V2, Kind::V1, Kind::Marks), [](const auto& kind) {

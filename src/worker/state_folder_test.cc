@@ -42,6 +42,16 @@ TEST_F(StateFolderTest, CountsTheStartsOfOneLineage) {
   EXPECT_NE(second.incarnation, first.incarnation);
 }
 
+TEST_F(StateFolderTest, ASessionBelongsToOneWorkerId) {
+  StateFolder state = StateFolder::open(path("a")).value();
+  ASSERT_EQ(state.settle_worker_id("first").value(), "first");
+  ASSERT_TRUE(state.store_session("session-1").ok());
+  ASSERT_EQ(state.settle_worker_id("").value(), "first");
+  EXPECT_EQ(state.session(), "session-1");
+  ASSERT_EQ(state.settle_worker_id("second").value(), "second");
+  EXPECT_EQ(state.session(), "");
+}
+
 TEST_F(StateFolderTest, ACopyIsAnotherLineageAndKillsNothingOfTheOriginal) {
   const Seen original = start(path("a"));
   fs::copy(path("a"), path("b"), fs::copy_options::recursive);

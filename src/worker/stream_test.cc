@@ -86,6 +86,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
       last_heartbeat = message.heartbeat();
     }
     for (const auto& started : message.started()) starts.push_back(started.execution_id());
+    for (const auto& progress : message.progress()) progress_told.push_back(progress.message());
     for (const auto& batch : message.logs()) {
       std::string& log = logs[batch.execution_id()];
       const auto offset = static_cast<size_t>(batch.offset());
@@ -112,9 +113,10 @@ class FakeServer final : public v1::WorkerAgentService::Service {
     return static_cast<size_t>(batch.offset()) + batch.data().size() <= logs[batch.execution_id()].size();
   }
 
-  void run_job(const std::string& id, const v1::JobSpec& spec) {
+  void run_job(const std::string& id, const v1::JobSpec& spec, const std::map<std::string, std::string>& secrets = {}) {
     ServerMessage message;
     v1::RunJob& run = *message.add_run();
+    for (const auto& [name, value] : secrets) (*run.mutable_secrets())[name] = value;
     run.set_execution_id(id);
     run.set_attempt(1);
     run.set_epoch(1);
@@ -141,7 +143,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
   size_t largest_batch = 0;
   bool unregistered = false;
   bool ack_results = true;
-  std::vector<std::string> starts, unknown;
+  std::vector<std::string> starts, unknown, progress_told;
   std::map<std::string, std::string> logs;
   std::set<std::string> ended;
   std::map<std::string, v1::JobResult> results;
@@ -347,6 +349,35 @@ TEST_F(StreamTest, CancelAndSpawnErrorsAreReported) {
   EXPECT_EQ(server.results["j9.1"].outcome(), v1::JobResult::Cancelled);
   EXPECT_EQ(server.results["j9.2"].failure(), "command_not_found");
   EXPECT_EQ(server.results["j9.2"].exit_code(), 127);
+}
+
+// Masks of large secrets are made beside the jobs, one after another: the last one has to wait for its own.
+TEST_F(StreamTest, NothingThatAJobReportsWhileItsMaskIsMadeShowsASecret) {
+  start_and_wait();
+  const auto large = [](int number) {
+    std::string value;
+    for (int i = 0; value.size() < 60'000; ++i) value += cat("key-", i * 7919 + number, ";");
+    return value;
+  };
+  for (int i = 2; i <= 20; ++i) server.run_job(cat("j12.", i), script("true"), {{"large", large(i)}});
+  v1::JobSpec spec;
+  spec.mutable_command()->mutable_script()->set_interpreter("python3");
+  spec.mutable_command()->mutable_script()->set_content(R"(
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.connect(os.environ["HODEI_SOCKET"])
+s.sendall(("hello %s %s\n" % (os.environ["HODEI_EXECUTION_ID"], os.environ["HODEI_SOCKET_KEY"])).encode())
+s.sendall(b"output s3cr3t-value 1\noutput open 2\nprogress 7 the token is s3cr3t-value\n")
+answers = b""
+while answers.count(b"\n") < 4: answers += s.recv(1000)
+)");
+  server.run_job("j12.1", spec, {{"token", "s3cr3t-value"}, {"large", large(1)}});
+  ASSERT_TRUE(until([&] { return server.results.contains("j12.1"); }));
+  EXPECT_EQ(server.results["j12.1"].exit_code(), 0) << server.logs["j12.1"];
+  EXPECT_THAT(server.progress_told, testing::Each(testing::Not(testing::HasSubstr("s3cr3t"))));
+  const auto& outputs = server.results["j12.1"].outputs();
+  EXPECT_TRUE(outputs.contains("open"));
+  EXPECT_FALSE(outputs.contains("s3cr3t-value"));
 }
 
 TEST_F(StreamTest, MuchOutputTravelsInLargeBatches) {

@@ -170,11 +170,11 @@ absl::Status Supervisor::end_leftovers() {
   ASSIGN_OR_RETURN(int killed, enclosures_->kill_leftovers());
   const LeftoversKilled recorded = kill_recorded(left);
   killed += recorded.processes + kill_marked(state_.mark());
-  if (killed > 0) say("killed ", killed, " processes that an earlier supervisor left");
+  if (killed > 0) say("killed ", hodei::counted(killed, "process"), " left by an earlier supervisor");
   // Without cgroups a process gets away that has left its parents, its session, its environment and its output.
   const bool all_found = left.is_complete && !recorded.unclear && (left.executions.empty() || enclosures_->holds_all());
   if (!all_found && state_.generation() > 1) {
-    say("what an earlier supervisor ran may not all be found here: the server will wait until its lease has ended");
+    say("some processes of an earlier supervisor may not be found here: the server waits until its lease has ended");
     RETURN_IF_ERROR(state_.begin_lineage());
   }
   // Only now: whoever comes after a kill before this line finds what we found.
@@ -183,7 +183,7 @@ absl::Status Supervisor::end_leftovers() {
     ledger_.emplace(std::move(*ledger));
     return absl::OkStatus();
   }
-  say("what runs cannot be written down: ", std::string(ledger.status().message()));
+  say("running executions cannot be recorded: ", std::string(ledger.status().message()));
   unlink(state_.executions().c_str());
   return absl::OkStatus();
 }

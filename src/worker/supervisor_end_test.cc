@@ -78,9 +78,12 @@ TEST_P(SupervisorEndTest, LeavesWhenNoServerAnswersAndNothingRuns) {
   ASSERT_TRUE(until([&] { return agent->pong.number == 1; }));
   clock.advance(61min);
   agent->channel.put(protocol::Ping{2});
-  ASSERT_TRUE(until([&] { return agent->pong.number == 2; })) << "a job runs";
+  ASSERT_TRUE(until([&] { return agent->pong.number == 2; }));
+  agent->channel.put(protocol::Ping{3});  // by its answer the turn of the one before is over
+  ASSERT_TRUE(until([&] { return agent->pong.number == 3; }));
+  EXPECT_FALSE(agent->told_to_stop) << "a job runs";
   std::ofstream(options.state_dir + "/go") << "go\n";
-  end_of(a);
+  EXPECT_EQ(end_of(a).outcome, Outcome::Succeeded);
   clock.advance(1min);
   EXPECT_TRUE(ends_by_itself());
 }

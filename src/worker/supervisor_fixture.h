@@ -1,6 +1,7 @@
 // The supervisor with real processes; the test plays the agent at the other end of the socket.
 #pragma once
 
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,8 +22,13 @@ class TestLauncher final : public AgentLauncher {
     if (!ends.ok()) return ends.status();
     agent_end = std::move(ends->second);
     ++launches;
-    return LaunchedAgent{.pid = 0, .socket = std::move(ends->first)};
+    pid = 0;
+    const char* const argv[] = {"sleep", "1000", nullptr};
+    if (as_process) posix_spawnp(&pid, "sleep", nullptr, nullptr, const_cast<char* const*>(argv), environ);
+    return LaunchedAgent{.pid = pid, .socket = std::move(ends->first)};
   }
+  bool as_process = false;  // one that does nothing: the test holds its end of the socket
+  pid_t pid = 0;
   Fd agent_end;
   int launches = 0;
 };

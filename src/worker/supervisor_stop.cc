@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
 #include "src/worker/last_words.h"
@@ -37,8 +38,8 @@ bool descends_from_us(pid_t pid) {
 bool Supervisor::is_from_a_job(pid_t sender) {
   if (sender <= 0 || !descends_from_us(sender)) return false;
   if (std::has_single_bit(++ignored_signals_)) {
-    say("a process of a job (", sender, ") asks this worker to stop, which is not for it to say; ignored, ",
-        ignored_signals_, " so far");
+    say("a process of a job (", sender, ") sent this worker a stop signal, which is ignored, ", ignored_signals_,
+        " so far");
   }
   return true;
 }
@@ -48,13 +49,13 @@ void Supervisor::recall_last_words() {
   if (bytes.empty()) return;
   has_last_words_ = true;
   const std::optional<LastWords> words = decode_last_words(bytes);
-  if (!words) return say("what the last supervisor left cannot be read");
+  if (!words) return say("the records of the last supervisor cannot be read");
   stopped_before_ = words->stopped;
   for (const Exit& exit : words->exits) {
     keeper_.adopt(exit);
     adopted_.insert(exit.execution);
   }
-  if (!adopted_.empty()) say(adopted_.size(), " ends of executions are still to be told to a server");
+  if (!adopted_.empty()) say("still to be reported to a server: ", hodei::counted(adopted_.size(), "result"));
 }
 
 // When a server has heard them.
@@ -76,29 +77,30 @@ void Supervisor::leave_last_words() {
     words.exits.push_back(kept == keepsakes_.end() ? held.exit : last_word(held.exit, decode_keepsake(kept->second)));
   }
   if (!words.exits.empty()) {
-    say("no server has acknowledged the ends of ", words.exits.size(), " executions; the next start tells them");
+    say("no server has acknowledged the results of ", hodei::counted(words.exits.size(), "execution"),
+        "; the next start reports them");
   }
   if (absl::Status stored = state_.store_last_words(encode(words)); !stored.ok()) {
-    say("what is still to be told is lost: ", std::string(stored.message()));
+    say("unreported results are lost: ", std::string(stored.message()));
   }
 }
 
 // The first lets what runs end within the grace time, the second ends it in good order, the third kills it.
 void Supervisor::on_stop_signal(Now now) {
   const size_t running = keeper_.alive_count();
-  const std::string what = cat(running, running == 1 ? " execution" : " executions");
+  const std::string what = hodei::counted(running, "execution");
   switch (++stop_signals_) {
     case 1:
       if (running == 0) {
-        say("stopping; nothing runs");
+        say("stopping; nothing is running");
       } else {
-        say("stopping: ", what, " may end within ", options_.stop_grace.count() / 1'000'000,
-            " s, then they are ended and will run again; a second signal ends them now");
+        say("stopping: ", what, " may finish within ", options_.stop_grace.count() / 1'000'000,
+            " s; whatever is unfinished then is stopped and runs again; a second signal stops it now");
       }
       return begin_stop(0, options_.stop_grace, now);
     case 2:
       if (now.mono < stop_until_ + kTimeToEnd) {
-        if (running > 0) say("stopping now: ending ", what, "; they will run again; a third signal kills them");
+        if (running > 0) say("stopping ", what, " now, to run again later; a third signal kills");
         return begin_stop(0, Duration(0), now);
       }
       // They were told to end when the grace time was over, and have not.
@@ -127,14 +129,14 @@ void Supervisor::leave_if_alone(Now now) {
   if (options_.leave_after <= Duration::zero() || stopping_ || now.mono < look_around_at_) return;
   look_around_at_ = now.mono + std::min(kLookAround, options_.leave_after);
   if (!state_.is_there()) {
-    say("the state folder ", options_.state_dir, " is gone: leaving");
+    say("the state folder ", options_.state_dir, " is gone: exiting");
     return begin_stop(0, Duration(0), now);
   }
   // Results that nobody has taken yet are kept for a server that is away for longer.
   const Duration patience =
       keeper_.held_count() == 0 ? options_.leave_after : std::max(options_.leave_after, kKeepResults);
   if (!host_->empty() || now.mono - server_heard_ < patience) return;
-  say("no server has answered for ", patience / 1s, " s and nothing runs: leaving");
+  say("no server has answered for ", patience / 1s, " s and nothing is running: exiting");
   begin_stop(0, Duration(0), now);
 }
 

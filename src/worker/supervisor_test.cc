@@ -1,6 +1,8 @@
 // The supervisor as a whole: starts, output, limits of time, what survives an agent.
 #include "src/worker/supervisor.h"
 
+#include <signal.h>
+
 #include "src/worker/supervisor_fixture.h"
 
 namespace hodei::worker::supervisor_test {
@@ -51,6 +53,25 @@ TEST_P(SupervisorTest, WhatADeadAgentSaidLastIsKeptForTheNext) {
   EXPECT_EQ(agent->attach->held[0].keepsake, "outputs");
   EXPECT_EQ(agent->attach->job_socket, place) << "jobs that run know only this one";
   EXPECT_EQ(agent->attach->job_socket_secret, secret);
+}
+
+TEST_P(SupervisorTest, AndAlsoWhenItsDeathIsSeenFirst) {
+  stop();
+  launcher.as_process = true;
+  start();
+  extend_lease(30s);
+  run(a, "sleep 60");
+  ASSERT_TRUE(until([&] { return agent->pids.contains(a); }));
+  ASSERT_EQ(kill(launcher.pid, SIGKILL), 0);
+  siginfo_t dead{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(launcher.pid), &dead, WEXITED | WNOWAIT), 0);
+  // Later than the news of its death, though it was said before.
+  agent->channel.put(protocol::Keep{a, "outputs"});
+  ASSERT_TRUE(agent->channel.flush().ok());
+  agent.reset();
+  attach();
+  ASSERT_EQ(agent->attach->held.size(), 1u);
+  EXPECT_EQ(agent->attach->held[0].keepsake, "outputs");
 }
 
 TEST_P(SupervisorTest, AFullRingStopsTheJobUntilThereIsRoom) {
@@ -141,6 +162,18 @@ TEST_P(SupervisorTest, ACancelReachesTheJobAsARequestFirst) {
   EXPECT_TRUE(agent->read_output(a).ends_with("bye\n"));
 }
 
+TEST_P(SupervisorTest, ACancelIsARequestAlsoToAMainProcessThatLeftItsCgroup) {
+  if (cgroup_root.empty()) GTEST_SKIP() << "there is none to leave";
+  extend_lease(30s);
+  run(a, "echo 0 > " + cgroup_root +
+             "/cgroup.procs; trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+  std::string output;
+  ASSERT_TRUE(until([&] { return (output += agent->read_output(a)) == "ready\n"; }));
+  agent->channel.put(protocol::Kill{a, KillReason::Cancelled, 5s});
+  EXPECT_EQ(end_of(a).outcome, Outcome::Cancelled);
+  EXPECT_TRUE(agent->read_output(a).ends_with("bye\n"));
+}
+
 TEST_P(SupervisorTest, ARepeatedStartRunsNothingTwice) {
   extend_lease(30s);
   for (int i = 0; i < 3; ++i) run(a, "echo once");
@@ -149,6 +182,17 @@ TEST_P(SupervisorTest, ARepeatedStartRunsNothingTwice) {
   run(b, "true");
   end_of(b);
   EXPECT_EQ(agent->read_output(a), "once\n");
+}
+
+TEST_P(SupervisorTest, AProgramThatCannotBeStartedKeepsNoRing) {
+  extend_lease(30s);
+  protocol::Start order{.execution = a};
+  order.program.argv = {"/no/such/program"};
+  agent->channel.put(order);
+  EXPECT_EQ(end_of(a).failure, "command_not_found");
+  run(b, "true");
+  EXPECT_EQ(end_of(b).outcome, Outcome::Succeeded);
+  EXPECT_EQ(agent->ring_of[b], 1u) << "the first ring is used again";
 }
 
 TEST_P(SupervisorTest, StartsNothingWithoutALease) {

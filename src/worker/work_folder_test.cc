@@ -1,6 +1,7 @@
 // Working folders after jobs that did their worst to them.
 #include "src/worker/work_folder.h"
 
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -107,6 +108,21 @@ TEST_F(WorkFolderTest, AFileBesideTheWorkingFolderIsNoticed) {
 TEST_F(WorkFolderTest, OtherRightsAreNoticed) {
   expect_clean_after([&] { chmod(folder_->cwd().c_str(), 0777); });
   expect_clean_after([&] { chmod(folder_->path().c_str(), 0); });
+}
+
+TEST_F(WorkFolderTest, TimesThatAreSetBackHideNothing) {
+  struct stat before {
+  }, now{};
+  ASSERT_EQ(stat(folder_->cwd().c_str(), &before), 0);
+  expect_clean_after([&] {
+    const timespec epoch[2] = {};
+    do {  // until the clock of the file system has moved on since the folder was made
+      fs::create_directory(folder_->cwd() + "/left");
+      fs::remove(folder_->cwd() + "/left");
+      utimensat(AT_FDCWD, folder_->cwd().c_str(), epoch, 0);
+      ASSERT_EQ(stat(folder_->cwd().c_str(), &now), 0);
+    } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec && now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+  });
 }
 
 TEST_F(WorkFolderTest, AccessListsForNewFilesAreGone) {

@@ -63,7 +63,7 @@ class Reader:
         ports = {"50051": dev.port, "8080": free_port(), "9180": free_port()}
         self.stand_ins = {**ports, **stand_ins}
         self.background = []
-        for name in ("deploy", "scripts", "proto", "tools"):
+        for name in ("deploy", "docs", "scripts", "proto", "tools"):
             (dev.folder / name).symlink_to(ROOT / name)
         (dev.folder / "build").mkdir()
         (dev.folder / "build/release").symlink_to(HODEI.parent)

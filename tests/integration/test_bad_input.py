@@ -66,7 +66,7 @@ def test_a_job_id_that_is_a_path():
         for id in ("../../etc/passwd", "j1/../../x", "j1;id", "$(id)", "j1\n", "x" * 300, ""):
             for command in ("get", "logs", "cancel", "retry", "explain"):
                 refused(dev, ["job", command, id], "job")
-        refused(dev, ["job", "get", "jzzzz"], "jzzzz", "does not exist")
+        refused(dev, ["job", "get", "jzzzz"], "jzzzz", "no job has the id or the name")
 
 
 def test_an_unknown_template_parameter():
@@ -177,7 +177,7 @@ def test_more_than_a_job_may_ask_of_placement():
     with Dev().start(worker=False) as dev:
         rules = ", ".join(f"{{key: k{i}}}" for i in range(65))
         file = dev.write("tolerant.yaml", f"command: {{shell: {{cmd: 'true'}}}}\nconstraints: {{tolerations: [{rules}]}}\n")
-        refused(dev, ["job", "submit", "--file", file], "constraints.tolerations: at most 64, not 65")
+        refused(dev, ["job", "submit", "--file", file], "constraints.tolerations: must have at most 64 entries, not 65")
         values = ", ".join(f"v{i}" for i in range(101))
         file = dev.write("values.yaml", "command: {shell: {cmd: 'true'}}\n"
                          f"constraints: {{labels: [{{key: zone, operator: In, values: [{values}]}}]}}\n")

@@ -99,7 +99,7 @@ def test_a_worker_that_drains_can_be_called_back():
         waiting = dev.submit("--", "true")
         until(lambda: "Draining" in dev.ok("worker", "get", "w1").out, "the worker to drain")
         same(dev.state(waiting), "Pending", "a job beside a worker that drains")
-        contains(dev.ok("worker", "undrain", "w1").out, "takes work again", "answer")
+        contains(dev.ok("worker", "undrain", "w1").out, "takes jobs again", "answer")
         dev.wait_for(waiting, "Succeeded")
         dev.ok("job", "cancel", id, "--wait")
         dev.wait_for(dev.submit("--", "true"), "Succeeded")   # it did not leave when it was empty
@@ -124,8 +124,8 @@ def test_secret_files_work_with_a_relative_state_folder():
 
 def test_the_hint_of_dev_works_as_it_is_printed():
     with Dev().start() as dev:
-        line = until(lambda: next((l for l in dev.tail().splitlines() if "try in another terminal: " in l), None), "the hint")
-        command = line.split("try in another terminal: ")[1].split("   ")[0]
+        line = until(lambda: next((l for l in dev.tail().splitlines() if "try this in another terminal: " in l), None), "the hint")
+        command = line.split("try this in another terminal: ")[1].split("   ")[0]
         env = {k: v for k, v in dev.environment().items() if k != "HODEI_SERVER"}
         done = subprocess.run(["sh", "-c", command], env=env, cwd="/", capture_output=True, text=True, timeout=60, check=False)
         same((done.returncode, done.stdout), (0, "hello\n"), f"{command!r}: {done.stderr}")

@@ -278,7 +278,7 @@ def test_ssh_says_what_is_wrong_with_the_other_side():
         program.config = {**program.config, "worker": "/not/there"}
         error = program.ask("create", "w1")["error"]
         same(error["code"], "failed_precondition", f"with a worker that is not there: {error}")
-        contains(error["message"], "/not/there cannot be run here", "message")
+        contains(error["message"], "/not/there cannot be executed here", "message")
         same(program.listed(), {}, "what is left")
         same(program.ask("create", "w1", spec=spec("w1", image="x"))["error"]["code"], "invalid_argument", "with an image")
         daemon.__exit__(None, None, None)

@@ -23,6 +23,10 @@ def test_artifacts():
     read("docs/artifacts.md")
 
 
+def test_command_line():
+    read("docs/command-line.md")
+
+
 def test_configuration():
     read("docs/configuration.md")
 

@@ -103,7 +103,7 @@ preferences: {priority: high}
         job = dev.get(dev.jobs()[0]["id"])
         same((job["name"], job["state"], number(job["max_attempts"])), ("nightly", "Succeeded", 2), "job")
         same(job["spec"]["preferences"]["priority"], "high", "priority")
-        same(number(job["spec"]["timeout_ms"]), 20000, "time-out")
+        same(number(job["spec"]["timeout_ms"]), 20000, "timeout")
         file = dev.write("job.json", json.dumps({"command": {"shell": {"cmd": "echo", "args": ["from json"]}}}))
         same(dev.ok("run", "--file", file).out, "from json\n", "stdout")
 

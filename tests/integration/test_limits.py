@@ -253,13 +253,13 @@ def test_nothing_of_a_cancelled_tree_is_left_with_cgroups_of_version_1():
     if not (CGROUPS / "freezer/tasks").exists():
         return
     with Dev(HODEI_CGROUPS="v1").start() as dev:
-        contains((dev.data / "worker.log").read_text(), "held by cgroup v1", "the worker's log")
+        contains((dev.data / "worker.log").read_text(), "contained by cgroup v1", "the worker's log")
         cancel_all_kinds(dev)
 
 
 def test_nothing_of_a_cancelled_tree_is_left_without_cgroups():
     with Dev(HODEI_CGROUPS="off").start() as dev:
-        contains((dev.data / "worker.log").read_text(), "held by process groups", "the worker's log")
+        contains((dev.data / "worker.log").read_text(), "contained by process groups", "the worker's log")
         cancel_all_kinds(dev)
 
 

@@ -143,7 +143,7 @@ def test_choosing_lines():
         for flags, word in ((("--grep", "a("), "--grep"), (("--offset", "4"), "--attempt"), (("--raw", "--timestamps"), "--raw"),
                             (("--stdout-only", "--stderr-only"), "--stdout-only"), (("--since", "never"), "--since")):
             refused = dev.cli("job", "logs", *flags, job)
-            same(refused.code, 1, f"exit code with {flags}")
+            same(refused.code, 2, f"exit code with {flags}")
             contains(refused.err, word, "the flag is named")
 
 

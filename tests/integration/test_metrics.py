@@ -327,7 +327,7 @@ def test_top_prints_once_where_there_is_no_terminal():
         check("\x1b" not in page, "no escapes where there is no terminal")
         go.touch()
         server.wait_for(job, "Succeeded")
-        contains(server.ok("top", "--once").out, "nothing runs", "the page")
+        contains(server.ok("top", "--once").out, "nothing is running", "the page")
 
 
 def test_top_on_a_terminal_refreshes_until_q():

@@ -23,7 +23,7 @@ def test_a_worker_that_reports_itself_unfit_gets_no_work():
         same(server.state(job), "Pending", "state of the job")
         mark.unlink()
         server.wait_for(job, "Succeeded")
-        contains((server.folder / "w1.log").read_text(), "no work is given while", "the server's words in the worker's log")
+        contains((server.folder / "w1.log").read_text(), "it gets no jobs while", "the server's words in the worker's log")
 
 
 def test_a_job_without_limits_shows_its_own_memory():
@@ -91,7 +91,7 @@ def test_a_pool_that_nobody_knows_is_told():
     with Dev().start() as dev:
         for flag in ("--pool", "--provider"):
             result = dev.ok("job", "submit", flag, "nowhere", "--", "true")
-            contains(result.err, f"nobody knows {flag[2:]} 'nowhere'", "the note")
+            contains(result.err, f"{flag[2:]} 'nowhere' does not exist", "the note")
 
 
 def test_preferred_labels_decide_where_a_job_goes():
@@ -119,7 +119,7 @@ def test_public_ids_differ_between_installations():
         check(ids[0] != ids[1], lambda: f"two installations gave out {ids[0]}")
         foreign = two.cli("job", "get", ids[0])
         check(foreign.code != 0, lambda: f"an id of another installation: {foreign!r}")
-        contains(foreign.err, "no job of this installation", "the error")
+        contains(foreign.err, "not a job of this installation", "the error")
         same(one.get(one.submit("--", "sh", "-c", "test ${#HODEI_JOB_ID} = 36"))["spec"]["command"]["shell"]["cmd"], "sh", "job")
         inside = one.ok("run", "--", "sh", "-c", "echo $HODEI_JOB_ID").out.strip()
         check(one.get(inside)["id"] == inside, lambda: f"HODEI_JOB_ID is {inside}")
@@ -185,7 +185,7 @@ def test_the_end_of_a_made_worker_stays_visible():
             workers = items(dev.ok("worker", "list", "--all", "-o", "json").json(), "workers")
             return next((w for w in workers if w["info"]["id"] == job["worker_id"] and w["state"] == "Terminated"), None)
         worker = until(ended, "the made worker to be listed as Terminated", patience=60)
-        contains(worker["end_reason"], "nobody needed it", "why it ended")
+        contains(worker["end_reason"], "it was no longer needed", "why it ended")
         check(job["worker_id"] not in [w["info"]["id"] for w in items(
             dev.ok("worker", "list", "-o", "json").json(), "workers")], "it is not among those that are there")
 

@@ -12,9 +12,9 @@ AS_ROOT = os.geteuid() == 0
 
 @contextlib.contextmanager
 def small_disk(folder):
-    """A file system with room for a worker's state and little else."""
+    """A file system with room for few files."""
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=64", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g,nr_inodes=64", "tmpfs", str(folder)], check=True)
     try:
         yield
     finally:
@@ -42,14 +42,14 @@ def test_a_worker_with_a_full_disk_fails_nothing():
         agent = server.join("full", "--slots", "4")
         fill(server.folder / "full")
         script = server.write("x.sh", "echo script\n")
-        data = server.write("data", "data\n")
+        data = server.write("input.txt", "data\n")
         jobs = [server.submit("--", "true"), server.submit("--script", str(script)),
-                server.submit("--input", f"file://{data}:data", "--", "true")]
+                server.submit("--input", f"file://{data}=data", "--", "true")]
         for job in jobs:
             until(lambda: server.get(job).get("executions") and server.state(job) == "Pending", f"{job} to be sent back")
             got = server.get(job)
             same(number(got.get("attempts")), 0, "attempts")
-            contains(got["reason"], "No space left on device; it had not started", "why it waits")
+            contains(got["reason"], "No space left on device; the job had not started", "why it waits")
             same(got["executions"][0]["failure"], "infrastructure", "what its execution is called")
         same(server.wait_for(server.submit("--", "no-such-program"), "Failed", "Pending")["state"], "Pending", "any other job")
         # Another worker takes what this one cannot start.

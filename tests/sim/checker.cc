@@ -42,7 +42,7 @@ void Checker::check_key_limits(const core::JobHead& job) {
 void Checker::check_outbox(const core::JobHead& job) {
   if (job.past == nullptr || job.past->executions.empty()) return;
   const core::Execution& last = job.past->executions.back();
-  if (last.reason != "the worker does not hold it") return;
+  if (last.reason != "the worker does not have this execution") return;
   const ExecutionId execution{job.id, last.number};
   const RealRun* run = processes_.run(execution);
   if (run == nullptr || run->worker != last.worker.str()) return;

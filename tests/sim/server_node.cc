@@ -151,6 +151,16 @@ void ServerNode::call(const std::string& caller, core::Command command, server::
   }
 }
 
+void ServerNode::unregister(const std::string& caller, Hash128 session, core::UnregisterWorker bye) {
+  if (world_.chance(faults_.call_lost) || network_.is_cut(caller, Towards::Server)) return;
+  world_.after(network_.latency(), [this, session, bye = std::move(bye)] {
+    if (!up() || core_->engine() == nullptr) return;
+    const auto& workers = core_->engine()->state().workers();
+    const auto worker = workers.find(bye.worker);
+    if (worker != workers.end() && worker->second->record->session == session) post(bye, nullptr);
+  });
+}
+
 void ServerNode::deliver(core::Command command) { post(std::move(command), nullptr); }
 
 void ServerNode::stream_opened(uint64_t stream) {

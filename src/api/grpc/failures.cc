@@ -10,7 +10,7 @@ struct Known {
 };
 
 constexpr std::string_view kInfrastructure =
-    "The worker failed, not the job. Give the job max_attempts above 1 so that another worker takes over.";
+    "The worker failed, not the job. Set max_attempts above 1 so that another worker can take over.";
 
 constexpr Known kKnown[] = {
     {"command_not_found", v1::Failure::command_not_found,
@@ -19,19 +19,19 @@ constexpr Known kKnown[] = {
      "Make the program executable for the worker's user, or name an interpreter."},
     {"spawn_failed", v1::Failure::spawn_failed,
      "Check working_dir and the first line of the script; the reason names the step."},
-    {"timeout", v1::Failure::timeout, "Raise timeout_ms, or look at the end of the log for where it hung."},
-    {"signal", v1::Failure::signal, "The program crashed or was killed from outside; look at the end of its log."},
-    {"non_zero_exit", v1::Failure::non_zero_exit, "Look at the end of the log: the program itself reported a failure."},
+    {"timeout", v1::Failure::timeout, "Raise timeout_ms, or check the end of the log to see where it hung."},
+    {"signal", v1::Failure::signal, "The program crashed or was killed from outside; check the end of its log."},
+    {"non_zero_exit", v1::Failure::non_zero_exit, "The program itself reported a failure; check the end of its log."},
     {"oom", v1::Failure::oom, "Raise resources.memory_mb, or make the job use less memory."},
     {"secret_error", v1::Failure::secret_error,
      "Store the secret that the reason names with `hodei secret set`, or correct its name in the job."},
     {"artifact_error", v1::Failure::artifact_error,
      "Check the URL, checksum and size limit of the artifact that the reason names."},
     {"input_error", v1::Failure::input_error,
-     "Run it again with `hodei run`, or hand the data over as an artifact, which may be larger and is kept."},
-    {"disk_quota", v1::Failure::disk_quota, "Raise resources.storage_mb, or write less into the working folder."},
+     "Run it again with `hodei run`, or pass the data as an artifact, which may be larger and is kept."},
+    {"disk_quota", v1::Failure::disk_quota, "Raise resources.storage_mb, or write less to the working folder."},
     {"reported", v1::Failure::reported, {}},
-    {"cannot_be_placed", v1::Failure::cannot_be_placed, "See `hodei job explain` for the rule that no worker passes."},
+    {"cannot_be_placed", v1::Failure::cannot_be_placed, "Run `hodei job explain` to see which rule no worker passes."},
     {"worker_lost", v1::Failure::infrastructure, kInfrastructure},
     {"worker_restarted", v1::Failure::infrastructure, kInfrastructure},
     {"interrupted", v1::Failure::infrastructure, kInfrastructure},

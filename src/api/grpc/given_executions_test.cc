@@ -36,7 +36,7 @@ class GivenExecutionsTest : public testing::Test {
     past->executions.back().ended = clock_.now().wall;
     past->executions.back().log_bytes.reset();
     job_.past = past;
-    EXPECT_EQ(store_.commit({store::live(job_)}, epoch_, store::BatchNo{2}), absl::OkStatus());
+    EXPECT_EQ(store_.commit({store::finished(job_)}, epoch_, store::BatchNo{2}), absl::OkStatus());
   }
   bool takes_output(GivenExecutions& given) {
     const auto against = given.against({.execution = job_.current(), .offset = 5, .data = "more\n"}, WorkerId("w1"));

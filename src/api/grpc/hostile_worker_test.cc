@@ -1,6 +1,7 @@
 // A worker with a valid session that lies. It cannot read, end, log into, or take files or secrets of an execution that
 // is not its own, and an honest worker's stream never ends for what it says late.
 #include "src/api/grpc/server_fixture.h"
+#include "src/api/grpc/worker_service.h"
 
 namespace hodei::api {
 namespace {
@@ -195,6 +196,37 @@ TEST_F(HostileWorker, UnregistersNobodyElse) {
   request.set_worker_id("hostile");
   EXPECT_EQ(call(*workers_, &Workers::UnregisterWorker, request, &answer, hostile_->session()).error_code(),
             grpc::StatusCode::OK);
+}
+
+TEST_F(HostileWorker, FillsTheAuditTrailWithNoMoreThanSomeRefusals) {
+  v1::RegisterRequest request;
+  request.set_auth_token("guess");
+  request.set_incarnation("guesser");
+  request.set_protocol_min(1);
+  request.set_protocol_max(1);
+  request.mutable_info()->set_id("guesser");
+  request.mutable_info()->set_slots(1);
+  v1::RegisterResponse answer;
+  for (int i = 0; i < 2 * kMaxRefusalsPerMinute; ++i) {
+    ASSERT_EQ(call(*workers_, &Workers::Register, request, &answer).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  }
+  // What comes after them is decided after they are recorded.
+  v1::CreateOtpResponse token;
+  ASSERT_TRUE(call(*workers_, &Workers::CreateOtp, v1::CreateOtpRequest(), &token).ok());
+  const auto recorded = server_->reader().audit({.action = "worker.refused", .limit = 1000}).value();
+  EXPECT_EQ(recorded.rows.size(), static_cast<size_t>(kMaxRefusalsPerMinute));
+}
+
+TEST_F(HostileWorker, NoHeartbeatOfAStreamThatHasEndedCounts) {
+  constexpr uint64_t kStream = 2;  // the hostile worker came second
+  ASSERT_TRUE(hostile_->is_heard());
+  ASSERT_TRUE(server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}));
+  hostile_ = nullptr;
+  const SystemClock clock;
+  const MonoTime patience = clock.now().mono + kCallPatience;
+  const auto counts = [&] { return server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}); };
+  while (counts() && clock.now().mono < patience) pause_for(1ms);
+  EXPECT_FALSE(counts());
 }
 
 TEST_F(HostileWorker, CannotBecomeAnotherWorkerInTheMiddleOfItsStream) {

@@ -96,13 +96,13 @@ void InputSender::read_done(bool ok) {
 void InputSender::write_done(bool ok) {
   const std::lock_guard lock(mutex_);
   writing_ = false;
-  if (!ok) end(absl::CancelledError("the client is gone"));
+  if (!ok) end(absl::CancelledError("the client has disconnected"));
   go_on();
 }
 
 void InputSender::cancelled() {
   const std::lock_guard lock(mutex_);
-  end(absl::CancelledError("the client is gone"));
+  end(absl::CancelledError("the client has disconnected"));
   go_on();
 }
 
@@ -172,7 +172,7 @@ void InputSender::work() {
 
 absl::Status InputSender::take_message() {
   if (spool_ == nullptr) RETURN_IF_ERROR(find_spool());
-  if (in_.data().size() > kMaxInputPiece) return bad_field("data", "has at most ", kMaxInputPiece, " bytes");
+  if (in_.data().size() > kMaxInputPiece) return bad_field("data", "must have at most ", kMaxInputPiece, " bytes");
   if (in_.broken()) {
     spool_->break_off();
   } else if (!in_.data().empty() || in_.end()) {
@@ -221,7 +221,7 @@ absl::Status InputSender::store_piece() {
   RETURN_IF_ERROR(put.status());
   if (*put == server::InputSpool::Put::Full) return absl::OkStatus();
   if (*put == server::InputSpool::Put::Replaced) {
-    return absl::FailedPreconditionError("another client sends the standard input of this job now");
+    return absl::FailedPreconditionError("another client is now sending the standard input of this job");
   }
   const std::lock_guard lock(mutex_);
   is_full_ = false;

@@ -137,13 +137,13 @@ void InputTaker::read_done(bool ok) {
 void InputTaker::write_done(bool ok) {
   const std::lock_guard lock(mutex_);
   writing_ = false;
-  if (!ok) end(absl::CancelledError("the worker is gone"));
+  if (!ok) end(absl::CancelledError("the worker has disconnected"));
   go_on();
 }
 
 void InputTaker::cancelled() {
   const std::lock_guard lock(mutex_);
-  end(absl::CancelledError("the worker is gone"));
+  end(absl::CancelledError("the worker has disconnected"));
   go_on();
 }
 
@@ -197,7 +197,7 @@ absl::Status InputTaker::check_taker(ExecutionId execution) {
   v1::JobSpec spec;
   if (facts.is_current && spec.ParseFromString(facts.spec) && spec.takes_stdin()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      cat("execution_id: ", to_string(execution), " is over, or its job takes no standard input"));
+      cat("execution_id: ", to_string(execution), " has ended, or its job takes no standard input"));
 }
 
 absl::Status InputTaker::open_spool() {

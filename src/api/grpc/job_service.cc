@@ -46,10 +46,21 @@ std::string correlation_of(const grpc::CallbackServerContext& context, const std
   return it == context.client_metadata().end() ? std::string() : std::string(it->second.data(), it->second.size());
 }
 
+// "job j2 has already …"
+std::string_view ended_as(core::JobState state) {
+  switch (state) {
+    case core::JobState::Succeeded: return "succeeded";
+    case core::JobState::Failed: return "failed";
+    case core::JobState::Cancelled: return "been cancelled";
+    case core::JobState::Timeout: return "timed out";
+    default: return "moved on; try again";
+  }
+}
+
 absl::StatusOr<JobId> job_page_start(const std::string& token) {
   if (token.empty()) return JobId{};
   const absl::StatusOr<JobId> id = parse_job_id(token);
-  if (!id.ok()) return bad_field("page_token", "give back the next_page_token of the page before, unchanged");
+  if (!id.ok()) return bad_field("page_token", "must be the next_page_token of the previous page");
   return *id;
 }
 
@@ -118,7 +129,7 @@ JobService::Unary* JobService::QueueJobBatch(Context* c, const v1::QueueJobBatch
   const absl::StatusOr<std::string> ns = namespace_of(in->namespace_());
   if (!ns.ok()) return finish(c, ns.status());
   if (in->specs_size() == 0 || in->specs_size() > kMaxBatch) {
-    return finish(c, bad_field("specs", "a batch holds 1 to ", kMaxBatch, " jobs, not ", in->specs_size()));
+    return finish(c, bad_field("specs", "must have 1 to ", kMaxBatch, " jobs, not ", in->specs_size()));
   }
   std::string correlation = correlation_of(*c, in->correlation_id());
   if (correlation.empty()) correlation = random_uuid();  // one request, one id
@@ -204,30 +215,30 @@ JobService::Unary* JobService::AssignJob(Context* c, const v1::AssignJobRequest*
   const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
   if (!id.ok()) return finish(c, id.status());
   Unary* reactor = c->DefaultReactor();
-  server_.loop().post_bounded(
-      core::Assign{*id, WorkerId(in->worker_id()), principal_of(*c)}, [this, reactor, out, id = *id](auto reply) {
-        const absl::Status status = reply.status();
-        if (reply.ok()) out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
-        if (absl::IsNotFound(status) && status.message().find("worker") != 0) {
-          return read_then_finish(server_, reactor, [this, id] { return explain_absence(id, "Scheduled"); });
-        }
-        reactor->Finish(to_grpc(status));
-      });
+  server_.loop().post_bounded(core::Assign{*id, WorkerId(in->worker_id()), principal_of(*c)},
+                              [this, reactor, out, id = *id](auto reply) {
+                                const absl::Status status = reply.status();
+                                if (reply.ok())
+                                  out->set_execution_id(to_string(std::get<core::Assigned>(*reply).execution));
+                                if (absl::IsNotFound(status) && status.message().find("worker") != 0) {
+                                  return read_then_finish(server_, reactor, [this, id] { return explain_absence(id); });
+                                }
+                                reactor->Finish(to_grpc(status));
+                              });
   return reactor;
 }
 
-absl::Status JobService::explain_absence(JobId job, std::string_view wanted) {
+absl::Status JobService::explain_absence(JobId job) {
   const absl::StatusOr<store::JobView> view = server_.reader().job(job);
   RETURN_IF_ERROR(view.status());
-  return absl::FailedPreconditionError(cat("job ", short_id(job), " is ", core::name(view->head.state),
-                                           " and cannot become ", wanted, "; a finished job stays as it is"));
+  return absl::FailedPreconditionError(cat("job ", short_id(job), " has already ", ended_as(view->head.state)));
 }
 
 JobService::Unary* JobService::CancelJob(Context* c, const v1::CancelJobRequest* in, v1::CancelJobResponse* out) {
   const absl::StatusOr<JobId> id = parse_job_id(in->job_id());
   if (!id.ok()) return finish(c, id.status());
-  if (in->reason().size() > 1000) return finish(c, bad_field("reason", "has at most 1000 characters"));
-  const auto absent = [this](JobId job) { return explain_absence(job, "Cancelled"); };
+  if (in->reason().size() > 1000) return finish(c, bad_field("reason", "must have at most 1000 characters"));
+  const auto absent = [this](JobId job) { return explain_absence(job); };
   out->set_job_id(public_id(*id));
   out->set_short_id(short_id(*id));
   if (in->wait()) return cancel_and_wait(server_, *id, in->reason(), absent, out);
@@ -261,7 +272,7 @@ absl::StatusOr<core::Submit> JobService::resubmission(const Context& c, const v1
   ASSIGN_OR_RETURN(const store::JobView view, server_.reader().job(id));
   if (!core::is_terminal(view.head.state)) {
     return absl::FailedPreconditionError(
-        cat("job ", short_id(id), " is ", core::name(view.head.state), "; only a finished job is retried"));
+        cat("job ", short_id(id), " is ", core::name(view.head.state), "; only a finished job can be retried"));
   }
   v1::JobSpec spec;
   spec.ParseFromString(view.spec.bytes);

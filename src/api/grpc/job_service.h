@@ -39,7 +39,7 @@ class JobService final : public v1::JobExecutionService::CallbackService {
   absl::StatusOr<core::Submit> submission(const Context& c, const v1::QueueJobRequest& in, v1::QueueJobResponse* told);
   SecretDesk desk() { return {server_.vault(), server_.lookups()}; }
   // A job that is not in the engine any more: not found, or finished, which is FAILED_PRECONDITION.
-  absl::Status explain_absence(JobId job, std::string_view wanted);  // reads
+  absl::Status explain_absence(JobId job);  // reads
   absl::Status list_jobs(const v1::ListJobsRequest& in, const store::ReadLimit& limit, v1::ListJobsResponse* out);
   absl::StatusOr<core::Submit> resubmission(const Context& c, const v1::RetryJobRequest& in);
 

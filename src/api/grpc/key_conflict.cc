@@ -53,7 +53,7 @@ absl::Status explain_conflict(store::Reader& reader, const WantedSpecs& wanted, 
   if (!job.ok() || index >= wanted.size()) return refused;
   const auto rows = reader.specs({*job});
   const std::string message(refused.message());
-  const std::string way_out = "; or set allow_other_spec to be given that job all the same";
+  const std::string way_out = "; or set allow_other_spec to get that job anyway";
   if (!rows.ok()) return absl::AlreadyExistsError(cat(message, way_out));
   if (rows->empty()) return absl::AlreadyExistsError(cat(message, ". That job has been deleted"));
   return absl::AlreadyExistsError(
@@ -90,7 +90,8 @@ absl::Status explain_keys(store::Reader& reader, const WantedSpecs& wanted, cons
   ASSIGN_OR_RETURN(const auto rows, reader.specs(known));
   for (const JobId job : known) {
     if (std::any_of(rows.begin(), rows.end(), [job](const auto& row) { return row->job == job; })) continue;
-    const std::string gone = cat("idempotency_key: this key made job ", short_id(job), ", which has been deleted");
+    const std::string gone =
+        cat("idempotency_key: this key belongs to job ", short_id(job), ", which has been deleted");
     if (jobs.size() == 1) return absl::AlreadyExistsError(cat(gone, "; use a new key for a new job"));
     *note += cat(note->empty() ? "" : "; ", gone);
   }

@@ -114,7 +114,7 @@ TEST_F(KeyConflict, APoolThatNobodyKnowsIsANote) {
   spec.mutable_constraints()->set_pool("nowhere");
   v1::QueueJobResponse answer;
   ASSERT_TRUE(queue(spec, &answer).ok());
-  EXPECT_THAT(answer.note(), HasSubstr("nobody knows pool 'nowhere'"));
+  EXPECT_THAT(answer.note(), HasSubstr("pool 'nowhere' does not exist"));
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ class Stop : public ServerTest {
     started.add_started()->set_execution_id(execution_);
     worker_->say(started);
     EXPECT_TRUE(worker_->is_heard());
+    // The loop has decided it, durably, when it answers what it was asked after it.
+    v1::ListWorkersResponse workers;
+    EXPECT_TRUE(call(*workers_, &v1::WorkerAgentService::Stub::ListWorkers, v1::ListWorkersRequest(), &workers).ok());
   }
   void TearDown() override {
     if (host_ != nullptr) stop();

@@ -110,7 +110,7 @@ core::ResultReport from_proto(const v1::JobResult& in, ExecutionId execution) {
   out.execution = execution;
   out.outcome = in.outcome() == v1::JobResult::OUTCOME_UNSPECIFIED ? core::Outcome::Failed
                                                                    : checked_enum<core::Outcome>(in.outcome());
-  out.exit_code = in.exit_code();
+  out.exit_code = out.outcome == core::Outcome::Succeeded ? 0 : in.exit_code();
   out.signal = in.signal();
   out.failure = std::string(clip(in.failure(), kMaxFailure));
   out.message = in.message();

@@ -1,6 +1,8 @@
 // The stream's messages: what a turn has for a worker is cut into messages of a bounded size, in order.
 #include "src/api/grpc/worker_messages.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 #include "src/base/trace.h"
 #include "src/store/segments/log_cut.h"
@@ -122,6 +124,17 @@ TEST(Reports, KeepTheirOrderAndTimes) {
   EXPECT_FALSE(report_from(message).ok());
 }
 
+TEST(Reports, OfSuccessHaveTheExitCodeOfSuccess) {
+  v1::WorkerMessage message;
+  message.add_results()->set_execution_id(to_string(ExecutionId{JobId{5}, 2}));
+  message.mutable_results(0)->set_outcome(v1::JobResult::Succeeded);
+  message.mutable_results(0)->set_exit_code(std::numeric_limits<int32_t>::min());
+  EXPECT_EQ(report_from(message)->results.at(0).exit_code, 0);
+  message.mutable_results(0)->set_outcome(v1::JobResult::Failed);
+  message.mutable_results(0)->set_exit_code(3);
+  EXPECT_EQ(report_from(message)->results.at(0).exit_code, 3);
+}
+
 TEST(Reports, HoldTheNewestProgressOfEachExecutionAndNoMoreOfItsWordsThanAreKept) {
   v1::WorkerMessage message;
   for (int i = 0; i < 1000; ++i) {
@@ -182,6 +195,9 @@ TEST(LogBatches, MustAddUpToTheirData) {
   ASSERT_TRUE(piece.ok()) << piece.status();
   ASSERT_EQ(piece->lines.size(), 2u);
   EXPECT_EQ(piece->data, "one\ntwo");
+  v1::LogBatch unknown_loss = batch;
+  unknown_loss.set_lost(store::kLostUnknown);
+  EXPECT_TRUE(absl::IsInvalidArgument(log_from(unknown_loss).status())) << "only a store may say so";
   batch.set_lines(1, 4 << 2);
   EXPECT_TRUE(absl::IsInvalidArgument(log_from(batch).status()));
 }

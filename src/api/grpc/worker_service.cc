@@ -129,7 +129,7 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
 WorkerService::Unary* WorkerService::RemoveWorker(Context* c, const v1::RemoveWorkerRequest* in,
                                                   v1::RemoveWorkerResponse*) {
   if (in->reason().size() > kMaxLeaveReason)
-    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
+    return finish(c, bad_field("reason", "must have at most ", kMaxLeaveReason, " characters"));
   if (in->worker_id().empty()) return finish(c, bad_field("worker_id", "must not be empty"));
   return decide<core::Done>(server_, c,
                             core::UnregisterWorker{WorkerId(in->worker_id()), in->reason(), false, principal_of(*c)},
@@ -156,7 +156,7 @@ WorkerService::Unary* WorkerService::GetWorker(Context* c, const v1::GetWorkerRe
 WorkerService::Unary* WorkerService::DrainWorker(Context* c, const v1::DrainWorkerRequest* in,
                                                  v1::DrainWorkerResponse* out) {
   if (in->reason().size() > kMaxLeaveReason)
-    return finish(c, bad_field("reason", "has at most ", kMaxLeaveReason, " characters"));
+    return finish(c, bad_field("reason", "must have at most ", kMaxLeaveReason, " characters"));
   return decide<core::Drained>(
       server_, c, core::DrainWorker{WorkerId(in->worker_id()), in->reason(), principal_of(*c)},
       [out](const core::Drained& d) { out->set_executions_left(static_cast<int>(d.executions_left)); });

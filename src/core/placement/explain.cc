@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/counted.h"
 #include "src/base/text.h"
 #include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/namespace.h"
@@ -22,15 +23,15 @@ struct Passing {
 };
 
 constexpr Passing kPassing[] = {
-    {"capacity", "the end of jobs that run, or a smaller request"},
-    {"slots", "the end of a job that runs, or more workers"},
-    {kCompanyRule, "jobs that it must run beside getting there, or jobs that it keeps away from ending"},
-    {"reserved", "the job that a worker is kept free for getting its turn"},
+    {"capacity", "running jobs that finish, or a smaller request"},
+    {"slots", "a running job that finishes, or more workers"},
+    {kCompanyRule, "a job it must run next to, or the end of those it must stay away from"},
+    {"reserved", "the start of the job that the worker is reserved for"},
     {"threshold", "a lower threshold (`hodei scheduler set --threshold`), or less loaded workers"},
-    {"connected", "a worker coming back"},
-    {"healthy", "a worker coming back"},
+    {"connected", "a worker that reconnects"},
+    {"healthy", "a worker that reconnects"},
     {"fit", "a worker that reports itself well again, or another worker"},
-    {"state", "a worker joining that is not about to leave"},
+    {"state", "another worker"},
     {"pause", "the end of its pause, or another worker"},
 };
 
@@ -41,12 +42,12 @@ std::optional<Against> right_now(const Applicant& job, const LiveWorker& w) {
   if (!w.connected) return {{"connected", "is not connected"}};
   if (w.unhealthy) return {{"healthy", "is unhealthy"}};
   if (!w.unfit.empty()) return {{"fit", cat("reports itself unfit: ", w.unfit)}};
-  if (w.paused) return {{"pause", "did not start what it was sent last, and is left alone for a while"}};
-  if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are taken")}};
+  if (w.paused) return {{"pause", "did not start the last job it was given and gets no jobs for a while"}};
+  if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are in use")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
   if (std::optional<std::string> no = rejects_company(shape, w)) return {{kCompanyRule, *std::move(no)}};
   if (w.reserved.priority >= static_cast<uint8_t>(job.priority) && w.reserved != job.lane) {
-    return {{"reserved", "is kept free for a job that has waited long"}};
+    return {{"reserved", "is reserved for a job that has waited long"}};
   }
   return std::nullopt;
 }
@@ -58,7 +59,7 @@ const RuleCount* worst_of(const std::vector<RuleCount>& rejected) {
 }
 
 std::string_view unblocked_by(std::string_view name) {
-  if (name == kNamespaceRule) return "a worker joining that serves the job's namespace";
+  if (name == kNamespaceRule) return "a worker that serves the job's namespace";
   for (const Rule& rule : rules()) {
     if (rule.name == name) return rule.unblocked_by;
   }
@@ -116,12 +117,12 @@ void count(std::vector<RuleCount>& into, std::string_view rule) {
 std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers) {
   if (workers == 0) return "there are no workers; start one with `hodei agent`";
   const RuleCount* worst = worst_of(rejected);
-  if (worst == nullptr) return "a worker fits; it is next";
-  return cat("no worker fits: ", worst->workers, " of ", workers, " turned away by '", worst->rule, "'");
+  if (worst == nullptr) return "a worker is available; the job is next";
+  return cat("no worker is suitable: ", worst->workers, " of ", workers, " rejected by the rule '", worst->rule, "'");
 }
 
 std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
-  if (workers == 0) return cat("a worker", shape.pool.empty() ? "" : cat(" of pool '", shape.pool, "'"), " joining");
+  if (workers == 0) return cat("a worker", shape.pool.empty() ? "" : cat(" in pool '", shape.pool, "'"));
   // What passes by itself comes before what somebody has to do something about.
   std::vector<RuleCount> order = rejected;
   std::stable_sort(order.begin(), order.end(), [](const RuleCount& a, const RuleCount& b) {
@@ -131,7 +132,7 @@ std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& reje
   for (const RuleCount& r : order) {
     const std::string_view by = unblocked_by(r.rule);
     if (by.empty() || out.find(by) != std::string::npos) continue;
-    out += cat(out.empty() ? "" : "; or ", by, " (", r.workers, r.workers == 1 ? " worker)" : " workers)");
+    out += cat(out.empty() ? "" : "; or ", by, " (", counted(r.workers, "worker"), ")");
   }
   return out;
 }

@@ -17,16 +17,16 @@ namespace {
 
 // Cheapest and most telling first: the first that rejects is the one that people are shown.
 constexpr Rule kRules[] = {
-    {"provider", rejects_provider, "a worker of that provider joining"},
-    {"image", rejects_image, "a worker made from that image joining"},
-    {"pool", rejects_pool, "a worker of that pool joining"},
-    {"capabilities", rejects_capabilities, "a worker with those capabilities joining"},
-    {"labels", rejects_labels, "a worker with fitting labels joining"},
-    {"taints", rejects_taints, "a toleration in the job, or an untainted worker joining"},
-    {"architecture", rejects_architecture, "a worker of that architecture joining"},
-    {"isolation", rejects_isolation, "a worker with stronger isolation joining"},
-    {"size", rejects_size, "a larger worker joining, or a smaller request"},
-    {"limits", rejects_limits, "a worker that can hold its limits joining"},
+    {"provider", rejects_provider, "a worker from that provider"},
+    {"image", rejects_image, "a worker created from that image"},
+    {"pool", rejects_pool, "a worker in that pool"},
+    {"capabilities", rejects_capabilities, "a worker with those capabilities"},
+    {"labels", rejects_labels, "a worker with matching labels"},
+    {"taints", rejects_taints, "a toleration in the job, or a worker without that taint"},
+    {"architecture", rejects_architecture, "a worker with that architecture"},
+    {"isolation", rejects_isolation, "a worker with stronger isolation"},
+    {"size", rejects_size, "a larger worker, or a smaller request"},
+    {"limits", rejects_limits, "a worker that can enforce its limits"},
 };
 
 }  // namespace

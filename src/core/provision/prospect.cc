@@ -119,8 +119,8 @@ std::optional<std::string> not_now(const LiveProvider& provider, uint32_t starti
     case ProviderState::Active: break;
     case ProviderState::Unhealthy: return cat("is unhealthy: ", provider.health_reason);
     case ProviderState::Overloaded:
-      if (provider.has_enough_jobs()) return cat("runs as many jobs as it may, ", provider.jobs);
-      return cat("has as many workers as it may, ", provider.workers);
+      if (provider.has_enough_jobs()) return cat("is at its limit of running jobs, ", provider.jobs);
+      return cat("is at its limit of ", counted(provider.workers, "worker"));
     default: return cat("is ", name(provider.state()));
   }
   if (now < provider.not_before) {

@@ -224,7 +224,7 @@ TEST_F(CustomProviderTest, AFailedCreateTakesRoomUntilTheProgramSaysThatNothingI
 TEST_F(CustomProviderTest, KeepsItsTypeAndTakesTheExampleOfThatName) {
   EXPECT_TRUE(make({}, "ec2").ok());
   EXPECT_TRUE(make({}, "azurevm").ok());
-  EXPECT_THAT(make({}, "custom").status().message(), HasSubstr("option program of provider mine: is missing"));
+  EXPECT_THAT(make({}, "custom").status().message(), HasSubstr("option program of provider mine: is required"));
   EXPECT_THAT(make({{"program", "not-an-example"}}).value()->health_check().reason,
               HasSubstr("program 'not-an-example' does not come with Hodei"));
   EXPECT_THAT(make({{"program", "/not/there"}}).value()->health_check().reason,

@@ -26,7 +26,7 @@ constexpr auto kSlownessForgotten = std::chrono::hours(24);
 // What has nothing to do with KVM may be put right without starting the host again.
 constexpr auto kTroubleForgotten = std::chrono::minutes(10);
 constexpr const char* kTrouble = "trouble: ";
-constexpr const char* kSlow = " has booted no guest in 25 seconds";
+constexpr const char* kSlow = " did not boot a guest within 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
 constexpr const char* kProbePrefix = ".probe-";
@@ -39,7 +39,8 @@ std::string text_of_file(const std::string& path) {
 }
 
 absl::Status not_there(const std::string& program) {
-  return absl::FailedPreconditionError(cat("engine: there is no program ", program, "; install it or give its path"));
+  return absl::FailedPreconditionError(
+      cat("engine: cannot find the program ", program, "; install it or set its path"));
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::try_qemu() {
   std::unique_ptr<Engine> with_kvm = make_qemu_engine(options);
   const absl::Status up = boots(*with_kvm);
   if (up.ok()) return with_kvm;
-  journal(Level::Info, "firecracker", "qemu goes without KVM: ", std::string(up.message()));
+  journal(Level::Info, "firecracker", "qemu runs without KVM: ", std::string(up.message()));
   options.kvm = false;
   return make_qemu_engine(options);
 }

@@ -297,8 +297,8 @@ WorkerStatus FirecrackerProvider::end_boot(const std::string& worker) {
   }
   const std::string last = last_words(folder);
   return {.phase = WorkerPhase::Ended,
-          .reason = cat("its kernel has not booted in time (boot_seconds), so it was ended; ",
-                        last.empty() ? "it said nothing" : last)};
+          .reason = cat("its kernel did not boot in time (boot_seconds), so it was stopped; ",
+                        last.empty() ? "it printed nothing" : last)};
 }
 
 absl::Status FirecrackerProvider::remove_all(const std::string& worker) {

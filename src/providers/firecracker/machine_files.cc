@@ -125,7 +125,7 @@ absl::Status MachineFiles::make(const std::string& worker) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (!error && ::mkdir(folder_of(worker).c_str(), 0700) != 0) error.assign(errno, std::generic_category());
-  if (error) return absl::UnavailableError(cat("cannot make ", folder_of(worker), ": ", error.message()));
+  if (error) return absl::UnavailableError(cat("cannot create ", folder_of(worker), ": ", error.message()));
   return absl::OkStatus();
 }
 
@@ -140,15 +140,15 @@ WorkerStatus MachineFiles::status(const std::string& worker) const {
   const std::string folder = folder_of(worker), console = console_of(folder);
   switch (process_state(record_of(folder))) {
     case ProcessState::NeverStarted:
-      return {.phase = WorkerPhase::Ended, .reason = "the server ended while it was made"};
+      return {.phase = WorkerPhase::Ended, .reason = "the server stopped while it was being created"};
     case ProcessState::Running:
       if (part_of(console, 0, kBootLog).find(kStarts) != std::string::npos) return {.phase = WorkerPhase::Running};
-      return {.phase = WorkerPhase::Starting, .reason = "its kernel boots"};
+      return {.phase = WorkerPhase::Starting, .reason = "its kernel is booting"};
     case ProcessState::Ended: break;
   }
   const std::string last = last_words(folder);
   return {.phase = WorkerPhase::Ended,
-          .reason = cat("the machine has ended; ", last.empty() ? "it said nothing" : last)};
+          .reason = cat("the machine has ended; ", last.empty() ? "it printed nothing" : last)};
 }
 
 std::string MachineFiles::log(const std::string& worker, size_t tail) const {

@@ -101,7 +101,7 @@ TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
 }
 
 TEST_F(KubeconfigTest, RefusesWhatWouldGiveCredentialsAway) {
-  EXPECT_NE(why_not(server_ + "    insecure-skip-tls-verify: true\n", "    token: t\n").find("is refused"),
+  EXPECT_NE(why_not(server_ + "    insecure-skip-tls-verify: true\n", "    token: t\n").find("is not allowed"),
             std::string::npos);
   EXPECT_NE(why_not("    server: http://far:80\n", "    token: t\n").find("not https"), std::string::npos);
   EXPECT_EQ(why_not("    server: http://127.0.0.1:8001\n", "    token: t\n"), "it was taken");

@@ -107,8 +107,8 @@ class KubernetesProvider final : public Provider {
       return absl::OkStatus();
     return absl::FailedPreconditionError(
         cat("server_address: pods cannot reach this server at ", server_address,
-            ", which only this machine can; start the server with --listen 0.0.0.0:PORT, or tell it with --advertise "
-            "HOST:PORT where pods find it"));
+            ", which only this machine can reach; start the server with --listen 0.0.0.0:PORT, or set --advertise "
+            "HOST:PORT to an address that pods can reach"));
   }
 
   bool is_ours(const PodView& pod) const {

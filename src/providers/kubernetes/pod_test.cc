@@ -123,7 +123,7 @@ TEST(Pod, AsksForWhatTheJobsWerePromised) {
   const json& resources = pod["spec"]["containers"][0]["resources"];
   EXPECT_EQ(resources["requests"], resources["limits"]);
   EXPECT_EQ(resources["limits"],
-            (json{{"cpu", "1500m"}, {"memory", "512Mi"}, {"ephemeral-storage", "100Mi"}, {"nvidia.com/gpu", "2"}}));
+            (json{{"cpu", "1500m"}, {"memory", "512Mi"}, {"ephemeral-storage", "356Mi"}, {"nvidia.com/gpu", "2"}}));
   EXPECT_FALSE(pod["spec"]["initContainers"][0]["resources"]["limits"].contains("nvidia.com/gpu"));
   EXPECT_EQ(pod["spec"]["nodeSelector"], (json{{"disk", "ssd"}, {"kubernetes.io/arch", "arm64"}}));
   EXPECT_EQ(pod["spec"]["tolerations"][0],

@@ -336,7 +336,7 @@ TEST_F(ProcessProviderTest, SaysWhatItCannotDo) {
   };
   EXPECT_THAT(made({{"binary", "x"}}).status().message(),
               HasSubstr("option binary of provider here: must be an absolute path"));
-  EXPECT_THAT(made({{"max_worker", "1"}}).status().message(), HasSubstr("it has binary, grace, max_workers"));
+  EXPECT_THAT(made({{"max_worker", "1"}}).status().message(), HasSubstr("the options are binary, grace, max_workers"));
   EXPECT_THAT(made({{"max_workers", "0"}}).status().message(), HasSubstr("'0' is not a number from 1"));
   EXPECT_THAT(made({{"grace", "soon"}}).status().message(), HasSubstr("'soon' is not a time"));
 

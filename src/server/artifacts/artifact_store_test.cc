@@ -44,6 +44,9 @@ class ArtifactStoreTest : public testing::Test {
     const auto content = store_->content({"ns", name});
     return content.ok() ? *(*content)->read(0, 10'000) : std::string(content.status().message());
   }
+  static int64_t open_descriptors() {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  }
   int64_t files() const { return std::distance(fs::directory_iterator(folder_ + "/files"), fs::directory_iterator()); }
 
   HandClock clock_;
@@ -73,12 +76,14 @@ TEST_F(ArtifactStoreTest, AReaderKeepsWhatItOpenedWhileTheNameIsGivenAway) {
 }
 
 TEST_F(ArtifactStoreTest, AnUploadThatIsNotFinishedLeavesNothing) {
+  const int64_t descriptors = open_descriptors();
   {
     auto upload = store_->begin({"ns", "x"}, Duration(0));
     ASSERT_TRUE((*upload)->append("half").ok());
     EXPECT_EQ(store_->used_bytes(), 4);
   }
   EXPECT_EQ(files(), 0);
+  EXPECT_EQ(open_descriptors(), descriptors);
   EXPECT_EQ(store_->used_bytes(), 0);
   EXPECT_FALSE(store_->stat({"ns", "x"}).ok());
 }
@@ -106,6 +111,7 @@ TEST_F(ArtifactStoreTest, SweepsWhatHasExpired) {
   ASSERT_TRUE(put("usual", "2").ok());
   clock_.us += Duration(11s).count();
   EXPECT_FALSE(store_->stat({"ns", "short"}).ok()) << "not shown any more, swept or not";
+  EXPECT_EQ(store_->list("ns", "", "", 10).value().size(), 1u) << "nor listed";
   EXPECT_EQ(*store_->sweep(), 1);
   EXPECT_EQ(get("usual"), "2");
   clock_.us += Duration(1h).count();

@@ -174,7 +174,7 @@ absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset,
   data = data.substr(0, static_cast<size_t>(bytes));
   if (store_->used.fetch_add(bytes) + bytes > store_->limits.total) {
     store_->used -= bytes;
-    return absl::ResourceExhaustedError(cat("the server's room for standard input of jobs is used up (",
+    return absl::ResourceExhaustedError(cat("the server's space for standard input of jobs is full (",
                                             store_->limits.total, " bytes, stdin_store_size)"));
   }
   if (const absl::Status written = write_at(fd_, data, at); !written.ok()) {
@@ -255,11 +255,11 @@ std::string InputSpool::problem() const {
   if (cut_) {
     return cat("its standard input is longer than the ", store_->limits.per_job,
                " bytes that are kept (stdin_size), so the beginning is not kept, and the job cannot be started again; "
-               "hand it over as an "
+               "pass it as an "
                "artifact instead");
   }
   if (broken_) {
-    return cat("its standard input broke off after ", size_, " bytes: the client that sent it is gone; run it again");
+    return cat("its standard input broke off after ", size_, " bytes: its client has gone away; run it again");
   }
   return {};
 }

@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<JobInputs>> JobInputs::open(const std::string& fo
                                                            const Clock& clock) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) return absl::UnavailableError(cat(folder, ": cannot be made: ", failed.message()));
+  if (failed) return absl::UnavailableError(cat(folder, ": cannot be created: ", failed.message()));
   auto store = std::make_shared<InputStoreFacts>();
   store->folder = folder;
   store->limits = limits;

@@ -20,6 +20,9 @@ TEST(LiveBuffer, KeepsAtLeastTheLastEntries) {
   EXPECT_NE(buffer.find(kOne, 28), nullptr) << "three pieces hold the last five entries";
   EXPECT_NE(buffer.find(kOne, 39), nullptr);
   EXPECT_EQ(buffer.find(kOne, 40), nullptr) << "not printed yet";
+  buffer.add(piece(40, "a\nb\n"), 4, 1 << 20);
+  EXPECT_EQ(buffer.find(kOne, 32), nullptr) << "and no piece more than is needed for them";
+  EXPECT_NE(buffer.find(kOne, 36), nullptr);
 }
 
 TEST(LiveBuffer, StaysBelowItsBytes) {

@@ -158,7 +158,7 @@ void LogHub::expire_if_due() {
 
 absl::StatusOr<JobEnd> LogHub::end_of(JobId job) const {
   ASSIGN_OR_RETURN(const std::optional<JobEnd> end, job_ends_(job));
-  if (!end) return absl::NotFoundError(cat("there is no job ", short_id(job)));
+  if (!end) return absl::NotFoundError(cat("job ", short_id(job), " does not exist"));
   return *end;
 }
 

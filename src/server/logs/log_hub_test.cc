@@ -86,7 +86,7 @@ TEST_F(LogHubTest, RefusesPiecesThatMakeNoSense) {
 
 class SmallInbox : public LogHubTest {
  protected:
-  SmallInbox() : LogHubTest({.inbox_bytes = 10'000}) {}
+  SmallInbox() : LogHubTest({.inbox_bytes = 10'000, .group_bytes = 5'000}) {}
 };
 
 TEST_F(SmallInbox, HoldsWorkersBackAndCallsThemWhenThereIsRoom) {
@@ -107,6 +107,18 @@ TEST_F(SmallInbox, TakesAPieceThatIsLargerThanTheInbox) {
   hub_.start();
   ASSERT_TRUE(offer(piece_of(kOne, 0, std::string(50'000, 'x'))));
   ASSERT_TRUE(worker_->wait_acknowledged(kOne, 50'000));
+}
+
+TEST_F(SmallInbox, CallsAWorkerAlsoForAPieceThatIsLargerThanTheInbox) {
+  hub_.start();
+  store_.hold();
+  ASSERT_TRUE(offer(piece_of(kOne, 0, "a\n")));
+  const store::LogPiece large = piece_of(kOne, 2, std::string(50'000, 'x'));
+  ASSERT_FALSE(offer(large)) << "it goes alone";
+  store_.let_go();
+  ASSERT_TRUE(worker_->wait_room(1));
+  ASSERT_TRUE(offer(large));
+  ASSERT_TRUE(worker_->wait_acknowledged(kOne, 50'002));
 }
 
 TEST_F(LogHubTest, TriesAgainWhenTheDiskWasFull) {
@@ -137,6 +149,31 @@ TEST_F(LogHubTest, ExpiresOldOutputNowAndThen) {
   EXPECT_FALSE(memory_.extent(kOne).exists);
 }
 
+TEST_F(LogHubTest, ExpiresByTheClockOfRetentionAndNotByTheWallClock) {
+  store::HandClock retention;
+  LogHub hub(
+      store_, [this](JobId job) { return end_of(job); }, clock_, {}, &retention);
+  hub.start();
+  const auto print = [&](ExecutionId execution, int64_t offset) {
+    std::vector<store::LogPiece> pieces{piece_of(execution, offset, "a\n")};
+    ASSERT_TRUE(hub.offer(worker_, pieces).value());
+    ASSERT_TRUE(worker_->wait_acknowledged(execution, offset + 2));
+  };
+  const auto sweep = [&] {  // a tick is over when something was written after it, and once more
+    clock_.advance(std::chrono::hours(24 * 365));
+    const int64_t offset = worker_->acknowledged_offset(kTwo);
+    hub.tick();
+    print(kTwo, offset);
+    print(kTwo, offset + 2);
+  };
+  print(kOne, 0);
+  sweep();
+  EXPECT_TRUE(memory_.extent(kOne).exists);
+  retention.advance(std::chrono::hours(24 * 365));
+  sweep();
+  EXPECT_FALSE(memory_.extent(kOne).exists);
+}
+
 std::vector<std::string> lines_of(const LogPage& page) {
   std::vector<std::string> out;
   for (const LogChunk& chunk : page.chunks) {
@@ -162,6 +199,14 @@ TEST_F(LogHubTest, PagesCountEntriesOverAllExecutions) {
   EXPECT_EQ(lines_of(hub_.get_logs({.job = kJob, .execution = 2, .limit = 1}).value()), (Lines{"2/0 d"}));
   const LogPage three = hub_.get_logs({.job = kJob, .limit = 3}).value();
   EXPECT_TRUE(three.more) << "the second execution follows";
+}
+
+TEST_F(LogHubTest, APageIsNotCompleteWhileAnEarlierExecutionHasNotEnded) {
+  ASSERT_TRUE(memory_.append({piece_of(kOne, 0, "a\n"), ended(piece_of(kTwo, 0, "b\n"))}).ok());
+  end_ = {.finished = true, .last_execution = 2, .finished_at = clock_.now().wall};
+  EXPECT_FALSE(hub_.get_logs({.job = kJob})->complete);
+  ASSERT_TRUE(memory_.append({ended(piece_of(kOne, 2, "c\n"))}).ok());
+  EXPECT_TRUE(hub_.get_logs({.job = kJob})->complete);
 }
 
 TEST_F(LogHubTest, APageIsNotCompleteWhileTheLastOutputIsMissing) {
@@ -219,14 +264,21 @@ TEST_F(LogHubTest, NothingIsLateWhileItCannotBeWritten) {
   ASSERT_TRUE(hub_.offer(worker_, pieces).value());
   ASSERT_TRUE(store_.wait_arrivals(1));
   while (!hub_.stats().is_stuck) std::this_thread::yield();
-  end_ = {.finished = true, .last_execution = 1, .printed = {{1, 2}}, .finished_at = clock_.now().wall};
+  Reader reader(hub_, {.job = kJob});
+  finished(1);
+  end_.printed = {{1, 2}};
   clock_.advance(10min);
+  hub_.tick();
+  EXPECT_EQ(reader.step(), Subscription::Next::Wait);
   EXPECT_FALSE(hub_.get_logs({.job = kJob})->complete);
   EXPECT_FALSE(hub_.get_logs({.job = kJob})->expired);
   store_.fail_with(absl::OkStatus());
   hub_.tick();
   ASSERT_TRUE(worker_->wait_acknowledged(kOne, 2));
   EXPECT_TRUE(hub_.get_logs({.job = kJob})->complete);
+  ASSERT_TRUE(reader.read_to_close());
+  EXPECT_EQ(reader.text, "a\n");
+  EXPECT_TRUE(reader.gaps.empty());
 }
 
 TEST_F(LogHubTest, ClearsOnlyFinishedJobs) {

@@ -352,6 +352,19 @@ TEST_P(SmallBuffers, ALongHistoryIsNotFallingBehind) {
   EXPECT_THAT(reader.gaps, IsEmpty());
 }
 
+TEST_P(SmallBuffers, NorIsTheHistoryOfTheNextExecution) {
+  Reader reader(*hub_, {.job = kJob});
+  print(kOne, "first\n");
+  ASSERT_TRUE(reader.read_bytes(6));
+  EXPECT_EQ(reader.step(), Next::Wait);
+  print(kOne, "last\n", true);
+  for (int i = 0; i < 100; ++i) print(kTwo, std::string(99, 'x') + "\n", i == 99);
+  finish(2);
+  ASSERT_TRUE(reader.read_to_close());
+  EXPECT_EQ(reader.text.size(), 11u + 10'000);
+  EXPECT_THAT(reader.gaps, IsEmpty());
+}
+
 TEST_P(SmallBuffers, StayBelowTheirLimitsWhateverIsPrinted) {
   Reader never_reads(*hub_, {.job = kJob});
   for (uint64_t job = 1; job <= 20; ++job) {

@@ -74,10 +74,10 @@ std::string ProviderDesk::held_up_words(const providers::WorkerStatus& status, c
   if (clock_.now().mono - held.runs_since < kQuietBefore) return {};
   const bool loopback = server_address_.starts_with("127.") || server_address_.starts_with("localhost:") ||
                         server_address_.starts_with("[::1]");
-  return cat("it runs but has not registered for ", kQuietBefore / 1s, " s; it looks for this server at ",
+  return cat("it is running but has not registered for ", kQuietBefore / 1s, " s; it tries to reach this server at ",
              server_address_,
-             loopback ? ", which only this machine can reach: start the server with --listen 0.0.0.0:PORT, or tell it "
-                        "with --advertise HOST:PORT where workers find it"
+             loopback ? ", which only this machine can reach: start the server with --listen 0.0.0.0:PORT, or set "
+                        "--advertise HOST:PORT to an address that workers can reach"
                       : "; can it be reached from there?");
 }
 

@@ -138,7 +138,7 @@ void ProviderDesk::create(const core::WorkerRecordPtr& record) {
   if (!made_already.empty()) line_->tell(core::WorkerMade{id, made_already});
   if (full) {
     failed(id, clock_.now().mono, core::MakingFailure::Room,
-           cat(kMaxWaiting, " workers wait already to be made by this provider"));
+           cat(kMaxWaiting, " workers are already waiting to be created by this provider"));
   }
 }
 
@@ -163,7 +163,7 @@ void ProviderDesk::make(const WorkerId& worker) {
             ->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker, cat("server (provider ", name_, ")")},
                            kTokenPatience)
             .status();
-    if (!known.ok()) return absl::UnavailableError(cat("no token for it: ", std::string(known.message())));
+    if (!known.ok()) return absl::UnavailableError(cat("cannot create a token for it: ", std::string(known.message())));
     return maker->create_worker(spec);
   };
   made(worker, attempt());

@@ -239,13 +239,13 @@ TEST_F(ProvisionerTest, NoticesAWorkerThatEndsBeforeItRegisters) {
   EXPECT_EQ(failed->kind, core::MakingFailure::Trouble);
 }
 
-TEST_F(ProvisionerTest, AHopelessStartIsOfTheShape) {
+TEST_F(ProvisionerTest, AStartWithoutHopeIsToldAsSuch) {
   world().fresh = {providers::WorkerPhase::Starting, "no such image", true};
   start();
   create("w1");
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->kind, core::MakingFailure::Shape);
+  EXPECT_EQ(failed->kind, core::MakingFailure::Hopeless);
   EXPECT_EQ(engine_.count<core::WorkerRuns>(), 0);
 }
 
@@ -410,7 +410,7 @@ TEST_F(ProvisionerTest, AWorkerOfAProviderThatIsNotThereFails) {
   create("w1", "other");
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->reason, "provider 'other' is not there; see `hodei provider list`");
+  EXPECT_EQ(failed->reason, "provider 'other' does not exist; see `hodei provider list`");
 }
 
 TEST_F(ProvisionerTest, AProviderThatWasRemovedIsLetGo) {

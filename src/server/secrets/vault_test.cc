@@ -60,7 +60,7 @@ TEST(Vault, SaysThatAnotherKeyIsNeeded) {
   EXPECT_FALSE(other.is_mine(sealed));
   const absl::Status refused = other.open(what, sealed).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(refused.message().find("another key"), absl::string_view::npos) << refused;
+  EXPECT_NE(refused.message().find("a different key"), absl::string_view::npos) << refused;
 }
 
 class KeyTest : public testing::Test {

@@ -129,6 +129,35 @@ TEST_P(StoreSuite, ListsAcrossBlocksWithEveryFilter) {
   EXPECT_THAT(listed({.name_contains = "uil", .before = JobId{20'000}, .limit = 2}), ElementsAre(8192, 8191));
 }
 
+Writes finished_job(uint64_t n, JobState state, const std::string& ns = "default") {
+  JobHead job = a_job(n);
+  job.ns = Namespace(ns);
+  Writes out = entering(job);
+  if (state != JobState::Cancelled) job = moved(dispatched(job, "w1"), JobState::Running);
+  out.push_back(finished(moved(job, state)));
+  return out;
+}
+
+std::vector<uint64_t> job_numbers(const absl::StatusOr<std::vector<FinishedJob>>& jobs) {
+  std::vector<uint64_t> out;
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
+  for (const FinishedJob& one : *jobs) out.push_back(number(one.job));
+  return out;
+}
+
+TEST_P(StoreSuite, TellsWhichJobsHaveFinishedTheOldestFirstWhateverTheirEnd) {
+  for (const uint64_t n : {1, 4, 5}) ASSERT_EQ(commit(finished_job(n, JobState::Timeout)), absl::OkStatus());
+  for (const uint64_t n : {2, 7}) ASSERT_EQ(commit(finished_job(n, JobState::Succeeded)), absl::OkStatus());
+  ASSERT_EQ(commit(finished_job(3, JobState::Failed, "other")), absl::OkStatus());
+  ASSERT_EQ(commit(entering(a_job(6))), absl::OkStatus());
+  EXPECT_THAT(job_numbers(reader().finished({}, 4)), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(job_numbers(reader().finished(JobId{4}, 4)), ElementsAre(5, 7)) << "none twice, no live one";
+  EXPECT_THAT(job_numbers(reader().oldest_finished("default", 3)), ElementsAre(1, 2, 4));
+  EXPECT_THAT(job_numbers(reader().oldest_finished("other", 3)), ElementsAre(3));
+  EXPECT_THAT(reader().finished_counts().value(),
+              testing::UnorderedElementsAre(testing::Pair("default", 5), testing::Pair("other", 1)));
+}
+
 TEST_P(StoreSuite, AListThatRunsOutOfTimeSaysWhereToGoOn) {
   for (const uint64_t n : {1, 50'000, 100'000}) ASSERT_EQ(commit(entering(a_job(n))), absl::OkStatus());
   std::vector<uint64_t> found;

@@ -130,6 +130,37 @@ TEST(SegmentLogStore, ABadBlockInTheOpenSegmentIsAGapAndWhatFollowsItIsKept) {
   EXPECT_EQ(open(three.folder.path())->read(kOne, 13, 1000)->data, "third\n") << "also after another start";
 }
 
+TEST(SegmentLogStore, ADamagedHeaderIsNotBelieved) {
+  constexpr int64_t kOffsetInHeader = 40;
+  const ThreeAppends three;
+  three.damage(three.starts[0] + kOffsetInHeader, 2);  // "first" claims to lie further on
+  const auto store = open(three.folder.path());
+  EXPECT_EQ(store->read(kOne, 0, 1000)->data, "second\n");
+  EXPECT_EQ(store->extent(kOne).next_offset, 13);
+  ASSERT_TRUE(store->append({piece_of(kOne, 13, "third\n")}).ok());
+  EXPECT_EQ(read_all(*store, kOne, 6), "second\nthird\n");
+}
+
+// A server that was killed had written a block and not synced it. The next one shows it, so it has to stay.
+TEST(SegmentLogStore, WhatWasShownAfterAStartSurvivesAPowerCut) {
+  const std::string segment = "/logs/0000000000000001.log";
+  HandClock clock;
+  PowerCutFiles model(1);
+  const auto model_store = open("/logs", {.files = &model, .clock = &clock});
+  ASSERT_TRUE(model_store->append({piece_of(kOne, 0, "a\n")}).ok());
+  const auto length = static_cast<int64_t>(model.open_read(segment).value()->read(0, SIZE_MAX)->size());
+  ASSERT_TRUE(model_store->append({piece_of(kOne, 2, "b\n")}).ok());
+  const std::string block = model.open_read(segment).value()->read(length, SIZE_MAX).value();
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    PowerCutFiles files(seed);
+    ASSERT_TRUE(open("/logs", {.files = &files, .clock = &clock})->append({piece_of(kOne, 0, "a\n")}).ok());
+    ASSERT_TRUE(files.open_append(segment).value()->append(block).ok());
+    EXPECT_EQ(read_all(*open("/logs", {.files = &files, .clock = &clock}), kOne), "a\nb\n");
+    files.cut_power();
+    EXPECT_EQ(read_all(*open("/logs", {.files = &files, .clock = &clock}), kOne), "a\nb\n") << seed;
+  }
+}
+
 TEST(SegmentLogStore, ABlockWhoseHeaderIsGoneIsPassedOverToo) {
   const ThreeAppends three;
   three.damage(three.starts[1], kBlockHeaderBytes);
@@ -202,6 +233,7 @@ TEST(SegmentLogStore, OutputDoesNotUseTheRoomThatIsKeptForOthers) {
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_GE(*files.free_bytes("/logs"), 9'000);
   EXPECT_EQ(read_all(*store, kOne), text);
+  files.limit_space(1'000);  // others have used of the reserve
   EXPECT_TRUE(store->clear(kOne.job).ok()) << "what makes room is always possible";
   files.limit_space(1'000'000);
   EXPECT_TRUE(store->append({piece_of(kOne, 0, "goes on\n")}).ok());

@@ -2,9 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
+#include <utility>
 
+#include "src/base/text.h"
 #include "src/store/conformance/store_suite.h"
+#include "src/store/rows.h"
+#include "src/store/sql.h"
 #include "src/store/sqlite/schema.h"
 #include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/test_folder.h"
@@ -55,6 +60,50 @@ TEST(SqliteStore, TheFolderIsFreeAgainWhenTheStoreIsClosed) {
   const std::string id = SqliteStore::open({.data_dir = folder.path()}).value()->installation().value();
   EXPECT_EQ(id.size(), 32u);
   EXPECT_EQ(SqliteStore::open({.data_dir = folder.path()}).value()->installation().value(), id);
+}
+
+TEST(SqliteStore, AnErasedJobLeavesNoRowBehind) {
+  TestFolder folder;
+  const auto store = SqliteStore::open({.data_dir = folder.path()}).value();
+  core::SpecRow spec = *a_spec(a_job(1));
+  spec.labels = {{"team", "a"}, {"stage", "b"}};
+  core::ShelvedExecution shelved;
+  shelved.execution.number = 1;
+  const core::Writes life = {core::PutSpec{std::make_shared<const core::SpecRow>(spec)}, live(a_job(1)),
+                             core::PutExecution{JobId{1}, std::make_shared<const core::ShelvedExecution>(shelved)},
+                             finished(moved(a_job(1), core::JobState::Cancelled))};
+  const Epoch epoch = store->new_epoch().value();
+  ASSERT_EQ(store->commit(life, epoch, BatchNo{1}), absl::OkStatus());
+  ASSERT_EQ(store->commit({core::EraseJob{JobId{1}}}, epoch, BatchNo{2}), absl::OkStatus());
+  Connection db = Connection::open({.path = folder.path() + "/hodei.db", .read_only = true}).value();
+  for (const char* table : {"spec", "job_hot", "job_done", "job_label", "execution"}) {
+    EXPECT_EQ(db.ask_integer(cat("SELECT count(*) FROM ", table)).value(), 0) << table;
+  }
+}
+
+TEST(SqliteStore, AReaderThatCouldNotOpenAConnectionOpensOneLater) {
+  TestFolder folder;
+  const auto store = SqliteStore::open({.data_dir = folder.path()}).value();
+  const Epoch epoch = store->new_epoch().value();
+  ASSERT_EQ(store->commit(entering(a_job(1)), epoch, BatchNo{1}), absl::OkStatus());
+  ASSERT_EQ(store->commit(entering(a_job(100'000)), epoch, BatchNo{2}), absl::OkStatus());
+  const auto reader = SqliteReader::open({.data_dir = folder.path()}, 2).value();
+  const std::string file = folder.path() + "/hodei.db";
+  bool tried = false;
+  std::future<bool> second;
+  // Asked between two blocks of the list, which holds the first connection meanwhile.
+  const ReadLimit limit{.is_out_of_time = [&] {
+    if (std::exchange(tried, true)) return false;
+    std::filesystem::rename(file, file + ".away");
+    EXPECT_FALSE(reader->job(JobId{1}).ok());
+    std::filesystem::rename(file + ".away", file);
+    second = std::async(std::launch::async, [&] { return reader->job(JobId{1}).ok(); });
+    EXPECT_EQ(second.wait_for(20s), std::future_status::ready) << "it waits for a connection that is not there";
+    return false;
+  }};
+  ASSERT_TRUE(reader->jobs({.name_contains = "nothing like it"}, limit).ok());
+  ASSERT_TRUE(tried);
+  EXPECT_TRUE(second.get());
 }
 
 TEST(SqliteStore, AMissingFolderIsNamed) {
@@ -139,6 +188,11 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   {
     Connection db = Connection::open({.path = options.path()}).value();
     for (const char* sql : kVersion1) ASSERT_EQ(db.run(sql), absl::OkStatus()) << sql;
+    core::SpecRow spec = *a_spec(a_job(3));
+    spec.labels = {{"team", "a"}, {"stage", "b"}};
+    Statement insert = db.prepare(insert_sql(kSpec, Dialect::Sqlite)).value();
+    write_spec(spec, insert);
+    ASSERT_TRUE(insert.run().ok());
   }
   const auto store = SqliteStore::open(options);
   ASSERT_TRUE(store.ok()) << store.status();
@@ -173,6 +227,8 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
     return out;
   };
   EXPECT_EQ(tables(options), tables(new_options));
+  Connection db = Connection::open({.path = options.path(), .read_only = true}).value();
+  EXPECT_EQ(db.ask_integer("SELECT count(*) FROM job_label WHERE job = 3").value(), 2) << "jobs are found by them";
 }
 
 TEST(SqliteStore, AFailedMigrationLeavesTheDatabaseAsItWas) {

@@ -236,6 +236,27 @@ TEST_F(UnpackTest, StopsABombAtTheLimit) {
   EXPECT_LE(written, 1'000'000u);
 }
 
+TEST_F(UnpackTest, HolesCountTowardsTheLimit) {
+  constexpr la_int64_t kSize = 10'000'000;
+  archive* out = archive_write_new();
+  archive_write_set_format_pax(out);
+  archive_write_open_filename(out, (top_ + "/archive").c_str());
+  archive_entry* entry = archive_entry_new();
+  archive_entry_set_pathname(entry, "sparse");
+  archive_entry_set_filetype(entry, AE_IFREG);
+  archive_entry_set_perm(entry, 0644);
+  archive_entry_set_size(entry, kSize);
+  archive_entry_sparse_add_entry(entry, kSize - 1, 1);
+  EXPECT_EQ(archive_write_header(out, entry), ARCHIVE_OK) << archive_error_string(out);
+  const std::string content(kSize, 'x');
+  archive_write_data(out, content.data(), content.size());
+  archive_entry_free(entry);
+  archive_write_free(out);
+  ASSERT_LT(fs::file_size(top_ + "/archive"), 100'000u);
+  const absl::Status refused = unpack_it({.bytes = 1'000'000});
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+}
+
 TEST_F(UnpackTest, StopsAtTooManyEntries) {
   std::vector<Entry> many;
   for (int i = 0; i < 11; ++i) many.push_back({cat("f", i), AE_IFREG, ""});

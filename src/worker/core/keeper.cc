@@ -32,7 +32,7 @@ void judge_by_status(Exit& exit) {
   } else if (exit.exit_code != 0) {
     exit.outcome = Outcome::Failed;
     exit.failure = "non_zero_exit";
-    exit.message = "exit code " + std::to_string(exit.exit_code);
+    exit.message = "exited with " + std::to_string(exit.exit_code);
   } else {
     exit.outcome = Outcome::Succeeded;
   }

@@ -26,7 +26,7 @@ def a_job_with_limits_runs_only_where_they_hold(cluster, _):
         # Its pod stays for a moment, idle and without any limit.
         limited = server.submit(*words_for(cluster, "--memory", "128M", "--cpu", "0.5"), "true")
         server.wait_for(limited, "Succeeded", patience=STARTED_WITHIN)
-        where = [server.ok("job", "get", job, "-o", "json").json().get("workerId") for job in (free, limited)]
+        where = [server.get(job)["worker_id"] for job in (free, limited)]
         check(where[0] != where[1], f"a job with limits ran in the pod without any: {where}")
         check("cannot hold" not in reason_of(server, limited), f"the end of a limited job: {reason_of(server, limited)}")
         nothing_left(cluster)
@@ -34,7 +34,9 @@ def a_job_with_limits_runs_only_where_they_hold(cluster, _):
 
 def a_job_over_its_memory_fails_and_says_so(cluster, _):
     with a_server(cluster) as server:
-        job = server.submit(*words_for(cluster, "--memory", "128M"), "sh", "-c", "head -c 1000000000 /dev/zero | tail; true")
+        # Each alone keeps below the limit; all of them together do not.
+        job = server.submit(*words_for(cluster, "--memory", "128M"), "sh", "-c",
+                            "for i in 1 2 3 4; do head -c 60000000 /dev/zero | tail | sleep 20 & done; wait; true")
         server.wait_for(job, "Failed", patience=STARTED_WITHIN + LOST_WITHIN)
         reason = reason_of(server, job)
         check("memory" in reason or "OOMKilled" in reason, f"the end of a job over its memory: {reason}")
@@ -54,7 +56,7 @@ def storage_is_what_the_job_has_for_itself(cluster, _):
 
 def secrets_are_files_in_memory_and_a_sandbox_is_refused(cluster, _):
     with a_server(cluster) as server:
-        server.ok("secret", "set", "password", text="hunter2")
+        server.ok("secret", "set", "password", "--value-stdin", text="hunter2")
         job = server.submit(*words_for(cluster, "--secret", "password", "--secret-files"), "sh", "-c",
                             'test "$(cat "$HODEI_SECRETS/password")" = hunter2')
         server.wait_for(job, "Succeeded", "Failed", patience=STARTED_WITHIN)

@@ -166,7 +166,7 @@ def nothing_left(cluster, within=GONE_WITHIN, when="at the end"):
 
 
 def reason_of(server, job):
-    return server.ok("job", "get", job, "-o", "json").json().get("reason", "")
+    return server.get(job).get("reason", "")
 
 
 def first_line(server, job):
