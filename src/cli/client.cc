@@ -59,6 +59,8 @@ std::unique_ptr<Stubs> connect(const Address& address) {
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // in spite of its name, the time to connect in
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // After a break the name is looked up again first, which is done every 30 s at most unless told otherwise.
+  args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 500);
   if (is_loopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return std::make_unique<Stubs>(
       grpc::CreateCustomChannel(to_string(address), grpc::InsecureChannelCredentials(), args));

@@ -364,6 +364,7 @@ class FakeInputs final : public v1::JobInputService::Service {
     }
     while (stream->Read(&piece)) {
       const std::lock_guard lock(mutex);
+      if (!piece.job_id().empty()) piece.set_offset(static_cast<int64_t>(taken.size()));  // it asks where to begin
       if (piece.offset() > static_cast<int64_t>(taken.size())) return {grpc::INVALID_ARGUMENT, "a gap"};
       taken.resize(static_cast<size_t>(piece.offset()));
       taken += piece.data();

@@ -45,7 +45,7 @@ TEST_F(StdinTest, GoesOnWhereABrokenCallStopped) {
   const std::string all = input_;
   server_.inputs.breaks = {100'000, 1'500'000};
   EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
-  EXPECT_EQ(server_.inputs.taken, all);
+  EXPECT_TRUE(server_.inputs.taken == all) << server_.inputs.taken.size() << " of " << all.size() << " bytes";
   EXPECT_EQ(server_.inputs.calls, 3);
 }
 

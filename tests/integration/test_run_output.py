@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 
 from harness import HODEI, PATIENCE, Apart, Dev, check, contains, same, until
 
@@ -85,7 +86,9 @@ def test_run_says_that_the_server_is_away_and_that_it_is_back():
         dev.kill("server")
         contains(client.stderr.readline(), "is away", "first note")
         dev.start()
+        up = time.monotonic()
         contains(client.stderr.readline(), "the server is back after", "second note")
+        check(time.monotonic() - up < 5, f"it was noticed {time.monotonic() - up:.1f} s after the server was up")
         client.send_signal(signal.SIGINT)
         client.wait(timeout=PATIENCE)
 
