@@ -277,7 +277,7 @@ TEST(Assign, RespectsFreeCapacityKeysAndBackOff) {
   bench.worker("w1").takes(half).finishes(half);
   const JobId again = bench.submit(a_job().attempts(2));
   bench.worker("w1").takes(again).fails(again);
-  EXPECT_NE(bench.refused(Assign{again, WorkerId("w1")}).message().find("back-off"), std::string::npos);
+  EXPECT_NE(bench.refused(Assign{again, WorkerId("w1")}).message().find("is in backoff until"), std::string::npos);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(KeeperTest, SaysInTheResultWhatTheWorkerCouldNotHold) {
   EXPECT_EQ(exits[0].outcome, Outcome::Succeeded);
   EXPECT_EQ(exits[0].message, "exited with 0; no cpu limit");
   EXPECT_EQ(exits[1].failure, "non_zero_exit");
-  EXPECT_EQ(exits[1].message, "exit code 3; no cpu limit");
+  EXPECT_EQ(exits[1].message, "exited with 3; no cpu limit");
 }
 
 TEST_F(KeeperTest, TellsTheEndOnlyWhenTheTreeIsDead) {
