@@ -237,7 +237,7 @@ TEST_F(CliTest, ExplainSpeaksInWords) {
   candidate.set_worker_id("w1");
   candidate.set_rule("provider");
   EXPECT_EQ(run({"job", "explain", "j1"}), 0) << err_;
-  EXPECT_THAT(out_, HasSubstr("It waits: no worker has provider docker."));
+  EXPECT_THAT(out_, HasSubstr("It is waiting: no worker has provider docker."));
   EXPECT_THAT(out_, HasSubstr("1 worker rejected by the rule `provider`"));
 }
 

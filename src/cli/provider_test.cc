@@ -41,7 +41,7 @@ TEST_F(CliTest, AProviderIsAddedWithItsOptions) {
   EXPECT_EQ(config.preference(), -2);
   EXPECT_EQ(config.cost(), 0.5);
   EXPECT_EQ(config.server_address(), "10.0.0.1:50051");
-  EXPECT_THAT(out_, HasSubstr("provider d is added"));
+  EXPECT_THAT(out_, HasSubstr("provider d added"));
 }
 
 TEST_F(CliTest, AChangeSendsOnlyWhatWasGiven) {
