@@ -97,7 +97,7 @@ def test_what_is_wrong_with_an_input_is_said_and_the_job_never_starts():
             "sha256": {"url": f"{web['url']}/x", "sha256": "0" * 64},
             "larger": {"url": f"{web['url']}/x", "max_bytes": 999},
             "404": {"url": f"{web['url']}/missing"},
-            "no artifact": {"url": "hodei:missing"},
+            "does not exist": {"url": "hodei:missing"},
             "No such file": {"url": "file:///does/not/exist"},
             "archive": {"url": f"{web['url']}/x", "unpack": True},
         }

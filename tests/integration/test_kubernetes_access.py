@@ -26,7 +26,7 @@ def test_the_servers_certificate_must_be_its_own():
         same(cluster.call("health", **{"option.kubeconfig": api.kubeconfig(cluster=named)})["state"], "Healthy", "by its name")
         for wrong, word in (({"tls-server-name": "other.test"}, "not trusted"),
                             ({"certificate-authority-data": api.encoded("client.pem")}, "not trusted"),
-                            ({"insecure-skip-tls-verify": True}, "is refused")):
+                            ({"insecure-skip-tls-verify": True}, "is not allowed")):
             health = cluster.call("health", **{"option.kubeconfig": api.kubeconfig(cluster=wrong)})
             same(health["state"], "Unhealthy", f"with {wrong}")
             contains(health["reason"], word, f"with {wrong}")

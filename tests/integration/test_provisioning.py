@@ -247,7 +247,7 @@ def test_bad_words_are_refused_with_what_to_do():
                                 (("add", "x", "--type", "process", "--max-workers", "100000"), "--max-workers"),
                                 (("get", "nobody"), "hodei provider list"),
                                 (("set", "process", "--option", "grace=long"), "grace"),
-                                (("rm", "nobody"), "is not there")):
+                                (("rm", "nobody"), "does not exist")):
             result = server.cli("provider", *words)
             same(result.code != 0, True, f"`provider {' '.join(words)}` is refused")
             contains(result.err, expected, f"words of `provider {' '.join(words)}`")
