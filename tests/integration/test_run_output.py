@@ -101,6 +101,6 @@ def test_why_a_job_waits_is_told_off_a_terminal_in_the_words_of_explain():
         explained = dev.ok("job", "explain", job).out
         why = note.split("is waiting: ", 1)[-1].strip()
         contains(note, f"hodei: job {job} is waiting: ", "note")
-        contains(explained, f"It waits: {why}.", "explanation")
+        contains(explained, f"It is waiting: {why}.", "explanation")
         dev.ok("job", "cancel", job)
         client.wait(timeout=PATIENCE)

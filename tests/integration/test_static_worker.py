@@ -111,8 +111,8 @@ def test_it_says_its_version_its_flags_and_what_is_wrong():
     usage = plain("--help")
     for flag in ("--server", "--token", "--slots", "--label", "--state-dir", "HODEI_TOKEN"):
         contains(usage.stdout, flag, "help")
-    for arguments, code, words in ((("--slotz", "3"), 2, "did you mean '--slots'"), (("--slots", "x"), 1, "slots (flag --slots)"),
-                                   (("--server", "::"), 1, "server (flag --server)"), (("nonsense",), 2, "no command 'nonsense'"),
+    for arguments, code, words in ((("--slotz", "3"), 2, "did you mean '--slots'"), (("--slots", "x"), 2, "slots (flag --slots)"),
+                                   (("--server", "::"), 2, "server (flag --server)"), (("nonsense",), 2, "no command 'nonsense'"),
                                    (("progress", "40"), 1, "HODEI_SOCKET is not set"), (("progress", "x"), 2, "0 to 100")):
         done = plain(*arguments)
         same(done.returncode, code, f"exit code of {arguments}")
