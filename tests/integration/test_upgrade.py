@@ -55,7 +55,7 @@ def check_settings(dev):
 def test_a_folder_of_schema_3_opens_and_its_jobs_go_on():
     with Dev(HODEI_LEASE="3s") as dev:
         unpacked(dev, "schema3.tar.xz").start()
-        contains(dev.tail(), "from schema 3 to 4", "the server's log")
+        contains(dev.tail(), "from schema 3 to 5", "the server's log")
         check_finished(dev)
         check_settings(dev)
         again = dev.ok("job", "submit", "-o", "json", "--idempotency-key", "once", "--", "true").json()
