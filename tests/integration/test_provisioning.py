@@ -261,7 +261,7 @@ def test_bad_words_are_refused_with_what_to_do():
         server.ok("pool", "set", "p", "--provider", "process")
         contains(server.cli("provider", "rm", "process").err, "pool 'p' uses provider 'process'", "a provider in use")
         result = server.cli("worker", "logs", "nobody")
-        contains(result.err, "is not known", "logs of no worker")
+        contains(result.err, "does not exist", "logs of no worker")
 
 
 def test_providers_and_pools_are_there_after_a_restart():
