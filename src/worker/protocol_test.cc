@@ -93,9 +93,11 @@ TEST(Protocol, ReadsBackWhatItWrote) {
 }
 
 TEST(Protocol, EveryCutIsRefusedOrReadWithoutGoingOutOfBounds) {
-  for (const std::string& whole : {protocol::encode(a_start()), protocol::encode(an_attach())}) {
-    for (size_t n = 0; n < whole.size(); ++n) EXPECT_FALSE(protocol::decode(whole.substr(0, n)).ok()) << n;
-  }
+  const std::string start = protocol::encode(a_start());
+  for (size_t n = 0; n < start.size(); ++n) EXPECT_FALSE(protocol::decode(start.substr(0, n)).ok()) << n;
+  // That of an earlier supervisor ends before its last field, a list that is empty here: one byte.
+  const std::string attach = protocol::encode(an_attach());
+  for (size_t n = 0; n + 1 < attach.size(); ++n) EXPECT_FALSE(protocol::decode(attach.substr(0, n)).ok()) << n;
   EXPECT_FALSE(protocol::decode("\x63").ok());
   EXPECT_FALSE(protocol::decode("").ok());
 }

@@ -85,6 +85,12 @@ TEST_P(SupervisorEndTest, LeavesWhenNoServerAnswersAndNothingRuns) {
   std::ofstream(options.state_dir + "/go") << "go\n";
   EXPECT_EQ(end_of(a).outcome, Outcome::Succeeded);
   clock.advance(1min);
+  agent->channel.put(protocol::Ping{4});
+  ASSERT_TRUE(until([&] { return agent->pong.number == 4; }));
+  agent->channel.put(protocol::Ping{5});
+  ASSERT_TRUE(until([&] { return agent->pong.number == 5; }));
+  EXPECT_FALSE(agent->told_to_stop) << "it has a result that nobody has taken";
+  agent->channel.put(protocol::Forget{a});
   EXPECT_TRUE(ends_by_itself());
 }
 
