@@ -91,6 +91,7 @@ TEST_P(SupervisorEndTest, LeavesWhenNoServerAnswersAndNothingRuns) {
   ASSERT_TRUE(until([&] { return agent->pong.number == 5; }));
   EXPECT_FALSE(agent->told_to_stop) << "it has a result that nobody has taken";
   agent->channel.put(protocol::Forget{a});
+  clock.advance(1min);
   EXPECT_TRUE(ends_by_itself());
 }
 
