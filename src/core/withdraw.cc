@@ -65,7 +65,8 @@ void Engine::sweep_unwanted(Now now, Turn& turn) {
   if (making_.attempts.empty()) return;
   const std::vector<LiveWorker*> unwanted = surplus(now);
   for (auto& [id, attempt] : making_.attempts) {
-    const bool is_wanted = std::none_of(unwanted.begin(), unwanted.end(), [&](const auto* w) { return w->id() == id; });
+    const auto is_it = [&worker = id](const LiveWorker* w) { return w->id() == worker; };
+    const bool is_wanted = std::none_of(unwanted.begin(), unwanted.end(), is_it);
     if (is_wanted) {
       attempt.unwanted_since = MonoTime{0};
     } else if (!attempt.unwanted_since.is_set()) {

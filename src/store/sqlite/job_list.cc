@@ -67,7 +67,7 @@ class Candidates {
         continue;
       }
       for (const int64_t hash : label_hashes_) {
-        bind_block(rows, from, below, [&] { rows.integer(hash); });
+        bind_block(rows, from, below, [&all = rows, hash] { all.integer(hash); });
         RETURN_IF_ERROR(collect(rows, out));
       }
     }
