@@ -25,8 +25,9 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(int first_line) : first_line_(first_line) {}
   Node take() { return std::move(root_); }
+  const YAML::Mark& start() const { return start_; }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, anchor, Node::Kind::Null)); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -100,6 +101,7 @@ class TreeBuilder final : public YAML::EventHandler {
     top.key_read = true;
   }
 
+  YAML::Mark start_;
   int first_line_;
   Node root_;
   std::vector<Open> open_;
@@ -165,9 +167,13 @@ absl::StatusOr<std::vector<Node>> parse_documents(std::string_view text, const s
   std::vector<Node> out;
   try {
     YAML::Parser parser(in);
-    while (true) {
+    for (int before = -1;;) {
       TreeBuilder builder(first_line);
       if (!parser.HandleNextDocument(builder)) return out;
+      // The parser does not get past some signs, a comma at the beginning for one: it finds an empty document each
+      // time.
+      if (builder.start().pos == before) throw YAML::ParserException(builder.start(), "expected a value");
+      before = builder.start().pos;
       out.push_back(builder.take());
     }
   } catch (const Refused& refused) {

@@ -254,5 +254,13 @@ TEST(MessageText, ASpecPrintsAsAJobFileThatReadsBack) {
   }
 }
 
+// The parser finds an empty document at such a sign for ever.
+TEST(JobFile, EndsWhereTheParserDoesNotGetOn) {
+  for (const char* text : {",-1", "]", "}", "a: 1\n---\n,"}) {
+    v1::QueueJobRequest request;
+    EXPECT_FALSE(read_job(text, "job.yaml", request).ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hodei::cli::job_file_test
