@@ -10,6 +10,7 @@
 
 #include "src/base/time.h"
 #include "src/server/loop_core.h"
+#include "src/server/retention_clock.h"
 #include "src/store/store.h"
 
 namespace hodei::server {
@@ -34,8 +35,7 @@ class JobSweeper {
 
   using Forget = std::function<void(core::ForgetJobs, ReplyTo)>;
 
-  // `clock` is the one of retention: its wall time is what jobs grow old by.
-  JobSweeper(store::Reader& reader, Forget forget, const Clock& clock, JobRetention retention)
+  JobSweeper(store::Reader& reader, Forget forget, const RetentionClock& clock, JobRetention retention)
       : reader_(reader), forget_(std::move(forget)), clock_(clock), retention_(retention) {}
   ~JobSweeper() { stop(); }
 
@@ -54,7 +54,7 @@ class JobSweeper {
 
   store::Reader& reader_;
   const Forget forget_;
-  const Clock& clock_;
+  const RetentionClock& clock_;  // by its wall time jobs grow old
   const JobRetention retention_;
   MonoTime started_{};
   uint64_t sweeps_ = 0;
