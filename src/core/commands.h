@@ -215,6 +215,7 @@ struct UnregisterWorker {
   std::string reason;
   bool by_itself = false;
   std::string principal = {};
+  std::string incarnation = {};  // the one that leaves by itself; empty: whichever there is
 };
 
 // ---- Tenants and keys. What is not given stays as it is.

@@ -351,6 +351,22 @@ TEST(Unregister, OfAWorkerThatIsAwayByItselfToo) {
   EXPECT_EQ(bench.state(job), JobState::Pending);
 }
 
+TEST(Unregister, OfAnEarlierStartDoesNotConcernALaterOne) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const std::string earlier = parse_incarnation(bench.rows.workers.at(worker.id())->incarnation).id;
+  worker.restarts();
+  const JobId job = bench.submit(a_job());
+  worker.takes(job);
+  UnregisterWorker late{worker.id(), "", true};
+  late.incarnation = earlier;
+  EXPECT_TRUE(absl::IsAborted(bench.refused(late)));
+  EXPECT_EQ(bench.state(job), JobState::Running) << "the later start runs it";
+  late.incarnation = parse_incarnation(bench.rows.workers.at(worker.id())->incarnation).id;
+  bench.ask<Done>(late);
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+}
+
 TEST(Registration, OfAWorkerThatOpensNoStreamEndsAtItsDeadline) {
   Bench bench;
   make_token(bench, "t", "w1");

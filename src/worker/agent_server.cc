@@ -265,7 +265,8 @@ void Agent::act(ForgetExecution& forget, Now) {
 
 void Agent::act(Leave& leave, Now) {
   if (leave.for_good && !turned_away_) {
-    const grpc::Status told = link_.unregister(attach_->options.worker_id, session_id_, leave.reason);
+    const grpc::Status told =
+        link_.unregister(attach_->options.worker_id, attach_->incarnation, session_id_, leave.reason);
     if (!told.ok()) say("could not unregister: ", told.error_message());
   }
   supervisor_.put(protocol::Left{leave.reason, turned_away_});

@@ -71,10 +71,11 @@ class FakeServer final : public v1::WorkerAgentService::Service {
     if (current == stream) current = nullptr;
     return grpc::Status::OK;
   }
-  grpc::Status UnregisterWorker(grpc::ServerContext*, const v1::UnregisterWorkerRequest*,
+  grpc::Status UnregisterWorker(grpc::ServerContext*, const v1::UnregisterWorkerRequest* request,
                                 v1::UnregisterWorkerResponse*) override {
     const std::lock_guard lock(mutex);
     unregistered = true;
+    unregistered_incarnation = request->incarnation();
     return grpc::Status::OK;
   }
 
@@ -142,6 +143,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
   v1::Heartbeat last_heartbeat;
   size_t largest_batch = 0;
   bool unregistered = false;
+  std::string unregistered_incarnation;
   bool ack_results = true;
   std::vector<std::string> starts, unknown, progress_told;
   std::map<std::string, std::string> logs;
@@ -397,6 +399,7 @@ TEST_F(StreamTest, DrainedItUnregistersAndEnds) {
   server.say(drain);
   ASSERT_TRUE(until([&] { return over; }));
   EXPECT_TRUE(server.unregistered);
+  EXPECT_EQ(server.unregistered_incarnation, server.last_hello.incarnation());
   EXPECT_TRUE(server.results.contains("j11.1"));
 }
 

@@ -157,7 +157,8 @@ void ServerNode::unregister(const std::string& caller, Hash128 session, core::Un
     if (!up() || core_->engine() == nullptr) return;
     const auto& workers = core_->engine()->state().workers();
     const auto worker = workers.find(bye.worker);
-    if (worker != workers.end() && worker->second->record->session == session) post(bye, nullptr);
+    if (worker == workers.end() || worker->second->record->session != session) return;
+    world_.after(network_.latency(), [this, bye] { post(bye, nullptr); });
   });
 }
 

@@ -50,7 +50,7 @@ class ServerNode final : public server::Outlet {
   void call(const std::string& caller, core::Command command, server::ReplyTo reply);
   // From a worker's stream: already travelled; the hello has an answer, the rest none.
   void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
-  // A worker leaves by itself: that call is believed only while it comes with the session that the worker has.
+  // A worker leaves by itself. The call's session is looked up in one turn, what it asks for is decided in a later one.
   void unregister(const std::string& caller, Hash128 session, core::UnregisterWorker bye);
   void deliver(core::Command command);
   // Heartbeats have a path of their own beside the loop, from when the stream's hello is durable until it ends.

@@ -194,6 +194,10 @@ TEST_F(HostileWorker, UnregistersNobodyElse) {
   EXPECT_EQ(refused(Claim::Worker), 1);
   EXPECT_TRUE(honest_->is_heard());
   request.set_worker_id("hostile");
+  request.set_incarnation("an earlier start");
+  EXPECT_EQ(call(*workers_, &Workers::UnregisterWorker, request, &answer, hostile_->session()).error_code(),
+            grpc::StatusCode::ABORTED);
+  request.clear_incarnation();
   EXPECT_EQ(call(*workers_, &Workers::UnregisterWorker, request, &answer, hostile_->session()).error_code(),
             grpc::StatusCode::OK);
 }
