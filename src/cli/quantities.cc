@@ -85,6 +85,13 @@ absl::StatusOr<Duration> parse_duration(std::string_view text) {
   return Duration(static_cast<int64_t>(total + 0.5));
 }
 
+absl::StatusOr<int64_t> parse_milliseconds(std::string_view text) {
+  ASSIGN_OR_RETURN(const Duration duration, parse_duration(text));
+  // It would become 0, which often means that there is no limit.
+  if (duration > Duration(0) && duration < Duration(1000)) return bad_duration(text, "is less than 1ms");
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
 absl::StatusOr<int64_t> parse_bytes(std::string_view text) {
   std::string_view rest = text;
   const auto bad = [&] {

@@ -13,6 +13,7 @@ namespace hodei::cli {
 
 // "500ms", "30s", "1h30m", "2d", "1w"; "0" needs no unit. Negative ones are refused.
 absl::StatusOr<Duration> parse_duration(std::string_view text);
+absl::StatusOr<int64_t> parse_milliseconds(std::string_view text);  // 0, or at least one
 
 // "10Gi", "10GiB", "10G", "512m": letters count in powers of 1024, however they are written. A bare number is bytes,
 // wherever a size is asked for.

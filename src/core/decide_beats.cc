@@ -23,7 +23,12 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   worker->dropped_logs = c.dropped_logs;
   const double before = worker->rank;
   const bool was_well = worker->is_well();
+  const bool was_fit = worker->unfit.empty();
   note_fitness(*worker, c.unfit, turn);
+  if (was_fit && !c.unfit.empty() && worker->record->info.made && worker->executions.empty()) {
+    const LiveJob* job = state_.job(JobId{worker->record->info.made->for_job});
+    note_unfit(*worker, job == nullptr ? std::string() : job->head->shape->encoded, now, turn);
+  }
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
   // A lower load may lift it over the threshold of what waits.

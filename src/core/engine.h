@@ -224,6 +224,7 @@ class Engine {
   void refuse(const std::string& provider, const std::string& shape, MakingFailure kind, const std::string& reason,
               Now now);
   void judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
+  void note_unfit(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
   // What people read about a job that waits for a worker.
   void note_on_job(JobId job, std::string words, Turn& turn);
 

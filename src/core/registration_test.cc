@@ -136,6 +136,9 @@ TEST(Registration, ChecksWhatTheWorkerSaysOfItself) {
   RegisterWorker negative = with_token("t", "w1");
   negative.info.capacity.memory_mb = -1;
   EXPECT_NE(bench.refused(negative).message().find("info.capacity"), std::string::npos);
+  RegisterWorker huge = with_token("t", "w1");
+  huge.info.capacity.cpu_milli = INT64_MAX;
+  EXPECT_NE(bench.refused(huge).message().find("100000 cores"), std::string::npos);
   RegisterWorker label = with_token("t", "w1");
   label.info.labels[""] = "x";
   EXPECT_NE(bench.refused(label).message().find("info.labels"), std::string::npos);

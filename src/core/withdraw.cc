@@ -80,6 +80,7 @@ void Engine::sweep_unwanted(Now now, Turn& turn) {
 
 void Engine::withdraw(LiveWorker& worker, Turn& turn) {
   making_.attempts.erase(worker.id());
+  note_end(worker, "it was no longer needed", turn);
   set_worker_state(worker, WorkerEvent::Expire, turn);
   destroy(worker, turn);
   making_.look_again();

@@ -49,6 +49,63 @@ TEST(Misfit, OtherShapesAreStillMade) {
   arrives_with(bench, only_asked(bench), 500).takes(other);
 }
 
+// Registers as what it was to be, and says in its hello that it is unfit.
+void arrives_unfit(Bench& bench, const std::string& id) {
+  const uint64_t n = ++bench.numbers;
+  const Hash128 token = hash128(cat("token ", n));
+  const Hash128 session = hash128(cat("session ", n));
+  WorkerInfo info = bench.rows.workers.at(WorkerId(id))->info;
+  info.made.reset();
+  bench.ask<Done>(WorkerMade{WorkerId(id), "handle"});
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.ask<OtpMade>(MakeOtp{token, WorkerId(id)});
+  bench.ask<Registered>(RegisterWorker{token, {}, session, info, cat("incarnation ", n), "", 0});
+  bench.ask<StreamOpened>(OpenStream{
+      .session = session, .incarnation = cat("incarnation ", n), .stream = ++bench.numbers, .unfit = "disk full"});
+}
+
+TEST(Misfit, WorkersThatComeUnfitAreMadeLessAndLessOften) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  size_t made = 0;
+  for (int second = 0; second < 300; ++second) {
+    for (const WorkerRecordPtr& one : asked(bench)) arrives_unfit(bench, one->info.id.str());
+    bench.advance(1s);
+    made = bench.told<CreateWorker>().size();
+  }
+  EXPECT_GT(made, 2u) << "it is tried again";
+  EXPECT_LT(made, 12u) << "and left alone for longer each time";
+  EXPECT_TRUE(has(bench.explain(job).waiting_for, "disk full")) << bench.explain(job).waiting_for;
+}
+
+TEST(Misfit, WorkersThatTurnUnfitBeforeTheyStartAnythingLikewise) {
+  Bench bench;
+  add(bench, a_docker());
+  JobId job = bench.submit(a_job().image("x"));
+  for (int second = 0; second < 300; ++second) {
+    for (const WorkerRecordPtr& one : asked(bench)) {
+      const WorkerId id = one->info.id;
+      bench.cancel(job);  // nothing is sent to it
+      Hand worker = arrives(bench, id.str());
+      bench.ask<HeartbeatTaken>(Heartbeat{.worker = id, .stream = worker.stream(), .unfit = "no gpu"});
+      job = bench.submit(a_job().image("x"));
+    }
+    bench.advance(1s);
+  }
+  EXPECT_LT(bench.told<CreateWorker>().size(), 12u);
+}
+
+TEST(Withdraw, SaysWhyTheWorkerEnded) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const WorkerId id(only_asked(bench));
+  bench.cancel(job);
+  bench.advance(5s);
+  EXPECT_EQ(bench.rows.workers.at(id)->info.end_reason, "it was no longer needed");
+}
+
 TEST(HeldUp, WhatIsMadeForALargeJobIsNotCountedForASmallOne) {
   Bench bench;
   add(bench, a_docker());

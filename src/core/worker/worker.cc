@@ -82,14 +82,7 @@ absl::Status validate(const WorkerInfo& info) {
   if (info.slots == 0 || info.slots > kMaxSlots) {
     return bad_field("info.slots", "must be between 1 and ", kMaxSlots, ", not ", info.slots);
   }
-  const Amounts& c = info.capacity;
-  if (c.cpu_milli < 0 || c.memory_mb < 0 || c.storage_mb < 0 || c.gpus < 0) {
-    return bad_field("info.capacity", "amounts must not be negative");
-  }
-  if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
-    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus,
-                     " GPUs");
-  }
+  RETURN_IF_ERROR(check_amounts("info.capacity", info.capacity));
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");
   }
@@ -111,6 +104,19 @@ absl::Status validate(const WorkerInfo& info) {
   if (const size_t size = encode(info).size(); size > kMaxWorkerInfoBytes) {
     return bad_field("info", "is ", size, " bytes long; at most ", kMaxWorkerInfoBytes,
                      " are allowed; shorten its labels, taints, capabilities and texts");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_amounts(std::string_view field, const Amounts& amounts) {
+  const Amounts& a = amounts;
+  if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
+    return bad_field(field, "amounts must not be negative");
+  }
+  if (a.cpu_milli > kMaxCores * 1000 || a.memory_mb > kMaxAmountMb || a.storage_mb > kMaxAmountMb ||
+      a.gpus > kMaxGpus) {
+    return bad_field(field, "must have at most ", kMaxCores, " cores, ", kMaxAmountMb,
+                     " MB of memory and of storage, and ", kMaxGpus, " GPUs");
   }
   return absl::OkStatus();
 }

@@ -76,6 +76,7 @@ using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
 std::string encode(const WorkerInfo& info);
 WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
+absl::Status check_amounts(std::string_view field, const Amounts& amounts);
 absl::Status check_incarnation(std::string_view field, std::string_view incarnation);
 // What it takes in memory, with its entries in the tables of workers.
 size_t bytes_of(const WorkerRecord& record);
@@ -86,6 +87,7 @@ inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
 inline constexpr size_t kMaxIncarnation = 200;             // characters
 inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
+inline constexpr int64_t kMaxCores = 100'000;
 inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
 
