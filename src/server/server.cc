@@ -71,7 +71,9 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
   ASSIGN_OR_RETURN(artifacts_,
                    ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
-  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", options_.inputs, clock_));
+  InputLimits input_limits = options_.inputs;
+  input_limits.disk_reserve = options_.disk_reserve;
+  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", input_limits, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());

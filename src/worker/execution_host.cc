@@ -170,6 +170,7 @@ void ExecutionHost::look_after_dying(Running& running, Now now) {
     return;
   }
   running.tree_gone = true;
+  note_half_read(running);
   take_measure(running);
   give_back(std::move(running.place));
   note_read(running, running.output->drain_rest(now));

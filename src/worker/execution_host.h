@@ -105,6 +105,7 @@ class ExecutionHost {
   void note_limits(Running& running, SpawnOrder& order);
   void take_measure(Running& running);
   void note_own_oom(Running& running);
+  static void note_half_read(Running& running);
   void give_back(std::unique_ptr<Place> place);
   Running* find(ExecutionId execution);
   void fail_to_spawn(Running& running, const Exit& how, Now now);
