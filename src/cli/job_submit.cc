@@ -21,7 +21,7 @@ void complete(const Session& session, v1::QueueJobRequest& request) {
   if (!session.name_space().empty()) request.set_namespace_(session.name_space());
   if (!session.correlation_id.empty()) request.set_correlation_id(session.correlation_id);
   if (!request.spec().takes_stdin()) return;
-  session.note("note: takes_stdin is left out: nobody sends the job a standard input");
+  session.note("note: takes_stdin is ignored: this command does not send standard input; use `hodei run`");
   request.mutable_spec()->clear_takes_stdin();
 }
 

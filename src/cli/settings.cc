@@ -129,8 +129,7 @@ constexpr Setting kSettings[] = {
      "how long audit entries are kept; 0: forever"},
     {"secret_key_file", "--secret-key-file", "HODEI_SECRET_KEY_FILE", "", "", kServer, nullptr,
      "file with the key that encrypts secrets, 32 bytes in hex or base64 (default: `secret.key` in the data folder, "
-     "created "
-     "once)"},
+     "created once)"},
     {"secret_key", "", "HODEI_SECRET_KEY", "", "", kServer, nullptr, "the key itself; overrides secret_key_file", false,
      true},
     {"metrics_retention_age", "--metrics-retention-age", "HODEI_METRICS_RETENTION_AGE", "", "7d", kServer,
@@ -152,9 +151,8 @@ constexpr Setting kSettings[] = {
     {"lease", "--lease", "HODEI_LEASE", "", "30s", kServer, check_lease,
      "how long a worker runs jobs without hearing from the server; they are requeued half as long later"},
     {"provision_limit", "--provision-limit", "HODEI_PROVISION_LIMIT", "", "5m", kServer, check_duration,
-     "how long a job waits for a worker that no provider can make, such as one from an image that does not exist, "
-     "before "
-     "it fails; 0: for ever"},
+     "how long a job waits for a worker that no provider can create, such as one from an image that does not exist, "
+     "before it fails; 0: forever"},
     {"registration_limit", "--registration-limit", "HODEI_REGISTRATION_LIMIT", "", "60s", kServer, check_registration,
      "how long a worker may take to register after it starts, and to connect after it registers"},
     {"otp_life", "--otp-life", "HODEI_OTP_LIFE", "", "5m", kServer, check_otp_life,
@@ -186,9 +184,7 @@ constexpr Setting kSettings[] = {
      "how long running jobs may continue when this worker is stopped, before they are requeued; 0: not at all"},
     {"leave_after", "--leave-after", "HODEI_LEAVE_AFTER", "", "0", kAgent, check_duration,
      "exit when idle and without an answer from a server for this long, or when the state folder is gone; 0: never, "
-     "but "
-     "1h for "
-     "the worker of `dev`"},
+     "but 1h for the worker of `dev`"},
     {"labels", "--label", "HODEI_LABELS", "", "", kAgent, check_label, "labels of this worker, key=value", true},
     {"taints", "--taint", "HODEI_TAINTS", "", "", kAgent, check_taint,
      "taints of this worker, key[=value]:effect; the effect is NoSchedule, PreferNoSchedule or NoExecute", true},

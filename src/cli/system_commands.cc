@@ -29,7 +29,7 @@ absl::StatusOr<std::string> queue_text(Session& session) {
   fields.add("Pending", cat(queue.pending()));
   fields.add("  by priority", counts(queue.pending_by_priority()));
   fields.add("  by namespace", counts(queue.pending_by_namespace()));
-  fields.add("  in back-off", cat(queue.delayed()));
+  fields.add("  in backoff", cat(queue.delayed()));
   fields.add("  held by a key", cat(queue.held_by_key()));
   fields.add("  shapes", cat(queue.shapes()));
   fields.add("Scheduled", cat(queue.scheduled()));

@@ -1,4 +1,4 @@
-// What the engine answers to its commands.
+// The engine's answers to its commands.
 #pragma once
 
 #include <array>
@@ -18,15 +18,14 @@
 namespace hodei::core {
 
 struct Done {};
-// Payload of a refused Submit: the job that has the idempotency key, a space, and the index of the job that was
-// refused.
+// Payload of a refused Submit: the job that owns the idempotency key, a space, and the index of the refused job.
 inline constexpr std::string_view kKeyConflict = "hodei.key_conflict";
 
 struct Submitted {
   struct One {
     JobId job{};
     bool existing = false;
-    std::string note = {};  // what the submitter should know; empty: nothing
+    std::string note = {};  // a hint for the submitter; may be empty
   };
   std::vector<One> jobs;
 };
@@ -38,7 +37,7 @@ struct Assigned {
 };
 struct Forgotten {
   std::vector<JobId> live;
-};  // these are not: they have not ended
+};  // not forgotten, because they have not ended
 struct TemplatePut {
   TemplateRow row;
 };
@@ -49,7 +48,7 @@ struct SecretPut {
 struct Registered {
   WorkerId worker;
 };
-// `given`: of what it says that it holds, what it was given; about others of its past, the store knows.
+// `given`: the executions it claims to hold and was indeed given, as far as memory knows; the store knows older ones.
 struct StreamOpened {
   WorkerId worker;
   std::vector<ExecutionId> given;
@@ -64,13 +63,13 @@ struct OtpMade {
 struct Drained {
   uint32_t executions_left = 0;
 };
-// What the worker is to do: `drain`, `cancel j1f3k.1` (somebody wants its end), `stop j1f3k.1` (it is not this
+// What the worker must do: `drain`, `cancel j1f3k.1` (the execution is to end), `stop j1f3k.1` (it is not this
 // worker's).
 struct HeartbeatTaken {
   std::vector<std::string> instructions;
 };
 
-// Of a waiting job: who could make a worker for it.
+// A provider that could create a worker for a waiting job, or why it cannot.
 struct ProviderCandidate {
   std::string name;
   bool fits = false;
@@ -88,10 +87,10 @@ struct Explanation {
   std::vector<Candidate> candidates;  // of a waiting job
   std::vector<RuleCount> rejected;
   std::string waiting_for;
-  std::string unblock;  // what would get it placed, in words
+  std::string unblock;  // what would get it placed, as text
   int64_t jobs_ahead = 0;
   std::vector<ProviderCandidate> providers;
-  std::string provisioning;  // in words: the worker that is being made for it
+  std::string provisioning;  // the worker that is being created for it, as text
 };
 
 struct QueueReport {
@@ -106,9 +105,9 @@ struct WorkerView {
   WorkerState state{};
   bool connected = false;
   bool unhealthy = false;
-  std::string unfit;  // its own word; empty: it is well
+  std::string unfit;  // what it reports to be wrong; empty: nothing
   bool stopped = false;
-  WallTime paused_until;  // not set: it is not
+  WallTime paused_until;  // not set: not paused
   std::vector<ExecutionId> executions;
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
@@ -123,9 +122,9 @@ struct WorkerViews {
 
 struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
-  int64_t bad_providers = 0;                          // wanted and Unhealthy
-  std::string provider_trouble;                       // of the first of them, in words
-  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, by the number of their state
+  int64_t bad_providers = 0;                          // needed but Unhealthy
+  std::string provider_trouble;                       // of the first of them, as text
+  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, indexed by state
 };
 
 struct ProviderView {
@@ -149,7 +148,7 @@ struct PoolViews {
 struct TenantView {
   TenantRow row;
   int64_t running = 0, pending = 0;
-  Amounts used;  // by what runs
+  Amounts used;  // by its executions
 };
 struct TenantViews {
   std::vector<TenantView> tenants;
@@ -161,7 +160,7 @@ struct LimitView {
   double rate = 0;
   int64_t burst = 0;
   int64_t held = 0, waiting = 0;
-  bool is_set = false;  // by a person
+  bool is_set = false;  // by SetLimit, not by a job
 };
 struct LimitViews {
   std::vector<LimitView> limits;

@@ -1,8 +1,8 @@
-// What the engine can be asked; answers.h has what it answers. Values that need chance or secrecy (tokens, session ids)
-// are made by the caller, so that the engine stays deterministic.
+// The commands of the engine; answers.h has the answers. Values that must be random or secret (tokens, session ids) are
+// created by the caller, so that the engine stays deterministic.
 //
-// A `principal` is who asked, and from where: what was done is recorded in the audit trail under that name, in the same
-// batch. Without one (the server acts by itself) nothing is recorded.
+// A `principal` says who sent the command, and from where. The action is recorded under this name in the audit trail,
+// in the same batch. Without a principal (the server acts on its own) nothing is recorded.
 #pragma once
 
 #include <optional>
@@ -24,17 +24,17 @@ namespace hodei::core {
 // ---- Jobs
 
 struct NewJob {
-  JobHead head;                        // from head_of(); id, times and state are the engine's to set
-  std::shared_ptr<SpecRow> spec;       // job number filled in by the engine
-  std::optional<Hash128> idempotency;  // over namespace and key
-  uint64_t fingerprint = 0;            // of the spec, for its idempotency key; 0: not compared
-  bool allow_other_spec = false;       // its idempotency key may name a job with another spec
-  int64_t key_limit = 0;               // of its concurrency key; 0: keep what the key has
+  JobHead head;                        // from head_of(); the engine sets id, times and state
+  std::shared_ptr<SpecRow> spec;       // the engine sets the job number
+  std::optional<Hash128> idempotency;  // hash of namespace and key
+  uint64_t fingerprint = 0;            // of the spec, to compare with the key's first job; 0: do not compare
+  bool allow_other_spec = false;       // the idempotency key may belong to a job with another spec
+  int64_t key_limit = 0;               // of its concurrency key; 0: keep the key's limit
 
-  // What the store said about the idempotency key before this command was made, for when the engine does not remember
-  // all keys: the job that has it, and which jobs (all with lower numbers) were committed when it was asked.
+  // The engine may not remember all idempotency keys. If the caller has asked the store about this one: the job that
+  // owns it, and the number below which all jobs were committed at that time.
   std::optional<KeyOwner> key_owner = {};
-  JobId key_asked_before{};  // 0: it was not asked
+  JobId key_asked_before{};  // 0: the store was not asked
 };
 
 struct Submit {
@@ -49,25 +49,25 @@ struct Assign {
   WorkerId worker;
   std::string principal = {};
 };
-// Finished ones, with all that is stored of them. Whoever asks has seen that they have ended; one that is live after
-// all is left alone, and named in the answer.
+// Deletes finished jobs with everything stored about them. The caller has checked that they have ended; if one is live
+// after all, it is kept and named in the answer.
 struct ForgetJobs {
   struct One {
     JobId job{};
     std::string ns;
   };
   std::vector<One> jobs;
-  std::string principal;  // empty: a rule, not a person; not in the audit trail
+  std::string principal;  // empty: the retention, not a person; not in the audit trail
   std::string reason;
 };
 
-// How many one command may name: their rows are deleted in one commit, for which everybody waits.
+// The most jobs in one command. Their rows are deleted in one commit, for which everything else waits.
 inline constexpr size_t kMaxForgottenAtOnce = 500;
 
 struct PutJobTemplate {
   TemplateRow row;
   std::string principal = {};
-};  // revision and time are the engine's to set
+};  // the engine sets revision and time
 struct DropJobTemplate {
   std::string ns;
   std::string name;
@@ -80,7 +80,7 @@ struct PutStoredSecret {
   SecretRow row;
   std::string principal;
   std::string detail;
-};  // revision and time are the engine's
+};  // the engine sets revision and time
 struct DropStoredSecret {
   std::string ns;
   std::string name;
@@ -88,7 +88,7 @@ struct DropStoredSecret {
 };
 struct RecordAudit {
   AuditRow row;
-};  // number and time are the engine's to set
+};  // the engine sets number and time
 
 // ---- Reports about executions, from a stream or a unary call
 
@@ -102,7 +102,7 @@ struct ProgressReport {
   std::string message;
 };
 
-// Interrupted: its worker was stopped, and has ended it or never started it.
+// Interrupted: the worker was stopped, and has ended the execution or never started it.
 enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost, Interrupted };
 
 struct ResultReport {
@@ -115,7 +115,7 @@ struct ResultReport {
   std::string output;
   WallTime started;  // not set: it never started
   WallTime ended;
-  std::optional<int64_t> log_bytes;  // nothing: the worker did not say
+  std::optional<int64_t> log_bytes;  // absent: the worker did not say
   RunFacts facts;
 };
 
@@ -136,12 +136,12 @@ struct MakeOtp {
 };
 
 struct RegisterWorker {
-  std::optional<Hash128> otp;      // or
-  std::optional<Hash128> session;  // an earlier session
-  Hash128 new_session;             // in force when an otp was given
+  std::optional<Hash128> otp;      // either this
+  std::optional<Hash128> session;  // or an earlier session
+  Hash128 new_session;             // used if there is an otp
   WorkerInfo info;
   std::string incarnation;
-  std::string lineage;  // see Incarnation; empty: none is named
+  std::string lineage;  // see Incarnation; empty: none
   uint64_t generation = 0;
   std::string principal = {};
   std::vector<std::string> stopped = {};  // see OpenStream
@@ -151,21 +151,21 @@ struct HeldExecution {
   ExecutionId execution;
   bool started = false;
   bool ended = false;
-  bool interrupted = false;  // it ended, or was not started, because its worker was stopped
+  bool interrupted = false;  // ended or not started because the worker was stopped
 };
 
 struct OpenStream {
   Hash128 session;
   std::string incarnation;
-  uint64_t stream = 0;  // a number the caller never uses twice
+  uint64_t stream = 0;  // a number the caller never reuses
   std::vector<HeldExecution> held;
   std::string lineage;
   uint64_t generation = 0;
-  bool stopping = false;      // it was told to stop; see WorkerStops
+  bool stopping = false;      // the worker was told to stop; see WorkerStops
   std::string unfit = {};     // see Heartbeat
-  bool lists_active = false;  // its heartbeats list every execution that it has
-  // Earlier starts of this worker that were stopped in good order and left nothing behind that runs: what they had and
-  // is not in `held` was interrupted.
+  bool lists_active = false;  // its heartbeats list all its executions
+  // Earlier starts of this worker that were shut down cleanly and left nothing running. Executions of theirs that are
+  // not in `held` were interrupted.
   std::vector<std::string> stopped = {};
 };
 
@@ -181,24 +181,24 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;             // already: it needs no answer
-  std::string unfit = {};                // what keeps it from working, in its own words; empty: it is well
-  std::vector<ExecutionId> active = {};  // what it has; see OpenStream::lists_active
+  bool acknowledged = false;             // already acknowledged; needs no answer
+  std::string unfit = {};                // what the worker reports to be wrong; empty: nothing
+  std::vector<ExecutionId> active = {};  // its executions; see OpenStream::lists_active
 };
 
-// It was told to stop: it gets nothing new, tells what becomes of what it has, and goes. It may come back.
+// The worker was told to stop. It gets no new work, reports the end of what it has, and leaves. It may come back.
 struct WorkerStops {
   WorkerId worker;
-  uint64_t stream = 0;           // 0: it said so while the store was away, and its stream is gone since
-  std::string incarnation = {};  // the one that said so; empty: whichever has the stream
+  uint64_t stream = 0;           // 0: it said so while the store was away, and its stream has closed since
+  std::string incarnation = {};  // the incarnation that said so; empty: the one that has the stream
 };
 struct DrainWorker {
   WorkerId worker;
   std::string reason;
   std::string principal = {};
-  bool now = false;  // what it has goes back into the queue, and that is no attempt
+  bool now = false;  // requeue its executions, without counting an attempt
 };
-// Take work again.
+// Lets a draining worker take work again.
 struct UndrainWorker {
   WorkerId worker;
   std::string principal = {};
@@ -207,9 +207,9 @@ struct TaintWorker {
   WorkerId worker;
   std::vector<Taint> taints;
   std::string principal = {};
-};  // all of them
-// By itself: the worker says that it runs nothing any more, so what it had is given to others at once. Otherwise it
-// must have nothing.
+};  // the complete list
+// by_itself: the worker says that it runs nothing any more, so its executions are requeued at once. Otherwise it must
+// not have any.
 struct UnregisterWorker {
   WorkerId worker;
   std::string reason;
@@ -218,7 +218,7 @@ struct UnregisterWorker {
   std::string incarnation = {};  // the one that leaves by itself; empty: whichever there is
 };
 
-// ---- Tenants and keys. What is not given stays as it is.
+// ---- Tenants and keys. Absent fields keep their values.
 
 struct SetTenant {
   std::string ns;
@@ -239,13 +239,13 @@ struct DropLimit {
   std::string principal = {};
 };
 
-// ---- Providers, pools, and what becomes of the workers that they make
+// ---- Providers, pools, and the workers that providers create
 
 struct PutProvider {
   ProviderRow row;
   bool is_new = false;
   std::string principal = {};
-};  // is_new: refuse a name that is there
+};  // is_new: the name must not exist
 struct DropProvider {
   std::string name;
   std::string principal = {};
@@ -259,38 +259,39 @@ struct DropPool {
   std::string principal = {};
 };
 
-struct ProviderSeen {  // a check of its health
+struct ProviderSeen {  // the result of a health check
   std::string name;
   ProviderFacts facts;
   HealthState health = HealthState::Unknown;
   std::string reason;
 };
 
-// Why a worker did not come to be. Shape: this provider will not make such a one. Room: not now. Trouble: its own.
-// Hopeless: no provider could, because the job asks for something that is not there, such as its image.
+// Why a worker could not be created. Shape: this provider cannot create one of this shape. Room: it has no room now.
+// Trouble: a fault of the provider. Hopeless: no provider could, because something the job needs, such as its image,
+// does not exist.
 enum class MakingFailure : uint8_t { Shape = 1, Room, Trouble, Hopeless };
 
 struct WorkerMade {
   WorkerId worker;
   std::string handle;
-};  // the provider took it on
+};  // the provider has accepted the request
 struct WorkerRuns {
   WorkerId worker;
-};  // registration is due from now on
+};  // it runs: the time limit for its registration begins
 struct WorkerHeldUp {
   WorkerId worker;
   std::string reason;
-};  // it does not start yet, and why; an empty reason: it does again
+};  // why it cannot start yet; empty: it can now
 struct WorkerFailed {
   WorkerId worker;
   MakingFailure kind{};
   std::string reason;
-};  // or it ended by itself
+};  // it could not be created, or it ended by itself
 struct WorkerDestroyed {
   WorkerId worker;
 };  // nothing of it is left
 
-// What a provider has of this installation. What nobody knows of is destroyed.
+// The workers a provider has for this installation. Those the engine does not know are destroyed.
 struct Inventory {
   struct One {
     WorkerId worker;
@@ -311,10 +312,10 @@ struct ConfigureScheduler {
   std::string principal = {};
 };
 
-struct Tick {};  // look at what is due
+struct Tick {};  // handle what is due
 struct Stall {
   Duration length{0};
-};  // the loop was held up: nobody's silence counts for that long
+};  // the loop was blocked: silence during this time does not count
 
 // ---- Questions about memory
 
@@ -324,7 +325,7 @@ struct ExplainJob {
 struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};
-};  // where would such a job go now
+};  // where such a job would go now
 struct DescribeQueue {};
 struct DescribeWorkers {
   std::string prefix;
@@ -332,7 +333,7 @@ struct DescribeWorkers {
 };  // empty: all
 struct FindSession {
   Hash128 session;
-};  // whose it is
+};  // whose session it is
 struct DescribeSystem {};
 struct DescribeProviders {
   std::string name;

@@ -1,5 +1,5 @@
-// Moments at which something is due, at most one for each key. What ends earlier takes its moment with it, so that
-// memory grows with what is under way and not with what has ever been.
+// Deadlines, at most one per key. A deadline that is no longer needed is removed, so that memory grows with what is
+// under way and not with everything that has ever happened.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ class Deadlines {
     at_.erase(it);
   }
 
-  // The key whose moment is the earliest. There must be one.
+  // Removes and returns the key with the earliest deadline. There must be one.
   Key take_first() {
     const Key key = order_.begin()->second;
     cancel(key);

@@ -1,4 +1,4 @@
-// What must happen outside once a batch is durable.
+// What must happen outside the engine once a batch is durable.
 #pragma once
 
 #include <string>
@@ -32,21 +32,21 @@ struct AckResult {
 struct WelcomeWorker {
   WorkerId worker;
   uint64_t stream = 0;
-  std::vector<ExecutionId> unknown;  // not current: stop and forget them
-  std::vector<ExecutionId> held;     // logs go on from where they are durable
+  std::vector<ExecutionId> unknown;  // not current; the worker must stop and forget them
+  std::vector<ExecutionId> held;     // their output continues from where it is durable
 };
 struct TellDrain {
   WorkerId worker;
   uint64_t stream = 0;
   std::string reason;
-  bool is_over = false;  // it shall stay after all
+  bool is_over = false;  // the drain was undone; the worker stays
 };
-// Its word that it stops is durable: nothing more is sent to it on this stream but answers.
+// That the worker stops is now durable: it is sent nothing but answers on this stream.
 struct NoteStop {
   WorkerId worker;
   uint64_t stream = 0;
 };
-// Words for the worker's own log.
+// A message for the worker's own log.
 struct TellWorker {
   WorkerId worker;
   uint64_t stream = 0;
@@ -57,7 +57,7 @@ struct DropStream {
   uint64_t stream = 0;
   std::string reason;
 };
-// Transitions from index `first` on are new (0 counts the submission itself).
+// Transitions from index `first` on are new (index 0 is the submission).
 struct JobMoved {
   JobPtr job;
   size_t first = 0;
@@ -70,31 +70,31 @@ struct ExecutionLost {
   ExecutionId execution;
 };
 
-// Make it; `record` says what it must be. Its token is made by whoever carries this out.
+// Create the worker that `record` describes. Whoever carries this out also creates its token.
 struct CreateWorker {
   WorkerRecordPtr record;
 };
-// End it and everything that was made for it.
+// Destroy the worker and everything that was created for it.
 struct DestroyWorker {
   std::string provider;
   WorkerId worker;
   std::string handle;
 };
-// Ask for the list again and bring what runs in line with it.
+// Read the list of providers again and start or stop adapters to match.
 struct ProvidersChanged {};
 
 using Effect =
     std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, NoteStop, TellWorker, DropStream,
                  JobMoved, JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
 
-// The one effect that waits for no commit: it promises nothing about stored state.
+// The only effect that does not wait for the commit, because it promises nothing about stored state.
 struct AckHeartbeat {
   WorkerId worker;
   uint64_t stream = 0;
   int64_t sent_us = 0;
 };
 
-// Everything that a run of decisions wants.
+// Everything that a series of decisions has produced.
 struct Turn {
   Writes writes;
   std::vector<Effect> effects;

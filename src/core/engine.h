@@ -1,6 +1,6 @@
-// The one entrance to the brain: decide(command, now) → writes, effects, reply. Deterministic, no I/O, no clock, no
-// thread. The caller commits the writes and only then lets effects and replies out; if the commit fails, it throws this
-// engine away and loads a new one.
+// The engine makes every decision: decide(command, now) → writes, effects, reply. It is deterministic and has no I/O,
+// no clock and no threads. The caller commits the writes, and only then carries out the effects and sends the replies.
+// If the commit fails, the caller discards this engine and loads a new one.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -17,37 +17,37 @@ namespace hodei::core {
 
 class Draft;
 
-// Defaults are those of SPEC 2.2.
+// The defaults are those of SPEC 2.2.
 struct EngineConfig {
-  Duration unhealthy_after = 30s;  // of silence: no new work
-  Duration lost_after = 45s;       // of silence: its executions are given up
+  Duration unhealthy_after = 30s;  // without a heartbeat, a worker gets no new work
+  Duration lost_after = 45s;       // without a heartbeat, its executions are lost
   Duration otp_life = std::chrono::minutes(5);
   Duration idempotency_life = std::chrono::hours(24);
   Duration idempotency_grace = std::chrono::minutes(10);        // after a start, when the wall clock may be wrong
-  Duration forget_worker_after = std::chrono::hours(24);        // of silence, with nothing to do
-  Duration forget_stopped_after = std::chrono::hours(30 * 24);  // of one that said that it stops
+  Duration forget_worker_after = std::chrono::hours(24);        // of silence, if it has no executions
+  Duration forget_stopped_after = std::chrono::hours(30 * 24);  // likewise, if it announced that it stops
   Duration sweep = 1s;
   size_t max_live_jobs = 10'000'000;
-  size_t max_job_bytes = size_t{8} << 30;        // that live jobs take in memory
-  size_t max_judgement_bytes = size_t{1} << 30;  // kinds of workers times shapes of waiting jobs
+  size_t max_job_bytes = size_t{8} << 30;        // memory used by live jobs
+  size_t max_judgement_bytes = size_t{1} << 30;  // grows with classes of workers times shapes of jobs
   size_t max_workers = 100'000;
-  size_t max_worker_bytes = size_t{1} << 30;  // likewise
+  size_t max_worker_bytes = size_t{1} << 30;  // memory used by workers
   size_t max_templates = 10'000;
-  size_t max_secrets = 1'000;  // of one namespace
+  size_t max_secrets = 1'000;  // per namespace
   size_t max_all_secrets = 100'000;
-  size_t max_otps = 20'000;  // that are neither used nor expired
+  size_t max_otps = 20'000;  // neither used nor expired
   MemoryLimits memory;
-  Duration registration_limit = 60s;                 // of a made worker, from when it runs
-  Duration making_limit = std::chrono::minutes(11);  // until it runs: an image may have to be fetched
-  // For how long a job waits for a worker that no provider can make, such as one from an image that does not exist. 0:
-  // for ever.
+  Duration registration_limit = 60s;                 // for a created worker, from when it runs
+  Duration making_limit = std::chrono::minutes(11);  // until it runs; an image may have to be pulled first
+  // How long a job waits for a worker that no provider can create, such as one from an image that does not exist. 0:
+  // forever.
   Duration unmakable_limit = std::chrono::minutes(5);
-  Duration leaving_limit = 30s;  // for a worker that was told to go and still has output to send
-  Duration idle_limit = 10s;     // of a made worker without work; a pool may say otherwise
+  Duration leaving_limit = 30s;  // for a worker that was told to leave and still has output to send
+  Duration idle_limit = 10s;     // a created worker without work leaves after this; a pool may have its own limit
   Duration audit_life = std::chrono::hours(365 * 24);
 };
 
-// How often entries of the audit trail that have outlived their time are removed.
+// How often expired entries of the audit trail are deleted.
 inline constexpr Duration kAuditSweep = std::chrono::hours(1);
 
 class Engine {
@@ -56,19 +56,19 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Loading: every stored write in the store's order, then once the time from which silence counts. `steady` is the
-  // time by which stored things grow old; without it, the wall clock's.
+  // Loading: restore() every stored write in the store's order, then call restored() once with the current time, from
+  // which silence counts. `steady` is the time by which stored things expire; by default, the wall clock's.
   void restore(const Write& write) { state_.fold(write); }
   void restored(Now now, std::optional<WallTime> steady = std::nullopt);
 
   absl::StatusOr<Reply> decide(const Command& command, Now now, Turn& turn);
 
-  // When Tick is wanted next, without any other command.
+  // When a Tick is needed next if no other command arrives.
   MonoTime next_wakeup() const;
 
   uint64_t digest() const { return state_.digest(); }
   const State& state() const { return state_; }
-  // Time-outs and ends of back-offs that are waited for.
+  // Pending timeouts and ends of backoffs.
   size_t deadlines() const { return timeouts_.size() + due_.size(); }
 
  private:
@@ -86,7 +86,7 @@ class Engine {
   absl::Status check_shapes(const Submit& c) const;
   absl::Status check_abilities(const Submit& c) const;
   absl::Status check_fingerprints(const Submit& c) const;
-  std::string unknown_place(const Shape& shape) const;  // in words; empty: pool and provider are known
+  std::string unknown_place(const Shape& shape) const;  // as text; empty: pool and provider are known
   Submitted::One submit_one(const NewJob& job, JobId& next, Now now, Turn& turn);
 
   // decide_secrets.cc
@@ -94,7 +94,7 @@ class Engine {
   Answer on(const DropStoredSecret& c, Now now, Turn& turn);
   Answer on(const RecordAudit& c, Now now, Turn& turn);
   void record(AuditRow row, Now now, Turn& turn);
-  // Only what somebody asked for: without a principal nothing is recorded.
+  // Records nothing if there is no principal: only what somebody asked for is audited.
   struct Act {
     std::string_view action;
     std::string subject;
@@ -112,24 +112,24 @@ class Engine {
   bool on_result(const WorkerId& worker, const ResultReport& r, Now now, Turn& turn);
   void end_execution(const JobHead& job, const ResultReport& r, Now now, Turn& turn);
   void interrupt(const ResultReport& r, const WorkerId& worker, Now now, Turn& turn);
-  // `failure`: its worker's word for it, if it had one.
+  // `failure`: the failure the worker reported, if any.
   void lose(ExecutionId execution, const std::string& why, Now now, Turn& turn, const std::string& failure = {});
   void send_again_later(Draft& draft, const std::string& why, Now now);
   void retry_if_allowed(Draft& draft, const std::string& reason, Now now);
 
   // put_back.cc
   Answer on(const TaintWorker& c, Now now, Turn& turn);
-  static bool is_ending(const JobHead& job);  // its execution's end was asked for
+  static bool is_ending(const JobHead& job);  // its execution was told to end
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void return_to_queue(Draft& draft, Now now);
-  bool count_interruption(Draft& draft, Now now);  // true: as an attempt
+  bool count_interruption(Draft& draft, Now now);  // true: it counts as an attempt
   void end_interrupted_too_often(Draft& draft, const std::string& why, Now now);
   void end_put_back(Draft& draft, const ResultReport& r, Now now, Turn& turn);
   void evict(LiveWorker& worker, Turn& turn);
   void interrupt_all(const LiveWorker& worker, const std::string& why, Turn& turn);
 
   // make_room.cc
-  void settle(Now now, Turn& turn);  // what a decision may have set free
+  void settle(Now now, Turn& turn);  // uses the room that a decision may have freed
   void check_reservations(Now now, bool thoroughly);
   void sweep_waiting(Now now, Turn& turn);
   bool may_make_room_for(const Lane& lane, Now now);
@@ -156,23 +156,23 @@ class Engine {
   Answer on(const UndrainWorker& c, Now now, Turn& turn);
   Answer on(const UnregisterWorker& c, Now now, Turn& turn);
   void leave_if_drained(LiveWorker& worker, Now now, Turn& turn);
-  void start_otps(const WorkerId& worker, Now now, Turn& turn);  // it runs: the life of its token begins
+  void start_otps(const WorkerId& worker, Now now, Turn& turn);  // it runs: its token's lifetime begins
   void revoke_otps(const WorkerId& worker, Turn& turn);
-  void note_end(LiveWorker& worker, const std::string& reason, Turn& turn);  // the first one counts
-  // It is gone. Its record stays for a while, with the reason.
+  void note_end(LiveWorker& worker, const std::string& reason, Turn& turn);  // the first reason counts
+  // The worker has left. Its record stays for a while, with the reason.
   void end_worker(LiveWorker& worker, WorkerEvent event, const std::string& reason, Now now, Turn& turn);
   void give_back_all(LiveWorker& worker, const std::string& reason, Now now, Turn& turn);
 
-  // decide_beats.cc: what workers say of themselves
+  // decide_beats.cc: what workers report about themselves
   Answer on(const Heartbeat& c, Now now, Turn& turn);
   void note_fitness(LiveWorker& worker, const std::string& unfit, Turn& turn);
   void compare_active(LiveWorker& worker, const Heartbeat& beat, Now now, Turn& turn);
   std::vector<std::string> instructions_for(const LiveWorker& worker, const Heartbeat& beat) const;
 
-  // decide_stops.cc: workers that stop, and those that start nothing of what they are sent
+  // decide_stops.cc: workers that stop, and workers that do not start what they are sent
   Answer on(const WorkerStops& c, Now now, Turn& turn);
   void set_stopped(LiveWorker& worker, bool stopped, Turn& turn);
-  // What the last words of an earlier start say about an execution that was ended, or not started, by its stop.
+  // An earlier start of the worker was stopped and had ended this execution, or not started it.
   void hear_of_interruption(LiveWorker& worker, ExecutionId execution, Turn& turn);
   void note_refusal(LiveWorker& worker, Now now);
   void note_start(LiveWorker& worker);
@@ -192,31 +192,31 @@ class Engine {
   Answer on(const SetTenant& c, Now now, Turn& turn);
   Answer answer(const DescribeTenants& q, Now now);
   absl::Status check_pending(const Submit& c) const;
-  // One of its executions has ended, or its quotas were raised: what it waits with may fit on any worker.
+  // One of its executions has ended, or its quotas were raised: its waiting jobs may now fit on any worker.
   void wake_tenant(const Namespace& ns, Now now, Turn& turn);
-  std::string held_by_quota(const Lane& lane) const;  // in words; empty: it is not
+  std::string held_by_quota(const Lane& lane) const;  // as text; empty: it is not
 
   // decide_limits.cc
   Answer on(const SetLimit& c, Now now, Turn& turn);
   Answer on(const DropLimit& c, Now now, Turn& turn);
   Answer answer(const DescribeLimits& q, Now now);
   bool key_is_full(const JobHead& head, Now now);
-  std::string held_by_key(const JobHead& head, Now now);  // in words; empty: it is not
+  std::string held_by_key(const JobHead& head, Now now);  // as text; empty: it is not
   void park(JobId job, Now now);
   void count_start(const JobHead& head, Lane* lane, Now now);
-  // Jobs for which their key has room again go back to their lanes; they still have to be placed.
+  // Moves jobs back to their lanes if their key has room again; they still have to be placed.
   std::vector<JobId> wake_key(const std::string& ns, const std::string& key, Now now);
   void await_rate(const ConcurrencyKeys::Name& name, KeyState& key, Now now);
   void wake_due_keys(Now now, Turn& turn);
 
-  // decide_making.cc: what providers tell of the workers that they make
+  // decide_making.cc: what providers report about the workers that they create
   Answer on(const WorkerMade& c, Now now, Turn& turn);
   Answer on(const WorkerRuns& c, Now now, Turn& turn);
   Answer on(const WorkerHeldUp& c, Now now, Turn& turn);
   Answer on(const WorkerFailed& c, Now now, Turn& turn);
   Answer on(const WorkerDestroyed& c, Now now, Turn& turn);
   Answer on(const Inventory& c, Now now, Turn& turn);
-  void has_come(LiveWorker& worker, Now now, Turn& turn);  // it registered and opened its stream
+  void has_come(LiveWorker& worker, Now now, Turn& turn);  // it has registered and opened its stream
   void give_up(LiveWorker& worker, MakingFailure kind, const std::string& reason, Now now, Turn& turn);
   void destroy(LiveWorker& worker, Turn& turn);
   void bury_gone(Now now, Turn& turn);
@@ -225,22 +225,22 @@ class Engine {
               Now now);
   void judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
   void note_unfit(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
-  // What people read about a job that waits for a worker.
+  // Sets the text that people read while the job waits for a worker.
   void note_on_job(JobId job, std::string words, Turn& turn);
 
-  // provision.cc: workers for what waits and fits nowhere
+  // provision.cc: creates workers for waiting jobs that fit nowhere
   void want(const Lane& lane);
   void provision(Now now, Turn& turn);
   void resume_making(Now now, Turn& turn);
   void make_for(const WaitingShape& shape, Now now, Turn& turn);
   int64_t startable(const Lane& lane, Now now) const;
   LiveProvider* choose_provider(const Shape& shape, Now now);
-  // For a job of the namespace, or, with no job, for whoever comes. An empty namespace: it serves everybody.
+  // For a job of the namespace or, without a job, for any later one. Empty namespace: it serves all.
   void make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now, Turn& turn);
   const PoolRow* pool_of(const Shape& shape) const;
   bool waits_for_standing_worker(const WaitingShape& shape, Now now) const;
-  uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers on their way
-  uint32_t starting(const std::string& provider) const;                  // without those that are held up
+  uint32_t coming_for(const Shape& shape, const std::string& ns) const;  // slots of workers being created
+  uint32_t starting(const std::string& provider) const;                  // not counting those that are held up
   bool too_many_held_up(const std::string& provider, const Shape& shape) const;
   uint32_t pool_workers(const std::string& pool) const;
   JobId unclaimed(const std::vector<const Lane*>& lanes) const;
@@ -248,7 +248,7 @@ class Engine {
                          Explanation& out) const;  // explain_providers.cc
   void explain_making(const Shape& shape, JobId job, Explanation& out) const;
 
-  // withdraw.cc: workers on their way that nobody waits for any more, and jobs for which none can be made
+  // withdraw.cc: workers being created that no job waits for any more, and jobs for which no worker can be created
   void sweep_unwanted(Now now, Turn& turn);
   std::vector<LiveWorker*> surplus(Now now) const;
   int64_t waiting_for(const std::string& shape, const std::string& ns, Now now) const;
@@ -257,14 +257,14 @@ class Engine {
   void fail_unmakable(Now now, Turn& turn);
   bool is_unmakable(const WaitingShape& waiting, Now now) const;
 
-  // scale_down.cc: the end of workers that nobody needs, and those that pools keep
+  // scale_down.cc: ends workers that are not needed, and keeps those that pools require
   void sweep_making(Now now, Turn& turn);
   void sweep_deadlines(Now now, Turn& turn);
   void sweep_idle(Now now, Turn& turn);
   void sweep_pools(Now now, Turn& turn);
   bool pool_can_spare(const LiveWorker& worker) const;
   void retire_if_used(LiveWorker& worker, Now now, Turn& turn);
-  void left(LiveWorker& worker, Now now, Turn& turn);  // its record says Terminating from now on
+  void left(LiveWorker& worker, Now now, Turn& turn);  // its record is Terminating from now on
 
   // decide_time.cc
   Answer on(const Tick& c, Now now, Turn& turn);
@@ -275,13 +275,13 @@ class Engine {
 
   // place.cc
   Answer on(const ConfigureScheduler& c, Now now, Turn& turn);
-  void place_job(JobId job, Now now, Turn& turn);      // a job that has just come to wait
-  void place_lane(Lane* lane, Now now, Turn& turn);    // the first jobs of a lane; it may be gone afterwards
-  void fill(LiveWorker& worker, Now now, Turn& turn);  // a worker that has room
+  void place_job(JobId job, Now now, Turn& turn);      // a job that has just begun to wait
+  void place_lane(Lane* lane, Now now, Turn& turn);    // the first jobs of a lane, which may be deleted by this
+  void fill(LiveWorker& worker, Now now, Turn& turn);  // gives waiting jobs to a worker that has room
   void place_woken(std::vector<JobId> jobs, Now now, Turn& turn);
   void fill_all(Now now, Turn& turn);
   void assign(JobId job, LiveWorker& worker, Decision decision, Now now, Turn& turn);
-  void shelve(Draft& draft, Turn& turn);  // what happened before the next dispatch
+  void shelve(Draft& draft, Turn& turn);  // moves what happened before the next dispatch out of the head
 
   // questions.cc
   Answer on(const Question& c, Now now, Turn& turn);
@@ -292,35 +292,35 @@ class Engine {
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
   Explanation explain_applicant(const Applicant& job);
-  bool is_wanted(const LiveProvider& provider) const;  // somebody would miss it
+  bool is_wanted(const LiveProvider& provider) const;  // jobs or pools need it
   std::string making_room_for(const LaneKey& lane, Now now) const;
 
-  // The time at the start plus what has passed since on the clock that nobody can set. Whatever expires goes by it.
+  // The wall-clock time at the start plus what the monotonic clock has counted since. Expiry goes by this time.
   WallTime steady_wall(Now now) const { return loaded_.wall + (now.mono - loaded_.mono); }
   void wait_out(const JobHead& job, Now now);
   void await_timeout(const JobHead& job, Now now);
-  // Folds a write and puts it into the turn.
+  // Folds a write into the state and adds it to the turn.
   void write(Write w, Turn& turn);
-  // Stores a moved job: live or finished, tells the world, and uses the room that it may have left.
+  // Stores a job that changed its state, announces it, and uses the room it may have freed.
   void store(Draft& draft, Now now, Turn& turn);
   const JobHead* current(const WorkerId& worker, ExecutionId execution) const;
   bool was_given(const WorkerId& worker, ExecutionId execution) const;  // as far as memory knows
 
   EngineConfig config_;
   State state_;
-  // Volatile: the worker enforces them first, on its own clock. After a restart they count anew, rather than by a wall
-  // clock that may have been set: late is harmless, early would end a good job.
+  // Volatile: the worker enforces timeouts first, on its own clock. After a restart they start again from zero, because
+  // the wall clock may have been changed: a late timeout is harmless, an early one would end a healthy job.
   Deadlines<ExecutionId> timeouts_;
-  // Ends of back-offs, on the clock that nobody can set.
+  // Ends of backoffs, on the monotonic clock.
   Deadlines<JobId> due_;
-  // Ends of pauses of workers. Entries of pauses that ended early are passed over.
+  // Ends of pauses of workers. Entries of pauses that ended early are skipped.
   std::set<std::pair<MonoTime, WorkerId>> pauses_;
   Making making_;
   Reservations reservations_;
-  LaneKey starving_from_;          // where the next look at waiting lanes begins
-  std::vector<WorkerId> touched_;  // by this decision: something that waits may fit there now
+  LaneKey starving_from_;          // where the next scan of waiting lanes begins
+  std::vector<WorkerId> touched_;  // changed by this decision: a waiting job may fit there now
   bool preempt_due_ = false;
-  // When the buckets of keys with waiting jobs have filled again. Entries of keys that changed meanwhile are harmless.
+  // When the buckets of keys with waiting jobs have a token again. Outdated entries are harmless.
   std::set<std::pair<MonoTime, ConcurrencyKeys::Name>> key_timers_;
   MonoTime next_sweep_{0};
   MonoTime next_audit_sweep_{0};

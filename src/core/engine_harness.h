@@ -1,7 +1,7 @@
-// For the tests of the engine: a bench on which jobs, workers and time are moved by hand.
+// For the tests of the engine: a bench on which a test controls jobs, workers and time.
 //
-// After every decision it checks what must hold always: an engine loaded from the stored rows has the same digest, no
-// worker has more than it can take or what a rule forbids, no quota is exceeded that was not lowered, and nothing waits
+// After every decision it checks the invariants: an engine loaded from the stored rows has the same digest, no worker
+// has more than its capacity or a job that a rule forbids, no quota is exceeded unless it was lowered, and no job waits
 // that could run.
 #pragma once
 
@@ -30,7 +30,7 @@ class StoredRows {
  public:
   void keep(const Write& write);
 
-  // In the order of store::Store::load, through the column forms of what is packed.
+  // In the order of store::Store::load, encoding and decoding what the store keeps packed.
   void load(Engine& engine) const;
 
   using Name = std::pair<std::string, std::string>;
@@ -52,7 +52,7 @@ class StoredRows {
 
 class Bench;
 
-// One worker, as it behaves on the bench. A cheap handle: the bench keeps what it knows.
+// A worker on the bench. Only a handle: the bench holds its data.
 class Hand {
  public:
   Hand(Bench& bench, std::string id) : bench_(bench), id_(std::move(id)) {}
@@ -60,18 +60,17 @@ class Hand {
   Hand& joins(uint32_t slots = 1) { return joins(a_worker().slots(slots)); }
   Hand& joins(WorkerOrder order);                        // token, registration, stream
   Hand& returns(std::vector<HeldExecution> held = {});   // a new stream with this hello
-  Hand& restarts(std::vector<HeldExecution> held = {});  // another supervisor, on the same state folder
-  // Another start of its supervisor, whose predecessor left last words: it was stopped in good order. Elsewhere: after
-  // a reboot of its machine.
+  Hand& restarts(std::vector<HeldExecution> held = {});  // a new supervisor on the same state folder
+  // A new start of its supervisor after a clean shutdown of the previous one. Elsewhere: after a reboot of its machine.
   Hand& restarts_after_a_stop(std::vector<HeldExecution> held = {}, bool elsewhere = false);
   absl::Status appears(const Incarnation& who);  // opens a stream with its session, holding nothing
-  Hand& stops();                                 // it was told to, and says so
+  Hand& stops();                                 // it was told to stop, and says so
   Hand& closes();                                // its stream ends
   Hand& starts(JobId job);
-  Hand& takes(JobId job);  // it was sent the job, and starts it
+  Hand& takes(JobId job);  // it must have been sent the job, and starts it
   Hand& finishes(JobId job, Outcome outcome = Outcome::Succeeded);
   Hand& fails(JobId job) { return finishes(job, Outcome::Failed); }
-  Hand& goes_silent();  // no heartbeats any more
+  Hand& goes_silent();  // sends no more heartbeats
   Hand& beats(double cpu_load = 0);
   absl::StatusOr<Reply> reports(Report report);  // on its stream
 
@@ -90,7 +89,7 @@ class Bench {
   ~Bench();
 
   absl::StatusOr<Reply> decide(const Command& command);
-  // A command that must work, and its answer.
+  // Decides a command that must succeed and returns its answer.
   template <class Answer>
   Answer ask(const Command& command) {
     absl::StatusOr<Reply> reply = decide(command);
@@ -105,17 +104,17 @@ class Bench {
   Explanation explain(JobId job);
   QueueReport queue();
 
-  // Time passes: everything that is due happens, and workers that are not silent send their heartbeats.
+  // Advances time: everything that is due happens, and workers that are not silent send heartbeats.
   void advance(Duration by);
 
-  // The server dies and another one loads what is stored; every stream is gone.
+  // The server dies and a new one loads what is stored. All streams are closed.
   void restart();
 
   const JobHead& job(JobId id) const;
   JobState state(JobId id) const { return job(id).state; }
   ExecutionId current(JobId id) const { return job(id).current(); }
   std::string where(JobId id) const { return job(id).worker.str(); }
-  std::vector<Transition> history(JobId id) const;  // with what is on the shelf
+  std::vector<Transition> history(JobId id) const;  // including what was shelved
   int64_t held(const std::string& key, const std::string& ns = "default") const;
   Engine& engine() { return *engine_; }
 
@@ -134,7 +133,7 @@ class Bench {
 
   Now now{{1'800'000'000'000'000}, {1'000'000'000}};
   StoredRows rows;
-  Turn last;  // what the newest decision wanted
+  Turn last;  // what the newest decision produced
   std::vector<Effect> effects;
   bool checks = true;
 

@@ -1,4 +1,4 @@
-// For the tests of workers on demand: providers described in a line, and a hand that does what providers do.
+// For the tests of workers on demand: providers described in a line, and functions that do what providers do.
 #pragma once
 
 #include "src/core/engine_harness.h"
@@ -36,7 +36,7 @@ inline void add(Bench& bench, const ProviderOrder& order) {
   bench.ask<Done>(ProviderSeen{order.row.name, order.facts, HealthState::Healthy, ""});
 }
 
-// Workers that were asked for and that nobody has seen yet.
+// Workers that were requested and have not appeared yet.
 inline std::vector<WorkerRecordPtr> asked(const Bench& bench) {
   std::vector<WorkerRecordPtr> out;
   for (const CreateWorker& wish : bench.told<CreateWorker>()) {
@@ -53,7 +53,7 @@ inline std::string only_asked(const Bench& bench) {
   return all.empty() ? "" : all[0]->info.id.str();
 }
 
-// The provider makes it, and it registers as what it was to be.
+// The provider creates the worker, and it registers as requested.
 inline Hand arrives(Bench& bench, const std::string& id) {
   WorkerOrder order;
   order.info = bench.rows.workers.at(WorkerId(id))->info;
@@ -71,7 +71,7 @@ inline std::vector<std::string> destroyed(const Bench& bench) {
   return out;
 }
 
-// One that is gone is still listed for a while.
+// A worker that has left stays listed for a while.
 inline bool exists(const Bench& bench, const std::string& id) {
   const auto found = bench.rows.workers.find(WorkerId(id));
   return found != bench.rows.workers.end() && found->second->state != WorkerState::Terminated;

@@ -1,5 +1,5 @@
-// All that the engine keeps in memory. It changes only by folding writes, the same ones that are committed; indexes
-// (queue, rooms, keys) follow from them. The few volatile facts about workers are set by the engine directly and are
+// Everything the engine keeps in memory. It changes only by folding writes, the same ones that are committed; indexes
+// (queue, rooms, keys) are derived from them. The engine sets the few volatile facts about workers directly; they are
 // not part of the digest.
 #pragma once
 
@@ -23,12 +23,12 @@ struct LiveJob {
   JobPtr head;
   Lane* lane = nullptr;  // while InLane or Parked
   Where where = Where::WithWorker;
-  size_t bytes = 0;  // its own part of the footprint
+  size_t bytes = 0;  // of the footprint, without what it shares
 };
 
-// How much may be in memory. What is stored already is loaded in any case.
+// Limits of what is kept in memory. What is already stored is loaded in any case.
 struct MemoryLimits {
-  size_t idempotency_keys = 1'000'000;  // newest first; the others are in the store alone
+  size_t idempotency_keys = 1'000'000;  // the newest; older ones are in the store only
 };
 
 class State {
@@ -41,8 +41,8 @@ class State {
   LiveWorker* worker(const WorkerId& id);
   LiveWorker* worker_of_session(const Hash128& session);
 
-  // A Pending job that waited out its back-off, or whose key has room, goes to its lane; one whose key is full goes to
-  // the key.
+  // Move a Pending job whose backoff is over or whose key has room to its lane (queue), or one whose key is full to
+  // that key (park).
   void queue(JobId id);
   void park(JobId id);
 
@@ -59,7 +59,7 @@ class State {
   const std::map<WorkerId, std::unique_ptr<LiveWorker>>& workers() const { return workers_; }
   const absl::btree_map<JobId, LiveJob>& jobs() const { return jobs_; }
   const OtpRow* otp(const Hash128& token) const;
-  // Facts of a stored template or secret; its bytes are in the store alone.
+  // Facts about a stored template or secret; its bytes are in the store only.
   struct StoredFacts {
     int64_t revision = 0;
     WallTime updated;
@@ -74,7 +74,7 @@ class State {
   const std::map<Hash128, OtpRow>& otps() const { return otps_; }
   const IdempotencyKeys& idempotency() const { return idempotency_; }
   std::optional<KeyOwner> idempotent(const Hash128& key) const { return idempotency_.find(key); }
-  // What live jobs and workers take, in bytes.
+  // Memory used by live jobs and by workers, in bytes.
   size_t job_bytes() const { return footprint_.bytes(); }
   size_t worker_bytes() const { return worker_bytes_; }
   bool has_key(const std::string& ns, const std::string& key) const;
@@ -90,7 +90,7 @@ class State {
  private:
   void put(const JobPtr& job);
   void leave_queue(LiveJob& live);
-  void detach(LiveJob& live);  // undo what the old head meant to workers, keys and queue
+  void detach(LiveJob& live);  // removes the effects of the old head on workers, keys and queue
   void attach(LiveJob& live);
   void count_waiting(const JobHead& head, int64_t sign);
   void forget_key_job(const JobHead& head);

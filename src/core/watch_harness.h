@@ -1,4 +1,4 @@
-// For the tests of the engine: sees that no quota and no rate is ever exceeded.
+// For the tests of the engine: checks that no quota and no rate is ever exceeded.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ class Watch {
   void look(const State& state, const Turn& turn, MonoTime now) {
     look_at_tenants(state);
     for (const Write& write : turn.writes) {
-      // A rule that is set anew begins with a full burst.
+      // A rule that is set again begins with a full burst.
       const auto* gone = std::get_if<DeleteSetting>(&write);
       if (gone != nullptr && gone->kind == SettingKind::KeyRate) keys_.erase(gone->name);
     }
@@ -28,7 +28,7 @@ class Watch {
   }
 
  private:
-  // Somebody lowered a quota below what runs: it may not grow then.
+  // If a quota was lowered below what runs, usage must not grow.
   static void check(const std::string& what, int64_t quota, int64_t now, int64_t before) {
     if (quota == 0 || now <= quota) return;
     EXPECT_LE(now, before) << what << " is over its quota of " << quota;
@@ -77,7 +77,7 @@ class Watch {
     std::deque<MonoTime> at;
   };
   std::map<std::string, std::pair<int64_t, Amounts>> tenants_;
-  std::map<std::string, Starts> keys_;  // by the name of their setting
+  std::map<std::string, Starts> keys_;  // by name of the setting
 };
 
 }  // namespace hodei::core

@@ -1,4 +1,4 @@
-// Every change there is. A decision is a list of these; the store commits the list and memory folds the same list.
+// All changes of state. A decision is a list of these: the store commits the list, and memory folds the same list.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hodei::core {
 
-// The request as it came: written once, never changed, read by workers, lists and people.
+// The request as received: written once and never changed.
 struct SpecRow {
   JobId job{};
   std::string ns;
@@ -34,7 +34,7 @@ struct TemplateRow {
   bool operator==(const TemplateRow&) const = default;
 };
 
-// A secret of the server's store. Only src/server/secrets can open it.
+// A secret in the server's store. Only src/server/secrets can decrypt it.
 struct SecretRow {
   std::string ns;
   std::string name;
@@ -45,9 +45,9 @@ struct SecretRow {
   bool operator==(const SecretRow&) const = default;
 };
 
-// What was done, by whom, to what. Written once, never changed.
+// Who did what to what. Written once, never changed.
 struct AuditRow {
-  uint64_t number = 0;  // grows; never used twice
+  uint64_t number = 0;  // increases; never reused
   WallTime at;
   std::string ns;
   std::string principal;
@@ -58,7 +58,7 @@ struct AuditRow {
   bool operator==(const AuditRow&) const = default;
 };
 
-// What people set while it runs; the bytes are of the struct that the kind stands for.
+// What people set at run time. The bytes are the encoded struct of this kind.
 enum class SettingKind : uint8_t { Provider = 1, Pool, Tenant, KeyRate };
 
 struct SettingRow {
@@ -69,10 +69,10 @@ struct SettingRow {
   bool operator==(const SettingRow&) const = default;
 };
 
-// A one-time token, known only by its hash.
+// A one-time token; only its hash is known.
 struct OtpRow {
   Hash128 token;
-  WorkerId worker;  // empty: whoever brings it
+  WorkerId worker;  // empty: any new worker
   WallTime expires;
 
   bool operator==(const OtpRow&) const = default;
@@ -85,10 +85,10 @@ struct KeyLimitRow {
 };
 
 struct IdempotencyRow {
-  Hash128 key;  // over namespace and key
+  Hash128 key;  // hash of namespace and key
   JobId job{};
   WallTime expires;
-  uint64_t fingerprint = 0;  // of the spec that came with the key; 0: not known
+  uint64_t fingerprint = 0;  // of the spec that came with the key; 0: unknown
 };
 
 struct PutSpec {
@@ -99,8 +99,8 @@ struct PutJob {
 };  // a live job: inserted or replaced
 struct FinishJob {
   JobPtr job;
-};  // leaves the hot table for the finished one
-// Onto the shelf: an execution that another one follows. Written once.
+};  // moves from the table of live jobs to that of finished ones
+// Shelves an execution that has been followed by another. Written once.
 struct PutExecution {
   JobId job{};
   std::shared_ptr<const ShelvedExecution> shelved;
@@ -108,10 +108,10 @@ struct PutExecution {
 struct DropExecutions {
   JobId job{};
   uint32_t below = 0;
-};  // those with smaller numbers
+};  // those with lower numbers
 struct EraseJob {
   JobId job{};
-};  // a finished one, with its spec and its executions; one that is not there is no error
+};  // a finished job, with its spec and executions; it need not exist
 struct PutWorker {
   WorkerRecordPtr worker;
 };
@@ -169,7 +169,7 @@ struct PutAudit {
 };
 struct ExpireAudit {
   WallTime before;
-};  // the newest entry stays, whatever its age: it holds the number
+};  // the newest entry always stays, because it holds the number
 
 using Write =
     std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate, DeleteTemplate,

@@ -32,16 +32,16 @@ std::string not_enforced(const ProgramLimits& limits, const Enclosures& enclosur
   const auto add = [&words](std::string_view word) { words += cat(words.empty() ? "" : ", ", word); };
   if (limits.cpu_milli > 0 && (groups == nullptr || !groups->limits_cpu()) && own.cpu_milli != limits.cpu_milli) {
     add(own.cpu_milli == 0 ? std::string("cpu")
-                           : cat("cpu (the worker's own limit of ", own.cpu_milli / 1000.0, " cores holds)"));
+                           : cat("cpu (the worker's own limit of ", own.cpu_milli / 1000.0, " cores applies)"));
   }
   if (limits.memory_bytes > 0 && (groups == nullptr || !groups->limits_memory()) &&
       own.memory_bytes != limits.memory_bytes) {
-    add(own.memory_bytes == 0 ? std::string("memory (only of each process, by RLIMIT_DATA)")
-                              : cat("memory (the worker's own limit of ", own.memory_bytes >> 20, " MiB holds)"));
+    add(own.memory_bytes == 0 ? std::string("memory (only per process, with RLIMIT_DATA)")
+                              : cat("memory (the worker's own limit of ", own.memory_bytes >> 20, " MiB applies)"));
   }
   if (limits.pids > 0 && !enclosures.limits_processes()) add("pids");
   if (limits.io_weight > 0 && (groups == nullptr || !groups->weighs_io())) add("io weight");
-  return words.empty() ? words : cat("this worker cannot hold the limits of: ", words);
+  return words.empty() ? words : cat("this worker cannot enforce these limits: ", words);
 }
 
 }  // namespace hodei::worker

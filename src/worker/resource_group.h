@@ -72,8 +72,8 @@ std::unique_ptr<ResourceGroups> make_resource_groups_v2(const Enclosures& enclos
 
 // Whether a group is needed for these, and there is one that can do something about them.
 bool needs_group(const ProgramLimits& limits, const ResourceGroups* groups);
-// For people: which of the limits this worker cannot hold. Empty: it holds them all. `own` are the limits of the worker
-// as a whole where it runs one job at a time (0: none): they hold for that job too.
+// For people: which of the limits this worker cannot enforce. Empty: it enforces them all. `own` are the limits of the
+// worker as a whole where it runs one job at a time (0: none): they hold for that job too.
 std::string not_enforced(const ProgramLimits& limits, const Enclosures& enclosures, const ResourceGroups* groups,
                          const ProgramLimits& own = {});
 

@@ -244,12 +244,12 @@ TEST(NotEnforced, NamesTheLimitsThatNothingHolds) {
   EXPECT_EQ(not_enforced({.disk_bytes = 1}, *trees, nullptr), "");
   EXPECT_EQ(
       not_enforced({.cpu_milli = 1, .memory_bytes = 1, .pids = 1, .io_weight = 1}, *trees, nullptr),
-      "this worker cannot hold the limits of: cpu, memory (only of each process, by RLIMIT_DATA), pids, io weight");
+      "this worker cannot enforce these limits: cpu, memory (only per process, with RLIMIT_DATA), pids, io weight");
   const ProgramLimits own{.cpu_milli = 250, .memory_bytes = 64 << 20};
   EXPECT_EQ(not_enforced({.cpu_milli = 250, .memory_bytes = 64 << 20}, *trees, nullptr, own), "")
       << "the limits of the worker as a whole are those of its only job";
   EXPECT_EQ(not_enforced({.memory_bytes = 32 << 20}, *trees, nullptr, own),
-            "this worker cannot hold the limits of: memory (the worker's own limit of 64 MiB holds)");
+            "this worker cannot enforce these limits: memory (the worker's own limit of 64 MiB applies)");
 }
 
 }  // namespace

@@ -158,11 +158,11 @@ def test_without_cgroups_the_result_says_what_is_not_held():
     with Dev(HODEI_CGROUPS="off").start() as dev:
         job = run_to_end(dev, "--memory", "64M", "--cpu", "0.5", "--", PYTHON, "-c", "b'x' * (300 << 20)")
         same((job["state"], job["failure"]), ("Failed", "non_zero_exit"), "how it ended")
-        contains(job["reason"], "cannot hold the limits of: cpu, memory (only of each process", "reason")
+        contains(job["reason"], "cannot enforce these limits: cpu, memory (only per process", "reason")
         job = run_to_end(dev, "--pids", "5", "--", "true")
         same(job["state"], "Succeeded", "state")
-        contains(job["reason"], "cannot hold the limits of: pids", "reason")
-        contains((dev.data / "worker.log").read_text(), "cannot hold the limits of: cpu", "the worker's log")
+        contains(job["reason"], "cannot enforce these limits: pids", "reason")
+        contains((dev.data / "worker.log").read_text(), "cannot enforce these limits: cpu", "the worker's log")
 
 
 # Trees that do not want to die. Each carries a word in its arguments by which its processes are found.

@@ -1,4 +1,4 @@
-// A job while a decision about it is being made: a private copy of its head and past, moved along the table of states.
+// A job while a decision about it is being made: a private copy of its head and past, moved along the state table.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Draft {
   void move(JobEvent on, WallTime at, std::string reason);
   // The newest execution. There must be one.
   Execution& execution();
-  // Takes what happened so far out of the head, for the rows of the shelf: one per execution.
+  // Removes the past executions from the head and returns them as rows to be shelved.
   std::vector<ShelvedExecution> shelve();
   // Index of the first transition that this draft added (0 is the submission, which is not in the list).
   size_t first_new() const { return first_new_; }
@@ -29,7 +29,8 @@ class Draft {
   size_t first_new_;
 };
 
-// When something happened by a worker's clock, which may be wrong: not later than it is told. Not set: when it is told.
+// When something happened. A worker's clock may be wrong, so the time is never later than the report; without a time,
+// it is the time of the report.
 inline WallTime when(WallTime said, Now told) { return said.us > 0 ? std::min(said, told.wall) : told.wall; }
 
 }  // namespace hodei::core

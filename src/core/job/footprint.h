@@ -1,4 +1,4 @@
-// How much memory live jobs take, in bytes: what a job has for itself, and what equal jobs share, counted once.
+// How much memory live jobs use, in bytes: what each job has of its own, and what equal jobs share, counted once.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace hodei::core {
 
 class Footprint {
  public:
-  // What a head, its history and its place in the indexes take, without what it shares with others.
+  // The size of a head, its history and its index entries, without what it shares with others.
   static size_t own_bytes(const JobHead& head);
 
   void add(const JobHead& head, size_t own);

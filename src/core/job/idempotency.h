@@ -1,5 +1,5 @@
-// Idempotency keys that count, as the engine keeps them: the newest, up to a limit. Older ones are in the store alone;
-// who submits with a key that is not here has to look there first (`forgotten`).
+// The idempotency keys that the engine keeps in memory: the newest, up to a limit. Older ones are in the store only;
+// for a key that is not here, the caller must ask the store first (`forgotten`).
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace hodei::core {
 
-// The job that a key made, and a hash of the spec that came with it (0: not known).
+// The job that a key created, and a hash of the spec that came with it (0: unknown).
 struct KeyOwner {
   JobId job{};
   uint64_t fingerprint = 0;
@@ -36,11 +36,11 @@ class IdempotencyKeys {
   void expire(WallTime before);
 
   std::optional<KeyOwner> find(const Hash128& key) const;
-  // The end of the first key that ends, here or in the store.
+  // When the first key expires, here or in the store.
   std::optional<WallTime> first_end() const;
-  // The newest job whose key may be in the store alone; no job (0): all keys are here.
+  // The newest job whose key may be in the store only; 0: all keys are here.
   JobId forgotten() const { return forgotten_; }
-  // Whether it is time to ask the store as well: keys are forgotten, or soon will be.
+  // Whether to ask the store as well: keys have been forgotten, or soon will be.
   bool is_filling() const { return forgotten_ != JobId{} || keys_.size() >= most_ / 2; }
   const All& all() const { return keys_; }
 
@@ -50,10 +50,10 @@ class IdempotencyKeys {
   size_t most_;
   All keys_;
   absl::btree_set<std::pair<WallTime, Hash128>> ages_;
-  // Of those in the store alone.
+  // About the keys that are in the store only.
   JobId forgotten_{};
-  WallTime forgotten_from_;   // none of them ends before this
-  WallTime forgotten_until_;  // none of them ends after this
+  WallTime forgotten_from_;   // none of them expires before this
+  WallTime forgotten_until_;  // none of them expires after this
 };
 
 }  // namespace hodei::core

@@ -1,4 +1,4 @@
-// A job specification in plain structs: what the border translates a request into, so that one place can check it.
+// A job specification in plain structs. The API translates requests into it, so that they are checked in one place.
 #pragma once
 
 #include <map>
@@ -62,18 +62,18 @@ struct JobSpec {
   bool secret_files = false;
   std::string sandbox_user;
   std::string traceparent;
-  Shape shape;  // what placement reads, resources filled in by `head_of`
+  Shape shape;  // what placement reads; `head_of` fills in the resources
   size_t encoded_size = 0;
 };
 
-// Limits of a spec, named in the errors and in docs/limits.md.
+// Limits of a spec, quoted in error messages and listed in docs/limits.md.
 inline constexpr size_t kMaxSpecBytes = 1 << 20;
 inline constexpr size_t kMaxNameLength = 200;
 inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxCompany = 16;
 inline constexpr size_t kMaxTolerations = 64;
 inline constexpr size_t kMaxCapabilities = 64;
-inline constexpr size_t kMaxShapeBytes = 16 << 10;  // all that placement reads, as it is stored
+inline constexpr size_t kMaxShapeBytes = 16 << 10;  // everything placement reads, as stored
 inline constexpr size_t kMaxEnv = 1024;
 inline constexpr size_t kMaxArgs = 4096;
 inline constexpr int64_t kMaxAttempts = 1000;
@@ -87,22 +87,22 @@ inline constexpr size_t kMaxUserLength = 64;
 inline constexpr int kMaxLogPolicy = 2;  // block, drop
 inline constexpr int64_t kMaxLogBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxLogBytesPerSecond = int64_t{1} << 40;
-inline constexpr size_t kMaxSecrets = 64;            // of one job
-inline constexpr size_t kMaxSecretBytes = 64 << 10;  // of one value, and of all values of a job together
+inline constexpr size_t kMaxSecrets = 64;            // per job
+inline constexpr size_t kMaxSecretBytes = 64 << 10;  // per value, and for all values of a job together
 
-// [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: fit for a name of a file and a key in JSON.
+// [A-Za-z_][A-Za-z0-9_.-]*, up to 200 characters: usable as a file name and as a JSON key.
 absl::Status check_secret_name(std::string_view field, std::string_view name);
-inline constexpr size_t kMaxArtifacts = 64;  // inputs, and outputs
+inline constexpr size_t kMaxArtifacts = 64;  // inputs, and as many outputs
 inline constexpr size_t kMaxUrlLength = 4096;
 
-// Every problem names its field and the fix.
+// Errors name the field and the fix.
 absl::Status validate(const JobSpec& spec);
 absl::Status check_rule(const LabelRule& rule, const std::string& field);
 
-// The head of a valid spec, ready to be submitted (no id, no times).
+// The head for a valid spec, ready to be submitted (without id and times).
 JobHead head_of(const JobSpec& spec);
 
-// The name a job gets when none was given.
+// The name of a job that was submitted without one.
 std::string default_name(const JobSpec& spec);
 
 }  // namespace hodei::core

@@ -1,4 +1,4 @@
-// The life of a job as a table (SPEC 2.1). What is not in it is refused.
+// The state table of a job (SPEC 2.1). A transition that is not in it is refused.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline constexpr JobEdge kJobEdges[] = {
     {JobState::Running, JobEvent::TimeOut, JobState::Timeout},
     {JobState::Running, JobEvent::Lose, JobState::Pending},
     {JobState::Running, JobEvent::Preempt, JobState::Pending},
-    // Only together with the transition before, in one decision: nobody sees Failed or Timeout as an end then.
+    // Only in the same decision as the transition before it, so that nobody sees Failed or Timeout as a final state.
     {JobState::Failed, JobEvent::Retry, JobState::Pending},
     {JobState::Timeout, JobEvent::Retry, JobState::Pending},
 };

@@ -1,4 +1,4 @@
-// Templates: `${name}` in any string of a stored spec is replaced by a parameter.
+// Templates: `${name}` in any string of a stored spec is replaced by the value of a parameter.
 #pragma once
 
 #include <map>
@@ -18,18 +18,18 @@ struct Parameter {
 
 using Values = std::map<std::string, std::string>;
 
-// Checks names and duplicates of the declarations.
+// Checks the declared names, also for duplicates.
 absl::Status check_parameters(const std::vector<Parameter>& declared);
 
-// The value of every declared parameter: given, else default. An unknown or missing one is an error that lists what
-// there is.
+// The value of every declared parameter: the given one or the default. An unknown or missing parameter is an error that
+// lists the declared ones.
 absl::StatusOr<Values> bind(const std::vector<Parameter>& declared, const Values& given);
 
-// What a template may grow to with its parameters, all texts together.
+// The largest total size of a template's strings after substitution.
 inline constexpr size_t kMaxRendered = 1 << 20;
 
-// `${name}` → its value; `$${` → a literal `${`; any other `$` stays. An undeclared name is an error, and so is what
-// would be longer than `most` bytes.
+// `${name}` → its value; `$${` → a literal `${`; any other `$` stays. An undeclared name is an error, and so is a
+// result of more than `most` bytes.
 absl::StatusOr<std::string> substitute(std::string_view text, const Values& values, size_t most = kMaxRendered);
 
 }  // namespace hodei::core

@@ -1,4 +1,4 @@
-// The scheduler's settings, changeable while running.
+// The scheduler's settings. They can be changed at run time.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ enum class Packing : uint8_t { Spread = 1, Pack };
 
 struct SchedulerConfig {
   Strategy strategy = Strategy::Smart;
-  double capacity = 30;  // weights of the five parts of the score
+  double capacity = 30;  // this and the next four: weights of the parts of the score
   double load = 25;
   double affinity = 20;
   double zone = 15;
   double history = 10;
-  double threshold = 0;  // a worker is kept if its score is above this
+  double threshold = 0;  // a worker must score more than this
   Packing packing = Packing::Spread;
-  bool preemption = false;       // a job that fits nowhere may put back jobs of lower classes
-  Duration reserve_after = 30s;  // whoever waits longer has a worker kept free; 0: never
+  bool preemption = false;       // a job that fits nowhere may preempt jobs of lower priority
+  Duration reserve_after = 30s;  // reserve a worker for a job that waits longer; 0: never
 
   bool operator==(const SchedulerConfig&) const = default;
 };

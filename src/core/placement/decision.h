@@ -1,4 +1,4 @@
-// Why a job went where it went: kept with its execution, and computed in full for a waiting job when asked.
+// Why a job was placed where it was. Kept with its execution; for a waiting job, computed on request.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RuleCount {
 struct Decision {
   WorkerId winner;
   Score score;
-  uint32_t considered = 0;          // workers looked at
+  uint32_t considered = 0;          // number of workers
   std::vector<RuleCount> rejected;  // by rule name
   bool operator==(const Decision&) const = default;
 };
@@ -38,7 +38,7 @@ struct Decision {
 struct Candidate {
   WorkerId worker;
   bool fits = false;
-  std::string rule;  // the first rule that turned it away
+  std::string rule;  // the first rule that rejected it
   std::string reason;
   Score score;
 };

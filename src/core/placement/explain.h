@@ -1,4 +1,4 @@
-// A placement in words: what each worker has against a job, and what would help.
+// Explains placement: why each worker rejects a job, and what would help.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hodei::core {
 
-// A job, as far as it matters to where it could go.
+// A job, reduced to what matters for its placement.
 struct Applicant {
   const Shape& shape;
   const Namespace& ns;
@@ -17,7 +17,7 @@ struct Applicant {
   LaneKey lane{};  // where it waits, if it does
 };
 
-// What a worker says to it right now.
+// How a worker suits the job now.
 Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const SchedulerConfig& config);
 
 void count(std::vector<RuleCount>& into, std::string_view rule);

@@ -1,4 +1,4 @@
-// What a person set for a concurrency key: how many of its jobs at once, and how many starts a second.
+// What a person has set for a concurrency key: how many jobs at once, and how many starts per second.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace hodei::core {
 struct KeyRule {
   std::string ns;
   std::string key;
-  std::optional<int64_t> limit;  // at once; 0: no limit; nothing: what jobs say
-  double rate = 0;               // starts a second; 0: no limit
-  int64_t burst = 0;             // starts at once before the rate counts; with a rate at least 1
+  std::optional<int64_t> limit;  // jobs at once; 0: no limit; absent: the limit set by jobs
+  double rate = 0;               // starts per second; 0: no limit
+  int64_t burst = 0;             // starts at once before the rate applies; with a rate, at least 1
 
   bool operator==(const KeyRule&) const = default;
 };
 
-inline constexpr double kMinRate = 1e-5;  // a little less than once a day
+inline constexpr double kMinRate = 1e-5;  // a little less than one per day
 inline constexpr double kMaxRate = 1e6;
 inline constexpr int64_t kMaxBurst = 10'000;
 inline constexpr size_t kMaxKeyRules = 100'000;
@@ -32,22 +32,22 @@ absl::Status validate(const KeyRule& rule);
 // The name of its setting.
 std::string setting_name(const std::string& ns, const std::string& key);
 
-// A bucket of `burst` starts that fills again at `rate` a second. Kept as the time at which it is full: nothing has to
-// be counted up as time passes. On the clock that nobody can set.
+// A token bucket of `burst` starts that refills at `rate` per second. Kept as the time at which it is full, so that
+// nothing has to be updated as time passes. On the monotonic clock.
 class Bucket {
  public:
-  // Full at first; what was taken from it before stays taken.
+  // Full at first. On later calls, what was taken stays taken.
   void set(double rate, int64_t burst, MonoTime now);
   void empty(MonoTime now) { full_at_ = now.us * kNanos + burst_ * interval_; }
 
-  int64_t ready(MonoTime now) const;  // starts that are allowed now
-  MonoTime next(MonoTime now) const;  // when there is one; now, if there is
+  int64_t ready(MonoTime now) const;  // starts allowed now
+  MonoTime next(MonoTime now) const;  // when the next start is allowed; may be now
   void take(MonoTime now);
 
  private:
-  static constexpr int64_t kNanos = 1'000;  // of a microsecond
+  static constexpr int64_t kNanos = 1'000;  // per microsecond
 
-  int64_t interval_ = 0;  // nanoseconds from start to start; 0: no limit
+  int64_t interval_ = 0;  // nanoseconds between starts; 0: no limit
   int64_t burst_ = 0;
   int64_t full_at_ = 0;  // in nanoseconds
 };
@@ -56,7 +56,7 @@ class Bucket {
 struct KeySetting {
   KeyRule rule;
   Bucket bucket;      // volatile
-  MonoTime wakes{0};  // when its waiting jobs are looked at; 0: no timer
+  MonoTime wakes{0};  // when its waiting jobs are considered again; 0: no timer
 };
 
 }  // namespace hodei::core

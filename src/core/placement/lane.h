@@ -1,4 +1,4 @@
-// The queue's smallest part: the waiting jobs of one priority class, one tenant and one shape, first in first out by
+// The smallest part of the queue: the waiting jobs of one priority class, tenant and shape, first in, first out, by
 // number.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace hodei::core {
 struct WorkerClass;
 struct Lane;
 
-// A shape that somebody waits with, or did a moment ago, and what every kind of worker has to say to it.
+// A shape that jobs wait with, or did until recently, and how every class of workers suits it.
 struct WaitingShape {
   struct Eligible {
     WorkerClass* kind;
@@ -37,7 +37,7 @@ struct WaitingShape {
   std::vector<Eligible> eligible;
   std::vector<Rejected> rejected;
   std::vector<Lane*> lanes;
-  uint64_t idle_since = 0;  // a number that grows; 0: lanes use it
+  uint64_t idle_since = 0;  // a growing number; 0: lanes use it
 };
 
 struct Lane {
@@ -46,11 +46,11 @@ struct Lane {
   WaitingShape* shape = nullptr;
   absl::btree_set<JobId> jobs;
   uint32_t parked = 0;  // jobs of this lane that wait for their concurrency key instead
-  JobId indexed{};      // the first job under which backlogs know this lane; 0: none
-  bool stale = false;   // backlogs do not know its first job yet
+  JobId indexed{};      // the first job, as backlogs know it; 0: none
+  bool stale = false;   // backlogs do not know the current first job yet
 
-  // For reservations: the first job when time was last taken, and since when it is. And after a look at all workers
-  // that found no room to make, not before when to look again.
+  // For reservations: the first job when it was last checked, and since when it has been the first. After a search of
+  // all workers that found no way to make room: the earliest time for the next search.
   JobId watched{};
   MonoTime watched_since{0};
   MonoTime no_room_before{0};
@@ -59,19 +59,19 @@ struct Lane {
   LaneKey key() const { return {static_cast<uint8_t>(priority), tenant->ordinal, shape->ordinal}; }
 };
 
-// The lanes that wait for one kind of worker, in the order they are to be served.
+// The lanes that wait for one class of workers, in the order in which they will be served.
 class Backlog {
  public:
   void insert(Lane* lane, JobId first, const Fit& fit);
   void erase(Lane* lane, JobId first);
 
-  // The first lane, by class, then tenant, then age, that `fits` accepts; null if none.
+  // The first lane that `fits` accepts, by class, then tenant, then age; null if none.
   template <class Fits>
   Lane* first(const Fits& fits);
-  // Likewise, of one class and one tenant.
+  // Likewise, among those of one tenant and priority class.
   template <class Fits>
   Lane* first_of(const Tenant& tenant, size_t priority, const Fits& fits) const;
-  // Puts a tenant right whose pass went down.
+  // Call if the pass of a tenant has decreased.
   void reorder(const Tenant& tenant);
 
   bool empty() const { return size_ == 0; }
@@ -83,7 +83,7 @@ class Backlog {
   };
   struct TenantLanes {
     Tenant* tenant;
-    uint64_t pass;                        // the tenant's, when it was last put in order
+    uint64_t pass;                        // the tenant's pass when it was last sorted
     absl::btree_map<JobId, Entry> lanes;  // by first job
   };
   struct Class {
@@ -101,7 +101,7 @@ Lane* Backlog::first(const Fits& fits) {
     for (auto at = all.order.begin(); at != all.order.end();) {
       const auto [pass, ordinal] = *at;
       TenantLanes& tenant = all.tenants.at(ordinal);
-      // Passes only grow: an old one is too early in the order, never too late, and is put right when it is met.
+      // Passes only grow: an outdated one is too early in the order, never too late, and is corrected when it is met.
       if (tenant.tenant->pass[c] != pass) {
         all.order.erase(at);
         tenant.pass = tenant.tenant->pass[c];

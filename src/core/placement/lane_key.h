@@ -1,4 +1,4 @@
-// The name of a lane: unlike its address it is never used for another one.
+// The key of a lane. Unlike its address, it is never reused for another lane.
 #pragma once
 
 #include <compare>
@@ -6,8 +6,8 @@
 
 namespace hodei::core {
 
-// Numbers of shapes, tenants, workers and kinds of workers. They are given out one by one and never used again, so they
-// have 64 bits: a busy server with changing shapes uses up 32 bits within weeks.
+// Numbers of shapes, tenants, workers and classes of workers. They are assigned in order and never reused, so they have
+// 64 bits: a busy server with changing shapes uses up 32 bits within weeks.
 using Ordinal = uint64_t;
 
 struct LaneKey {

@@ -1,4 +1,4 @@
-// Which executions of lower classes have to go so that a job of a higher one fits on a worker.
+// Which executions of lower priority must end so that a job of higher priority fits on a worker.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace hodei::core {
 
-// An execution on the worker that is looked at.
+// An execution on the worker in question.
 struct Occupant {
   const JobHead* job = nullptr;
-  bool ends = false;  // already on its way out: its room counts as free
+  bool ends = false;  // already ending: its room counts as free
 };
 
-// A job that was sent to workers more often than this is left alone.
+// A job that has had more executions than this is not preempted.
 inline constexpr uint32_t kMaxExecutionsToPreempt = 50;
 
-// The fewest, of the lowest class, the newest first; none of them is needless. Empty: it fits once those are gone that
-// already go. Nothing: there is no way.
+// The fewest executions of the lowest priority, newest first, each of them necessary. Empty: it fits once the
+// executions that are already ending are gone. Nothing: it cannot be made to fit.
 std::optional<std::vector<const JobHead*>> victims(const Amounts& needs, Priority priority, const LiveWorker& worker,
                                                    const std::vector<Occupant>& occupants);
 
-// Whether to rather put back these than those.
+// Whether preempting `a` does less harm than preempting `b`.
 bool is_milder(const std::vector<const JobHead*>& a, const std::vector<const JobHead*>& b);
 
 }  // namespace hodei::core

@@ -1,11 +1,11 @@
-// Who has room and who waits for it.
+// Which workers have room, and which lanes wait for it.
 //
 // Workers that no rule can tell apart form a WorkerClass, so a shape is judged once per class and not once per worker.
 // Inside a class, workers with a free slot are sorted by the part of the score that does not depend on the shape. A
-// lane that waits is in the backlog of every class that could take it.
+// waiting lane is in the backlog of every class that could take it.
 //
-// Invariant between decisions: a waiting lane fits on no available worker. So a freed worker needs to look only at its
-// own class's backlog, and a new job only at the tops of its eligible classes.
+// Invariant between decisions: a waiting lane fits on no available worker. So for a freed worker only the backlog of
+// its class matters, and for a new job only the best workers of its eligible classes.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +36,10 @@ struct WorkerClass {
   WorkerInfo example;
   absl::btree_set<LiveWorker*, ByOrdinal> members;
   absl::btree_set<LiveWorker*, BetterWorker> open;  // available, with a free slot
-  Backlog backlog;                                  // of the lanes that it serves
+  Backlog backlog;                                  // the waiting lanes that it serves
   size_t left = 0;                                  // members that have left and are only remembered
 
-  // Workers that were made for different namespaces are of different kinds.
+  // Workers that were created for different namespaces are in different classes.
   bool serves(const Lane& lane) const { return core::serves(example, lane.tenant->ns.str()); }
 };
 
@@ -50,11 +50,11 @@ struct Choice {
 
 class Roster {
  public:
-  // Judged shapes that are kept though nobody waits with them right now.
+  // Shapes that are kept although no job waits with them now.
   static constexpr size_t kMaxIdleShapes = 256;
   static constexpr size_t kMaxSharedLabels = 1024;
-  // Tenants that are remembered though nothing of theirs waits or runs. What is lost with one is whether its last job
-  // was placed a moment ago: at most one turn.
+  // Tenants that are remembered although none of their jobs waits or runs. Forgetting one costs at most one turn:
+  // whether its last job was placed a moment ago.
   static constexpr size_t kMaxIdleTenants = 1024;
 
   explicit Roster(const SchedulerConfig* config, Ordinal first_ordinal = 1)
@@ -62,7 +62,7 @@ class Roster {
   Roster(const Roster&) = delete;
   Roster& operator=(const Roster&) = delete;
 
-  // Workers. `refresh` after anything changed that rank, room or availability depend on.
+  // Workers. Call `refresh` after any change that affects rank, room or availability.
   void add(LiveWorker* worker);
   void change(LiveWorker* worker, const WorkerRecordPtr& record);
   void remove(LiveWorker* worker);
@@ -70,57 +70,58 @@ class Roster {
   void refresh_all();
 
   // Waiting jobs.
-  Lane* lane(Priority priority, const Namespace& ns, const ShapePtr& shape);  // made when there is none
+  Lane* lane(Priority priority, const Namespace& ns, const ShapePtr& shape);  // created if there is none
   void enqueue(Lane* lane, JobId job);
   void dequeue(Lane* lane, JobId job);
-  void drop_if_idle(Lane* lane);  // call after the last job of a lane left; the pointer is dead then
+  void drop_if_idle(Lane* lane);  // call after the last job has left a lane; the pointer is then invalid
   void served(Lane* lane);        // a job of this lane was placed: its tenant moves back
 
-  // Tenants. One is there from its first job or setting on, and for a while after its last.
+  // Tenants. A tenant exists from its first job or setting until a while after its last.
   Tenant* tenant(const Namespace& ns);
   const Tenant* find_tenant(const Namespace& ns) const;
   const std::map<Namespace, std::unique_ptr<Tenant>>& tenants() const { return tenants_; }
   void set_tenant(const TenantRow& row);
-  void rest_if_idle(Tenant* tenant);  // call after something of it ended
-  // Whether its tenant may have a further job with a worker now.
+  void rest_if_idle(Tenant* tenant);  // call after something of the tenant has ended
+  // Whether the quotas of its tenant allow another execution now.
   bool admits(const Lane& lane) const { return lane.tenant->admits(lane.shape->shape->needs); }
 
-  // Every shape has an opinion of every kind of worker: what these take in memory, also with one kind more.
+  // The memory used by the judgements of every shape about every class of workers; with `more_kinds`, if there were
+  // more.
   size_t judgement_bytes(size_t more_kinds = 0) const {
     return shapes_.size() * (classes_.size() + more_kinds) * sizeof(WaitingShape::Eligible);
   }
   bool knows(const Shape& shape) const { return shapes_.contains(shape.encoded); }
   bool knows_kind_of(const WorkerInfo& info) const;
 
-  // What to keep in a head: the shape and the name that those already share who wait with an equal one.
+  // What to keep in a head: the interned value shared by all waiting jobs with an equal one.
   ShapePtr shared(const ShapePtr& shape) const;
   Namespace shared(const Namespace& ns) const;
   LabelsPtr shared(const LabelsPtr& labels);
 
-  // The best available worker for a lane, none of those, with the reasons; no worker if none fits.
+  // The best available worker for a lane, except those in `but_not`, and the reasons. Null if none fits.
   Choice best(const Lane& lane, const std::vector<WorkerId>& but_not = {}) const;
   // The first waiting lane that fits on this worker.
   Lane* first_waiting(const LiveWorker& worker);
-  // The first lane of a tenant that its quotas admit and that fits on a worker, whichever.
+  // The first lane of a tenant that its quotas admit and that fits on some worker.
   Lane* first_waiting_of(const Tenant& tenant);
-  // Whether a worker that no rule turns away takes a job of this lane now.
+  // Whether a worker that no rule rejects can take a job of this lane now.
   bool fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const;
   Decision decision_for(const Lane& lane, const LiveWorker& winner, const Fit& fit) const;
 
-  // By its ordinal; null when nobody waits with it any more.
+  // Null if it is no longer known.
   const WaitingShape* shape(Ordinal ordinal) const;
-  const WaitingShape* shape(const std::string& encoded) const;  // null when nobody has ever waited with it
+  const WaitingShape* shape(const std::string& encoded) const;  // null if it is not known
   void each_lane(const std::function<void(const Lane&)>& visit) const;
-  // A worker gets a job: its turn is over.
+  // A worker has got a job: its turn is over.
   void took_turn(LiveWorker& worker) { worker.turn = ++turns_; }
-  // Whether somebody waits who cares what others run on a worker.
+  // Whether a waiting job has affinity rules about other jobs.
   bool company_wanted() const { return company_shapes_ > 0; }
 
-  // Lanes that somebody waits in: the one of this name, and the first one behind it (class, tenant, shape).
+  // Lanes with waiting jobs: the one with this key, and the next one in key order (class, tenant, shape).
   Lane* lane(const LaneKey& key) const;
   Lane* lane_after(const LaneKey& key) const;
   size_t lanes() const { return lanes_.size(); }
-  // Every worker of a kind that no rule turns away from the lane, whatever it does right now.
+  // Every worker that no rule rejects for the lane, whatever it is doing now.
   template <class Visit>
   void visit_eligible(const Lane& lane, const Visit& visit) const {
     for (const WaitingShape::Eligible& e : lane.shape->eligible) {
@@ -130,12 +131,13 @@ class Roster {
   }
 
   size_t kinds() const { return classes_.size(); }
-  // Whether workers of some kind are such. Of a kind one example is looked at: no size, no name.
+  // Whether the predicate holds for any class of workers. It sees one example per class, so it must not read name or
+  // size.
   template <class Is>
   bool any_kind(const Is& is_such) const {
     return std::any_of(classes_.begin(), classes_.end(), [&](const auto& c) { return is_such(c.second->example); });
   }
-  size_t shapes() const { return shapes_.size() - idle_.size(); }  // that somebody waits with
+  size_t shapes() const { return shapes_.size() - idle_.size(); }  // with waiting jobs
 
  private:
   WorkerClass* class_of(const WorkerInfo& info);
@@ -152,15 +154,15 @@ class Roster {
   std::map<std::string, std::unique_ptr<WorkerClass>> classes_;
   absl::flat_hash_map<std::string, std::unique_ptr<WaitingShape>> shapes_;  // by encoded form; never iterated to decide
   std::map<Ordinal, WaitingShape*> shapes_by_ordinal_;
-  std::map<uint64_t, WaitingShape*> idle_;  // shapes without lanes, the longest idle first
+  std::map<uint64_t, WaitingShape*> idle_;  // shapes without lanes, longest idle first
   uint64_t idle_count_ = 0;
   size_t members_ = 0;  // of all classes
-  size_t left_ = 0;     // of them
-  // Lanes whose first job changed since backlogs were last read: a job that is placed as it comes never gets into one.
+  size_t left_ = 0;     // members that have left
+  // Lanes whose first job changed since backlogs were last read. A job that is placed at once never enters a backlog.
   std::vector<Lane*> stale_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
   std::map<Namespace, std::unique_ptr<Tenant>> tenants_;
-  std::map<uint64_t, Tenant*> idle_tenants_;  // the longest idle first
+  std::map<uint64_t, Tenant*> idle_tenants_;  // longest idle first
   std::array<uint64_t, kPriorities> last_pass_{};
   Ordinal next_ordinal_;
   std::map<Labels, LabelsPtr> labels_;  // of recent jobs

@@ -1,11 +1,11 @@
 // The score of SPEC 2.4: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10.
 //
-// Affinity: of what the job prefers (a provider, labels of the worker with weights, jobs to run beside), the share that
-// the worker meets.
+// Affinity is the share of the job's preferences (a provider, weighted labels, jobs to share a worker with) that the
+// worker meets.
 //
 // Capacity, load and history depend only on the worker and change when it gets or ends work; affinity and zone depend
-// only on what shape and worker *are*. Keeping the two apart is what makes a placement cheap. strategy.h puts the parts
-// together.
+// only on fixed properties of shape and worker. Keeping the two apart makes a placement cheap. strategy.h combines the
+// parts.
 #pragma once
 
 #include "src/core/placement/config.h"
@@ -15,19 +15,19 @@
 
 namespace hodei::core {
 
-// How well a worker suits what a job prefers, each from 0 to 1. A job that prefers nothing has nothing to score.
+// How well a worker meets a job's preferences, each from 0 to 1. A job without preferences scores 0.
 struct Fit {
-  double affinity = 0;  // the share of its preferences, by their weights, that the worker meets
+  double affinity = 0;  // the weighted share of its preferences that the worker meets
   double zone = 0;
   bool avoided = false;  // by a soft taint
-  double wished = 0;     // the weights of those preferences together
+  double wished = 0;     // the sum of the weights of those preferences
 };
 
-// What a preferred provider, and each job that it would rather run beside or away from, count for.
+// The weights of a preferred provider and of each preferred rule of job affinity.
 inline constexpr double kProviderWeight = 50;
 inline constexpr double kCompanyWeight = 50;
 
-// With `wished` more of weight, of which the worker meets `met`.
+// Adds preferences with a total weight of `wished`, of which the worker meets `met`.
 Fit with_wishes(Fit fit, double wished, double met);
 
 Fit fit_of(const Shape& shape, const WorkerInfo& worker);

@@ -1,5 +1,5 @@
-// A shape is every field of a job that a placement rule or score reads, and nothing else. Jobs with equal requirements
-// share one, so a million waiting jobs cost what a few shapes cost.
+// A shape has every field of a job that a placement rule or score reads, and nothing else. Jobs with equal requirements
+// share one, so placing a million waiting jobs costs no more than placing a few shapes.
 #pragma once
 
 #include <cstdint>
@@ -47,15 +47,15 @@ struct Toleration {
   bool operator==(const Toleration&) const = default;
 };
 
-// Beside which jobs it may, should or must not run: the rule holds for a worker when it holds for one of its jobs.
+// Job affinity: which jobs it must, should or must not share a worker with. A worker matches if one of its jobs does.
 struct CompanyRule {
   LabelRule rule;
-  bool away = false;      // keep away from such workers, instead of joining them
-  bool required = false;  // else only preferred
+  bool away = false;      // avoid matching workers instead of preferring them
+  bool required = false;  // otherwise only preferred
   bool operator==(const CompanyRule&) const = default;
 };
 
-// A label that a worker should have, and how much that counts beside the job's other preferences.
+// A label the worker should have, and its weight relative to the job's other preferences.
 struct LabelPreference {
   LabelRule rule;
   uint32_t weight = 1;
@@ -63,7 +63,7 @@ struct LabelPreference {
 };
 inline constexpr uint32_t kMaxPreferenceWeight = 100;
 
-// What a worker offers in all, and what a job takes from it.
+// What a worker offers in total, or what a job uses of it.
 struct Amounts {
   int64_t cpu_milli = 0;
   int64_t memory_mb = 0;
@@ -92,12 +92,12 @@ struct Amounts {
 
 // What a worker may be unable to do for a job: bits of Shape::asks and WorkerInfo::lacks.
 enum Ability : uint32_t {
-  kLimitCpu = 1,      // hold a single job to its share of cpu
-  kLimitMemory = 2,   // likewise
-  kOwnCpu = 4,        // be limited as a whole, with one job at a time
-  kOwnMemory = 8,     // likewise
+  kLimitCpu = 1,      // limit the CPU of a single job
+  kLimitMemory = 2,   // limit the memory of a single job
+  kOwnCpu = 4,        // have a CPU limit itself, which then holds for its only job
+  kOwnMemory = 8,     // have a memory limit itself, likewise
   kSandbox = 16,      // run a job in a sandbox
-  kSecretFiles = 32,  // give it its secrets as files
+  kSecretFiles = 32,  // provide secrets as files
 };
 
 struct Shape {
@@ -117,7 +117,7 @@ struct Shape {
   uint32_t asks = 0;  // kSandbox, kSecretFiles
   std::vector<LabelPreference> prefers;
 
-  // Its column form; also what makes two shapes the same. Set by `intern`.
+  // As stored. Two shapes are the same if this is equal. Set by `intern`.
   std::string encoded;
 };
 

@@ -1,7 +1,7 @@
-// Which of the workers that fit is taken: the strategies of SPEC 2.4.
+// Which of the suitable workers is chosen: the strategies of SPEC 2.4.
 //
-// Every strategy orders workers by rank + favour. The rank depends on the worker alone, so that workers are kept sorted
-// by it; the favour depends on what shape and worker *are*.
+// Every strategy orders workers by rank + favour. The rank depends only on the worker, so workers are kept sorted by
+// it. The favour depends only on the fixed properties of shape and worker.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace hodei::core {
 
-// Larger than every rank: what a shape is advised against comes after all the others.
+// Larger than every rank: workers that a shape should avoid come after all others.
 inline constexpr double kAvoided = 1e12;
 
 double rank_of(const LiveWorker& worker, const SchedulerConfig& config);
 
-// A soft taint costs half of what affinity can bring. It only puts a worker behind others: it keeps nobody out.
+// A soft taint costs half of the affinity score. It only moves a worker behind others; it rejects none.
 inline double affinity_points(const Fit& fit, const SchedulerConfig& config) {
   return config.affinity * (fit.affinity - (fit.avoided ? 0.5 : 0));
 }
@@ -27,7 +27,7 @@ inline double favour_of(const Fit& fit, const SchedulerConfig& config) {
   return fit.avoided ? -kAvoided : 0;
 }
 
-// Whether the score is above the threshold. Strategies without a score take whoever fits.
+// Whether the score is above the threshold. Strategies without a score accept every suitable worker.
 inline bool is_kept(double rank, const Fit& fit, const SchedulerConfig& config) {
   switch (config.strategy) {
     case Strategy::Smart:
@@ -39,7 +39,7 @@ inline bool is_kept(double rank, const Fit& fit, const SchedulerConfig& config) 
   return true;
 }
 
-// The parts of the score that the strategy counts.
+// The parts of the score that the strategy uses.
 Score score_of(const LiveWorker& worker, const Fit& fit, const SchedulerConfig& config);
 
 }  // namespace hodei::core

@@ -1,5 +1,5 @@
-// What the engine remembers, while it runs, of workers that are being made or are about to go. All of it is volatile: a
-// restarted engine finds the workers in their records, and counts every deadline anew.
+// What the engine remembers about workers that are being created or are about to leave. All of it is volatile: a
+// restarted engine finds the workers in their records and starts every deadline again.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@
 
 namespace hodei::core {
 
-// A worker that is on its way.
+// A worker that is being created.
 struct Attempt {
   MonoTime asked{0};
   MonoTime deadline{0};
   std::string shape;           // encoded, of the job it is for; empty: for a pool
-  std::string held_up;         // why it does not start yet, in the provider's words; empty: nothing was said
-  MonoTime unwanted_since{0};  // 0: somebody waits for it
+  std::string held_up;         // why it has not started yet, as the provider says; may be empty
+  MonoTime unwanted_since{0};  // 0: a job waits for it
 };
 
-// A provider that will not, or did not, make a worker of some shape, or made one that did not fit.
+// A provider cannot create a worker of some shape, failed to, or created one that did not fit.
 struct Refusal {
-  MonoTime first{0};  // of those in a row
+  MonoTime first{0};  // first of those in a row
   MonoTime until{0};
   uint32_t times = 0;     // in a row
-  bool is_final = false;  // it cannot make such a one; else others are only asked first
-  bool hopeless = false;  // nobody could: the job asks for something that is not there
+  bool is_final = false;  // it cannot create such a worker; otherwise other providers are only tried first
+  bool hopeless = false;  // no provider can: something the job needs does not exist
   std::string reason;
 };
 
 struct Making {
-  std::set<Ordinal> wanted;   // shapes that waited when they were last looked at, by ordinal
-  std::set<Ordinal> content;  // of them, those for which nothing can be done until something changes
-  Ordinal next_shape = 0;     // where the next look begins
-  bool due = true;            // something changed that may call for a worker
-  bool resumed = false;       // after a load: what was under way has been taken up again
+  std::set<Ordinal> wanted;   // shapes that jobs waited with at the last check, by ordinal
+  std::set<Ordinal> content;  // of those, the ones for which nothing can be done until something changes
+  Ordinal next_shape = 0;     // where the next check begins
+  bool due = true;            // something has changed that may require a worker
+  bool resumed = false;       // after a load: what was under way has been resumed
   std::map<WorkerId, Attempt> attempts;
   std::map<WorkerId, MonoTime> idle_since;
-  std::map<WorkerId, MonoTime> leaving;  // told to go; destroyed when they went, or at that time
-  std::set<WorkerId> gone;               // nothing of them is left; what they ran has not been proven dead yet
-  std::deque<WorkerId> ended;            // Terminated, the oldest first
+  std::map<WorkerId, MonoTime> leaving;  // told to leave; destroyed once they have left, or at this time
+  std::set<WorkerId> gone;               // destroyed, but not all their executions are proven to have ended
+  std::deque<WorkerId> ended;            // Terminated, oldest first
   std::map<std::pair<std::string, std::string>, Refusal> refusals;  // by provider and shape
 
   void look_again() {
@@ -55,11 +55,11 @@ struct Making {
 
 // Limits.
 inline constexpr size_t kShapesPerLook = 1'000;
-inline constexpr size_t kJobsPerLook = 256;  // of a lane: more workers than that are not asked for at once
+inline constexpr size_t kJobsPerLook = 256;  // per lane; no more workers than this are requested at once
 inline constexpr size_t kMaxRefusals = 10'000;
-inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's words
-// A worker on its way that nobody has waited for this long is withdrawn: the next job may come in the meantime.
+inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's message
+// A worker being created is withdrawn when no job has waited for it for this long; until then, another job may come.
 inline constexpr Duration kWithdrawAfter = 2s;
-inline constexpr size_t kMaxEndedWorkers = 1'000;  // made ones that are gone and still listed
+inline constexpr size_t kMaxEndedWorkers = 1'000;  // created workers that have left and are still listed
 
 }  // namespace hodei::core

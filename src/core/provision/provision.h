@@ -1,5 +1,5 @@
-// Providers and pools: what is stored of them, and what is known of a provider while it runs. The rules that make and
-// end workers are in the files beside this one.
+// Providers and pools: what is stored about them, and what is known about a provider at run time. The rules that create
+// and end workers are in the other files of this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@
 
 namespace hodei::core {
 
-// What an admin wants of a provider.
+// Set by an administrator.
 enum class ProviderMode : uint8_t { Enabled = 1, Maintenance, Disabled };
 
 struct ProviderRow {
   std::string name;
   std::string type;  // process, docker, kubernetes, firecracker, custom, ec2, …
-  Labels options;    // its own words
+  Labels options;    // specific to the type
   ProviderMode mode = ProviderMode::Enabled;
-  uint32_t max_workers = 0;    // at once; 0: what it can do itself
-  uint32_t max_jobs = 0;       // running on its workers; with so many it gets no new workers. 0: no limit
-  int64_t preference = 0;      // among those that could, the higher goes first
-  double cost = 0;             // of a worker and hour, in whatever unit; the lower goes first
-  Labels labels;               // of every worker that it makes: zone, region, …
-  std::string server_address;  // where its workers find the server; empty: the server's own
-  bool built_in = false;       // there without having been added
-  bool guessed = false;        // built in because it seemed to work here, not because somebody asked for it
+  uint32_t max_workers = 0;    // at once; 0: the provider's own limit
+  uint32_t max_jobs = 0;       // while its workers run this many, it creates no more workers; 0: no limit
+  int64_t preference = 0;      // of suitable providers, the highest is tried first
+  double cost = 0;             // per worker and hour, in any unit; the lowest is tried first
+  Labels labels;               // given to every worker it creates: zone, region, …
+  std::string server_address;  // where its workers reach the server; empty: where the server listens
+  bool built_in = false;       // exists without having been added
+  bool guessed = false;        // built in because it seems to work here, not because somebody asked for it
 
   bool operator==(const ProviderRow&) const = default;
 };
 
 struct PoolRow {
   std::string name;
-  std::string provider;  // empty: any that can
+  std::string provider;  // empty: any suitable one
   std::string image;
-  uint32_t min = 0;      // kept even when nobody waits
-  uint32_t max = 0;      // 0: as many as the provider makes
-  uint32_t spare = 0;    // idle ones kept warm
-  Duration idle = 10s;   // without work, then it goes
-  bool one_job = false;  // a fresh worker for every execution
+  uint32_t min = 0;      // workers kept even if no job waits
+  uint32_t max = 0;      // 0: the provider's limit
+  uint32_t spare = 0;    // idle workers kept ready
+  Duration idle = 10s;   // a worker without work leaves after this
+  bool one_job = false;  // a new worker for every execution
   uint32_t slots = 1;
-  Amounts size;  // of one worker; 0: what the first job needs
+  Amounts size;  // per worker; 0: what the first job needs
   Labels labels;
-  std::string ns;      // whose jobs its workers run; empty: everybody's
-  bool reuse = false;  // also a worker with hardware isolation runs one job after another
+  std::string ns;      // its workers run jobs of this namespace only; empty: of all
+  bool reuse = false;  // workers with hardware isolation run several jobs in turn
 
   bool operator==(const PoolRow&) const = default;
 };
@@ -57,22 +57,22 @@ ProviderRow decode_provider(std::string_view bytes);
 std::string encode(const PoolRow& row);
 PoolRow decode_pool(std::string_view bytes);
 
-// Names, sizes and counts; the options are the provider's own to check.
+// Checks names, sizes and counts; the provider checks its options.
 absl::Status validate(const ProviderRow& row);
 absl::Status validate(const PoolRow& row);
 
-// What a provider says that it can do, as long as it runs.
+// What a provider reports that it can do.
 struct ProviderFacts {
-  Amounts largest;  // of one worker; 0: no limit that it knows of
-  Amounts usual;    // of one for whose size nobody asks; 0: as large as it can be
+  Amounts largest;  // worker; 0: no known limit
+  Amounts usual;    // size of a worker if no size is requested; 0: as large as possible
   bool gpu = false;
   bool images = false;
-  bool makes_workers = true;          // false: people start them
+  bool makes_workers = true;          // false: workers are started by hand
   std::vector<std::string> runtimes;  // what its workers can run: shell, script, image
   std::vector<std::string> architectures;
-  uint32_t max_workers = 0;  // 0: no limit that it knows of
+  uint32_t max_workers = 0;  // 0: no known limit
   Isolation isolation = Isolation::Process;
-  Duration startup{0};  // expected, before one was measured
+  Duration startup{0};  // estimate, until one was measured
   uint32_t lacks = 0;   // abilities that none of its workers has
 
   bool operator==(const ProviderFacts&) const = default;
@@ -80,14 +80,14 @@ struct ProviderFacts {
 
 enum class HealthState : uint8_t { Unknown = 0, Healthy, Degraded, Unhealthy };
 
-// As SPEC 2.5 names them.
+// Named as in SPEC 2.5.
 enum class ProviderState : uint8_t { Starting = 1, Active, Unhealthy, Overloaded, Maintenance, Disabled };
 
 std::string_view name(ProviderMode mode);
 std::string_view name(HealthState state);
 std::string_view name(ProviderState state);
 
-// A provider in memory. All but the row is volatile.
+// A provider in memory. Everything but the row is volatile.
 struct LiveProvider {
   ProviderRow row;
   ProviderFacts facts;
@@ -97,32 +97,32 @@ struct LiveProvider {
   uint32_t unhealthy_in_a_row = 0;
   WallTime checked;
 
-  // Back-off after failures that are the provider's own.
+  // Backoff after failures of the provider itself.
   uint32_t failures_in_a_row = 0;
   MonoTime not_before{0};
   std::string last_failure;
 
-  Duration startup{0};  // measured, smoothed; 0: not yet
+  Duration startup{0};  // measured, smoothed; 0: not measured yet
   uint64_t created = 0, failed = 0;
-  // Kept by the state: workers of it that are not Terminated, and of them those that have not registered.
-  uint32_t workers = 0;
-  uint32_t jobs = 0;  // executions on workers of it, whoever started those
+  // Maintained by the state.
+  uint32_t workers = 0;  // of this provider, not Terminated
+  uint32_t jobs = 0;     // executions on its workers, whoever started those workers
 
   bool has_enough_jobs() const { return row.max_jobs > 0 && jobs >= row.max_jobs; }
   Duration expected_startup() const { return startup > Duration(0) ? startup : facts.startup; }
-  uint32_t room() const;  // for further workers; UINT32_MAX: no limit
+  uint32_t room() const;  // for more workers; UINT32_MAX: no limit
   ProviderState state() const;
 };
 
-// After so many bad checks in a row a provider gets no new workers.
+// After this many failed checks in a row, a provider creates no new workers.
 inline constexpr uint32_t kUnhealthyAfter = 2;
-// Workers of one provider that are being made at once.
+// Workers that one provider may be creating at once.
 inline constexpr uint32_t kMaxStartingWorkers = 20;
-// And of those that the provider says it cannot start yet, such as pods that fit on no node. They do not count above.
+// Workers that the provider cannot start yet, such as pods that fit on no node. They do not count for the limit above.
 inline constexpr uint32_t kMaxHeldUpWorkers = 20;
 inline constexpr uint32_t kMaxProviders = 100;
 inline constexpr uint32_t kMaxPools = 1'000;
-inline constexpr size_t kMaxSettingBytes = 64 << 10;  // of one provider or pool, as it is stored
+inline constexpr size_t kMaxSettingBytes = 64 << 10;  // per provider or pool, as stored
 inline constexpr double kMaxCost = 1e6;
 inline constexpr uint32_t kMaxPoolWorkers = 10'000;
 

@@ -1,4 +1,4 @@
-// The life of a worker as a table (SPEC 2.2). Unhealthy and connected are conditions beside it.
+// The state table of a worker (SPEC 2.2). Being unhealthy or connected is independent of the state.
 #pragma once
 
 #include <cstdint>

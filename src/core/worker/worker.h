@@ -1,5 +1,5 @@
-// A worker: what is stored of it (a record, written when it registers, drains or leaves) and, kept only in memory, what
-// its stream and heartbeats tell.
+// What is stored about a worker: a record that is written when it registers, drains or leaves. live.h has what is kept
+// in memory only.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace hodei::core {
 
-// Of a worker that a provider made for us.
+// About a worker that a provider created.
 struct Made {
   std::string provider;
   std::string pool;      // empty: none
-  std::string handle;    // the provider's own id of it; empty: not made yet
-  uint64_t for_job = 0;  // has first claim on it; 0: nobody
+  std::string handle;    // the provider's id for it; empty: not created yet
+  uint64_t for_job = 0;  // the job that may use it first; 0: none
   bool one_job = false;  // leaves after its first execution
   WallTime asked;
-  std::string ns;  // whose jobs it runs; empty: everybody's
+  std::string ns;  // runs jobs of this namespace only; empty: of all
 
   bool operator==(const Made&) const = default;
 };
@@ -43,30 +43,30 @@ struct WorkerInfo {
   Labels labels;
   std::vector<Taint> taints;
   bool taints_set = false;  // by a person: they stay when it registers again
-  std::string provider;     // "manual" when started by hand
+  std::string provider;     // "manual" if started by hand
   Isolation isolation = Isolation::Process;
   std::string image;
-  std::optional<Made> made;  // nothing: somebody started it
-  uint32_t lacks = 0;        // abilities that it does not have
-  WallTime ended;            // set: it is gone
-  std::string end_reason;    // why it went, or is about to
+  std::optional<Made> made;  // absent: it was started by hand
+  uint32_t lacks = 0;        // abilities it does not have
+  WallTime ended;            // set: it has left
+  std::string end_reason;    // why it left, or is about to leave
 
   bool operator==(const WorkerInfo&) const = default;
 };
 
 struct WorkerRecord {
   WorkerInfo info;
-  WorkerState state = WorkerState::Connecting;  // Busy is never stored: it follows from the executions
+  WorkerState state = WorkerState::Connecting;  // Busy is never stored; it is derived from the executions
   Hash128 session;                              // of its session id
-  Hash128 used_otp;                             // so that the same incarnation may repeat Register
-  std::string incarnation;                      // of the newest stream; the column form of an Incarnation
-  bool stopped = false;                         // it said that it stops; it may come back with its session
+  Hash128 used_otp;                             // lets the same incarnation repeat Register
+  std::string incarnation;                      // of the newest stream; a stored Incarnation
+  bool stopped = false;                         // it announced that it stops; it may come back with its session
   WallTime registered;
 
   bool operator==(const WorkerRecord&) const = default;
 };
 
-// Whether it runs jobs of this namespace. A worker that somebody started runs everybody's.
+// Whether it runs jobs of this namespace. A worker that was started by hand runs those of all namespaces.
 inline bool serves(const WorkerInfo& worker, std::string_view ns) {
   return !worker.made || worker.made->ns.empty() || worker.made->ns == ns;
 }
@@ -78,11 +78,11 @@ WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
 absl::Status check_amounts(std::string_view field, const Amounts& amounts);
 absl::Status check_incarnation(std::string_view field, std::string_view incarnation);
-// What it takes in memory, with its entries in the tables of workers.
+// The memory it uses, including its entries in the tables of workers.
 size_t bytes_of(const WorkerRecord& record);
 
-// Limits of a worker's info, named in the errors and in docs/limits.md.
-inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;  // all of it, as it is stored
+// Limits of a worker's info, quoted in error messages and listed in docs/limits.md.
+inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;  // all of it, as stored
 inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
 inline constexpr size_t kMaxIncarnation = 200;             // characters

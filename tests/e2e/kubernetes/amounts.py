@@ -28,7 +28,7 @@ def a_job_with_limits_runs_only_where_they_hold(cluster, _):
         server.wait_for(limited, "Succeeded", patience=STARTED_WITHIN)
         where = [server.get(job)["worker_id"] for job in (free, limited)]
         check(where[0] != where[1], f"a job with limits ran in the pod without any: {where}")
-        check("cannot hold" not in reason_of(server, limited), f"the end of a limited job: {reason_of(server, limited)}")
+        check("cannot enforce" not in reason_of(server, limited), f"the end of a limited job: {reason_of(server, limited)}")
         nothing_left(cluster)
 
 

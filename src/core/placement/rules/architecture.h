@@ -1,4 +1,4 @@
-// The job asks for a processor architecture.
+// The worker must have the processor architecture that the job asks for.
 #pragma once
 
 #include "src/base/text.h"
@@ -6,7 +6,7 @@
 
 namespace hodei::core {
 
-// As `uname -m` prints it; images and packages say it in other words.
+// The name that `uname -m` prints; images and packages use other names.
 inline std::string_view machine_name(std::string_view architecture) {
   if (architecture == "amd64") return "x86_64";
   return architecture == "arm64" ? "aarch64" : architecture;

@@ -1,5 +1,5 @@
-// Job-to-job affinity: the labels of the jobs that a worker is running. Unlike the other rules it reads what a worker
-// *does*, so it is asked worker by worker, and again whenever one gets or ends a job.
+// Job affinity: reads the labels of the jobs that a worker is running. Unlike the other rules it depends on what a
+// worker *does*, so it is evaluated for each worker, and again whenever the worker gets or ends a job.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ bool has_company(const LabelRule& rule, const LiveWorker& worker);
 
 std::optional<std::string> rejects_company(const Shape& shape, const LiveWorker& worker);
 
-// Whether it would be in the required company if the worker had no others: what must be there is there.
+// Whether the worker runs the jobs that this one must share a worker with, ignoring those it must avoid.
 bool could_have_company(const Shape& shape, const LiveWorker& worker);
 
-// The fit with what the job would rather run beside or away from: each such rule is one of its preferences.
+// The fit including the job's preferred affinity rules, each of which is one preference.
 Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker);
 
 bool prefers_company(const Shape& shape);
 
-// In words: "team In (a, b)".
+// As text: "team In (a, b)".
 std::string in_words(const LabelRule& rule);
 
 }  // namespace hodei::core

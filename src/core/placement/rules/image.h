@@ -1,4 +1,4 @@
-// A job with an image runs only on a worker made from that image; one without runs anywhere.
+// A job with an image runs only on a worker created from that image; one without runs anywhere.
 #pragma once
 
 #include "src/base/text.h"

@@ -1,4 +1,4 @@
-// The job asks for at least this much isolation from others.
+// The worker must isolate jobs at least as strongly as the job asks for.
 #pragma once
 
 #include "src/core/placement/rules/rule.h"

@@ -1,4 +1,4 @@
-// Every label expression of the job must hold for the worker's labels.
+// The worker's labels must match every label rule of the job.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace hodei::core {
 
-// Whole numbers only: what is not one is not comparable, and the rule does not hold.
+// Nothing if the text is not a whole number: it cannot be compared, and the rule does not match.
 std::optional<int64_t> whole_number(std::string_view text);
 
 inline bool holds(const LabelRule& rule, const Labels& labels) {

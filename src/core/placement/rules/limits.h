@@ -1,4 +1,5 @@
-// The worker cannot hold the job to its limits, or cannot do something else that the job asks for.
+// The worker must be able to enforce the job's limits, and to provide a sandbox and secret files if the job asks for
+// them.
 #pragma once
 
 #include "src/base/text.h"
@@ -6,8 +7,8 @@
 
 namespace hodei::core {
 
-// A worker that cannot limit single jobs, such as a pod, holds a limit if it is its own. In a pool, whose size somebody
-// chose for many jobs, its own limit may be wider.
+// A worker that cannot limit single jobs, such as a pod, enforces a limit if the limit is its own. In a pool, whose
+// size was chosen for many jobs, its own limit may be higher.
 inline bool holds_itself(int64_t needed, int64_t own, const WorkerInfo& worker) {
   return worker.labels.contains("pool") ? needed <= own : needed == own;
 }
@@ -16,7 +17,7 @@ inline std::optional<std::string> rejects_limits(const Shape& shape, const Worke
   if (worker.lacks == 0) return std::nullopt;
   if ((shape.asks & worker.lacks & kSandbox) != 0) return std::string("cannot run a job in a sandbox");
   if ((shape.asks & worker.lacks & kSecretFiles) != 0) return std::string("cannot give a job its secrets as files");
-  // A plain process holds limits as well as its machine lets it, and says so at the end of the job.
+  // A plain process enforces limits as well as its machine allows, and says so at the end of the job.
   if (worker.isolation == Isolation::Process) return std::nullopt;
   const Amounts& needs = shape.needs;
   const auto against = [&worker](const char* what, int64_t needed, int64_t own, uint32_t limit, uint32_t whole,

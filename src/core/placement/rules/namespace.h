@@ -1,5 +1,5 @@
-// A worker that was made for one namespace runs no other's jobs. Unlike the other rules it reads whose a job is, which
-// is no part of its shape: so it is asked lane by lane.
+// A worker that was created for one namespace runs no jobs of others. Unlike the other rules it reads the job's
+// namespace, which is not part of its shape, so it is evaluated for each lane.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A job sent to a pool runs only on the pool's workers (label `pool`).
+// A job that names a pool runs only on the pool's workers (label `pool`).
 #pragma once
 
 #include "src/base/text.h"

@@ -1,4 +1,4 @@
-// A job bound to a provider runs only on workers which that provider made.
+// A job that names a provider runs only on workers which that provider created.
 #pragma once
 
 #include "src/base/text.h"

@@ -1,7 +1,7 @@
-// A placement rule turns a worker away from a shape, or does not. One tiny file per rule; `rules.cc` lists them.
+// A placement rule decides whether a worker is rejected for a shape. Each rule has a small file; `rules.cc` lists them.
 //
-// Rules here read only what a worker *is* (WorkerInfo), so workers that are alike are judged once. What a worker has
-// free right now is the roster's business.
+// These rules read only what a worker *is* (WorkerInfo), so workers that are alike are judged once. The roster knows
+// what a worker has free now.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ namespace hodei::core {
 
 struct Rule {
   std::string_view name;
-  // The reason against this worker, or nothing.
+  // Why this worker is rejected, or nothing.
   std::optional<std::string> (*rejects)(const Shape&, const WorkerInfo&);
-  // What would let a job through that this rule holds up, in words.
+  // What would let a job pass that this rule blocks, as text.
   std::string_view unblocked_by;
 };
 
 std::span<const Rule> rules();
 
-// The first rule that turns the worker away, with its reason; nothing if all pass.
+// The first rule that rejects the worker, and why; nothing if all pass.
 struct Rejection {
   const Rule* rule;
   std::string reason;

@@ -1,4 +1,4 @@
-// The whole worker, empty, is too small for the job.
+// The worker must be large enough for the job when it is idle.
 #pragma once
 
 #include "src/base/text.h"

@@ -1,4 +1,4 @@
-// A tainted worker takes only jobs that tolerate every hard taint it has.
+// A worker with hard taints takes only jobs that tolerate all of them.
 #pragma once
 
 #include <algorithm>
