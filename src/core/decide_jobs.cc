@@ -1,6 +1,7 @@
 // Submission, cancel, direct assignment, templates.
 #include <algorithm>
 
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -16,10 +17,11 @@ absl::Status Engine::check_room(const Submit& c) const {
                                             " unfinished jobs; try again when some have finished"));
   }
   if (state_.job_bytes() >= config_.max_job_bytes) {
-    return absl::ResourceExhaustedError(cat("the queue is full: unfinished jobs use ", state_.job_bytes() >> 20,
-                                            " MiB of memory and the limit is ", config_.max_job_bytes >> 20,
-                                            " MiB (queue_memory); try again when some have finished, or give jobs "
-                                            "fewer labels, rules and tolerations"));
+    return absl::ResourceExhaustedError(
+        cat("the queue is full: unfinished jobs use ", size_text(static_cast<int64_t>(state_.job_bytes())),
+            " of memory and the limit is ", size_text(static_cast<int64_t>(config_.max_job_bytes)),
+            " (queue_memory); try again when some have finished, or give jobs "
+            "fewer labels, rules and tolerations"));
   }
   RETURN_IF_ERROR(check_keys(c));
   RETURN_IF_ERROR(check_fingerprints(c));

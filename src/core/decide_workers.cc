@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -124,9 +125,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
                                               "that are gone with `hodei worker unregister`"));
     }
     if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
-      return absl::ResourceExhaustedError(cat("workers use ", state_.worker_bytes() >> 20,
-                                              " MiB of memory and the limit is ", config_.max_worker_bytes >> 20,
-                                              " MiB; give them fewer labels, "
+      return absl::ResourceExhaustedError(cat("workers use ", size_text(static_cast<int64_t>(state_.worker_bytes())),
+                                              " of memory and the limit is ",
+                                              size_text(static_cast<int64_t>(config_.max_worker_bytes)),
+                                              "; give them fewer labels, "
                                               "taints and capabilities"));
     }
     // Submissions stop at half of this: there is room for as many kinds again.

@@ -1,6 +1,7 @@
 #include "src/core/worker/worker.h"
 
 #include "src/base/codec.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::core {
@@ -87,8 +88,8 @@ absl::Status validate(const WorkerInfo& info) {
     return bad_field("info.capacity", "amounts must not be negative");
   }
   if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
-    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus,
-                     " GPUs");
+    return bad_field("info.capacity", "at most ", megabytes_text(kMaxAmountMb), " of memory and of storage, and ",
+                     kMaxGpus, " GPUs");
   }
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "src/base/hash.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/providers/firecracker/boot_files.h"
 #include "src/providers/firecracker/engine_choice.h"
@@ -169,8 +170,8 @@ absl::Status FirecrackerProvider::suits(const WorkerSpec& spec) const {
         cat("cpu: ", spec.cpu_milli, "m is more than the ", can.max_cpu_milli, "m of this host"));
   }
   if (spec.memory_mb > can.max_memory_mb) {
-    return absl::FailedPreconditionError(
-        cat("memory: ", spec.memory_mb, " MiB is more than the ", can.max_memory_mb, " MiB of this host"));
+    const auto [asked, most] = megabytes_apart(spec.memory_mb, can.max_memory_mb);
+    return absl::FailedPreconditionError(cat("memory: ", asked, " is more than the ", most, " of this host"));
   }
   return absl::OkStatus();
 }
