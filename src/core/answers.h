@@ -94,6 +94,11 @@ struct Explanation {
   std::string provisioning;  // in words: the worker that is being made for it
 };
 
+// In the order asked. Empty: nothing but a worker is missing, or the job is not waiting.
+struct WaitingWords {
+  std::vector<std::string> words;
+};
+
 struct QueueReport {
   int64_t pending = 0, scheduled = 0, running = 0, delayed = 0, parked = 0;
   int64_t by_priority[kPriorities] = {};
@@ -167,8 +172,9 @@ struct LimitViews {
   std::vector<LimitView> limits;
 };
 
-using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered,
-                           StreamOpened, Reported, OtpMade, Drained, HeartbeatTaken, SchedulerConfig, Explanation,
-                           QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews>;
+using Reply =
+    std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered, StreamOpened,
+                 Reported, OtpMade, Drained, HeartbeatTaken, SchedulerConfig, Explanation, QueueReport, WorkerViews,
+                 SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews, WaitingWords>;
 
 }  // namespace hodei::core

@@ -321,6 +321,9 @@ struct ExplainJob {
   JobId job{};
 };
 struct PreviewJob {
+struct WhyWaiting {
+  std::vector<JobId> jobs;
+};  // of each: what holds it back, if it is not just the lack of a worker. Quick: lists ask it about all they show
   ShapePtr shape;
   Namespace ns{};
 };  // where would such a job go now
@@ -345,7 +348,7 @@ struct DescribeLimits {
 };  // empty: all
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
-                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
+                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits, WhyWaiting>;
 
 using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,

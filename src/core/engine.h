@@ -290,6 +290,13 @@ class Engine {
   Answer answer(const DescribeWorkers& q, Now now);
   Answer answer(const FindSession& q, Now now);
   Answer answer(const DescribeSystem& q, Now now);
+  Answer answer(const WhyWaiting& q, Now now);
+  // A limit that somebody set keeps the job from starting, whatever workers there are. No words: none does.
+  struct Hold {
+    std::string words;
+    std::string_view unblock;
+  };
+  Hold held_by_limits(const LiveJob& job, Now now);
   Explanation explain_applicant(const Applicant& job);
   bool is_wanted(const LiveProvider& provider) const;  // somebody would miss it
   std::string making_room_for(const LaneKey& lane, Now now) const;

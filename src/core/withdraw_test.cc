@@ -82,6 +82,17 @@ TEST(HeldUp, ManyOfThemDoNotUseUpWhatMayBeMadeAtOnce) {
   EXPECT_EQ(asked(bench).size(), held_up + 1);
 }
 
+TEST(HeldUp, AJobThatAQuotaHoldsBackIsExplainedWithTheQuota) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.ask<TenantViews>(SetTenant{.ns = "default", .max_running = 1});
+  const JobId first = bench.submit(a_job().image("x"));
+  const JobId second = bench.submit(a_job().image("x"));
+  arrives(bench, only_asked(bench)).takes(first);
+  EXPECT_TRUE(has(bench.explain(second).waiting_for, "max_running")) << bench.explain(second).waiting_for;
+  EXPECT_EQ(bench.explain(second).provisioning, "");
+}
+
 TEST(HeldUp, TheDeadlineQuotesTheProvider) {
   Bench bench;
   add(bench, a_docker());
