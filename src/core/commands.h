@@ -55,6 +55,7 @@ struct ForgetJobs {
   struct One {
     JobId job{};
     std::string ns;
+    std::optional<Hash128> key = {};  // its idempotency key, which is free again when the job is gone
   };
   std::vector<One> jobs;
   std::string principal;  // empty: a rule, not a person; not in the audit trail
@@ -320,10 +321,10 @@ struct Stall {
 struct ExplainJob {
   JobId job{};
 };
-struct PreviewJob {
 struct WhyWaiting {
   std::vector<JobId> jobs;
 };  // of each: what holds it back, if it is not just the lack of a worker. Quick: lists ask it about all they show
+struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};
 };  // where would such a job go now

@@ -247,13 +247,16 @@ Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
     return bad_field("jobs", "must list at most ", kMaxForgottenAtOnce, ", not ", c.jobs.size());
   }
   Forgotten out;
-  for (const auto& [job, ns] : c.jobs) {
+  for (const auto& [job, ns, key] : c.jobs) {
     if (state_.job(job) != nullptr) {
       out.live.push_back(job);
       continue;
     }
     write(EraseJob{job}, turn);
+    // A person who deletes a job wants to be able to submit it again. A rule must not: the client that did not hear of
+    // its job may still be asking for it.
     if (c.principal.empty()) continue;
+    if (key) write(DeleteIdempotency{*key, job}, turn);
     record({.ns = ns, .principal = c.principal, .action = "job.delete", .subject = short_id(job), .detail = c.reason},
            now, turn);
   }
