@@ -21,6 +21,7 @@ struct Attempt {
   MonoTime deadline{0};
   std::string shape;           // encoded, of the job it is for; empty: for a pool
   std::string held_up;         // why it does not start yet, in the provider's words; empty: nothing was said
+  MonoTime held_up_since{0};   // counts while held_up is not empty
   MonoTime unwanted_since{0};  // 0: somebody waits for it
 };
 
@@ -60,6 +61,9 @@ inline constexpr size_t kMaxRefusals = 10'000;
 inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's words
 // A worker on its way that nobody has waited for this long is withdrawn: the next job may come in the meantime.
 inline constexpr Duration kWithdrawAfter = 2s;
+// A worker that its provider cannot start counts against every limit of workers, but after this long it no longer keeps
+// a worker for other jobs from being made: it is withdrawn when its place is needed.
+inline constexpr Duration kYieldAfter = 60s;
 inline constexpr size_t kMaxEndedWorkers = 1'000;  // made ones that are gone and still listed
 
 }  // namespace hodei::core
