@@ -12,7 +12,8 @@ namespace {
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`, and start the worker "
+      "with it in HODEI_TOKEN");
 }
 
 // What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
@@ -84,7 +85,9 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
-      return absl::UnauthenticatedError("session_id: unknown; register with a new token");
+      return absl::UnauthenticatedError(
+          "session_id: this server does not know the worker's session; create a token with `hodei otp create`, and "
+          "start the worker with it in HODEI_TOKEN");
     }
     RETURN_IF_ERROR(check_succession(*owner, who, c.stopped, false, now));
     record->session = *c.session;
