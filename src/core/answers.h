@@ -128,9 +128,11 @@ struct WorkerViews {
 
 struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
-  int64_t bad_providers = 0;                          // wanted and Unhealthy
-  std::string provider_trouble;                       // of the first of them, in words
-  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, by the number of their state
+  int64_t bad_providers = 0;     // wanted and Unhealthy
+  std::string provider_trouble;  // of the first of them, in words
+  // Workers as lists show them: by the number of their state, without those that said that they stop and are away.
+  std::array<int64_t, kWorkerStates + 1> by_state{};
+  int64_t stopped = 0;
 };
 
 struct ProviderView {

@@ -209,7 +209,11 @@ Engine::Answer Engine::answer(const DescribeSystem&, Now) {
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
     ++out.workers;
-    ++out.by_state[static_cast<size_t>(worker->shown_state())];
+    if (worker->has_stopped()) {
+      ++out.stopped;
+    } else {
+      ++out.by_state[static_cast<size_t>(worker->shown_state())];
+    }
     out.unhealthy += !worker->is_well();
   }
   for (const auto& [name, provider] : state_.providers()) {
