@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "src/base/finite.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::cli {
@@ -173,14 +174,7 @@ absl::StatusOr<std::optional<bool>> parse_switch(std::string_view text) {
   return absl::InvalidArgumentError(cat("'", text, "' is not one of 1, 0, true, false"));
 }
 
-std::string human_bytes(int64_t bytes) {
-  constexpr std::string_view kNames[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return cat(bytes, " B");
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kNames)) value /= 1024, ++unit;
-  return fmt::format("{:.1f} {}", value, kNames[unit]);
-}
+std::string human_bytes(int64_t bytes) { return size_text(bytes); }
 
 std::string human_rate(double per_second) {
   for (const std::string_view name : {"s", "m", "h", "d"}) {

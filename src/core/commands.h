@@ -55,6 +55,7 @@ struct ForgetJobs {
   struct One {
     JobId job{};
     std::string ns;
+    std::optional<Hash128> key = {};  // its idempotency key, which is free again when the job is gone
   };
   std::vector<One> jobs;
   std::string principal;  // empty: the retention, not a person; not in the audit trail
@@ -322,6 +323,9 @@ struct Stall {
 struct ExplainJob {
   JobId job{};
 };
+struct WhyWaiting {
+  std::vector<JobId> jobs;
+};  // of each: what holds it back, if it is not just the lack of a worker. Quick: lists ask it about all they show
 struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};
@@ -347,7 +351,7 @@ struct DescribeLimits {
 };  // empty: all
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
-                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
+                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits, WhyWaiting>;
 
 using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,

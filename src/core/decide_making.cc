@@ -48,13 +48,14 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   return Done{};
 }
 
-Engine::Answer Engine::on(const WorkerHeldUp& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const WorkerHeldUp& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   const auto attempt = making_.attempts.find(c.worker);
   if (attempt == making_.attempts.end() || !on_its_way(*worker)) return Done{};
   const std::string words(clip(c.reason, kMaxHeldUp));
   if (attempt->second.held_up == words) return Done{};
+  if (attempt->second.held_up.empty()) attempt->second.held_up_since = now.mono;
   attempt->second.held_up = words;
   const Made& made = *worker->record->info.made;
   note_on_job(JobId{made.for_job}, being_made(made.provider, c.worker, words), turn);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -11,7 +12,8 @@ namespace {
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`, and start the worker "
+      "with it in HODEI_TOKEN");
 }
 
 // What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
@@ -83,7 +85,9 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
-      return absl::UnauthenticatedError("session_id: unknown; register with a new token");
+      return absl::UnauthenticatedError(
+          "session_id: this server does not know the worker's session; create a token with `hodei otp create`, and "
+          "start the worker with it in HODEI_TOKEN");
     }
     RETURN_IF_ERROR(check_succession(*owner, who, c.stopped, false, now));
     record->session = *c.session;
@@ -124,9 +128,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
                                               "that are gone with `hodei worker unregister`"));
     }
     if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
-      return absl::ResourceExhaustedError(cat("workers use ", state_.worker_bytes() >> 20,
-                                              " MiB of memory and the limit is ", config_.max_worker_bytes >> 20,
-                                              " MiB; give them fewer labels, "
+      return absl::ResourceExhaustedError(cat("workers use ", size_text(static_cast<int64_t>(state_.worker_bytes())),
+                                              " of memory and the limit is ",
+                                              size_text(static_cast<int64_t>(config_.max_worker_bytes)),
+                                              "; give them fewer labels, "
                                               "taints and capabilities"));
     }
     // Submissions stop at half of this: there is room for as many kinds again.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct SecretRow {
 
   bool operator==(const SecretRow&) const = default;
 };
+
+// The two possible ends of a delivery of secrets; each execution that needs secrets has one of them.
+inline constexpr std::string_view kSecretDelivered = "secret.delivered";
+inline constexpr std::string_view kSecretFailed = "secret.failed";
 
 // Who did what to what. Written once, never changed.
 struct AuditRow {
@@ -144,6 +149,10 @@ struct PutIdempotency {
 struct ExpireIdempotency {
   WallTime before;
 };
+struct DeleteIdempotency {
+  Hash128 key;
+  JobId job{};
+};  // only if it is this job's
 struct PutScheduler {
   SchedulerConfig config;
 };
@@ -171,10 +180,10 @@ struct ExpireAudit {
   WallTime before;
 };  // the newest entry always stays, because it holds the number
 
-using Write =
-    std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate, DeleteTemplate,
-                 PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler, PutNextJob, PutSetting,
-                 DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit, PutExecution, DropExecutions, EraseJob>;
+using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
+                           DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
+                           PutNextJob, PutSetting, DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit,
+                           PutExecution, DropExecutions, EraseJob, DeleteIdempotency>;
 
 using Writes = std::vector<Write>;
 

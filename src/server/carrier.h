@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 
 #include "src/server/event_hub.h"
 #include "src/server/loop_core.h"
@@ -39,7 +41,13 @@ class Carrier final : public Outlet {
   // Before the loop starts; without one, nobody makes workers.
   void set_maker(WorkerMaker* maker) { maker_ = maker; }
 
+  // Why the secrets of a job cannot be opened; empty: they can. Called on the loop's thread.
+  using CheckSecrets = std::function<std::string(const core::SpecRow& spec)>;
+  void set_secret_check(CheckSecrets check);  // from any thread
+
   void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
+  // Secrets that cannot be opened are recorded as failed, not as delivered.
+  void prepare(core::Turn& turn) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   // Memory was loaded anew: also what providers had said is forgotten.
   void forget_streams(const std::string& why) override {
@@ -54,6 +62,7 @@ class Carrier final : public Outlet {
   void tell_output(const core::JobHead& job);
   void tell_journal(const core::JobHead& job, size_t first);
   void fill_specs(Messages& messages);
+  std::shared_ptr<const core::SpecRow> stored_spec(JobId job);  // null: it cannot be read
 
   WorkerLinks& links_;
   EventHub& events_;
@@ -61,6 +70,8 @@ class Carrier final : public Outlet {
   store::Reader& reader_;
   SpecCache specs_;
   WorkerMaker* maker_ = nullptr;
+  std::mutex mutex_;  // guards the check
+  std::shared_ptr<const CheckSecrets> check_secrets_;
 };
 
 }  // namespace hodei::server

@@ -105,6 +105,7 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
   revoke_streams(turn);
   if (!turn.writes.empty()) {
+    outlet_.prepare(turn);
     const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
     if (!done.ok()) {
       remember_stops(turn);

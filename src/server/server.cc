@@ -9,6 +9,7 @@
 #include <future>
 
 #include "src/base/journal.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/server/provisioning/factories.h"
 #include "src/server/tracing/otlp_post.h"
@@ -226,8 +227,8 @@ void Server::sweep_artifacts() {
 absl::Status Server::check_room() const {
   if (!disk_low_) return absl::OkStatus();
   return absl::ResourceExhaustedError(cat("the disk of the data folder is nearly full (less than ",
-                                          options_.disk_reserve >> 20,
-                                          " MiB left): no new jobs are accepted; free some space and try again"));
+                                          size_text(options_.disk_reserve),
+                                          " left): no new jobs are accepted; free some space and try again"));
 }
 
 std::string Server::metrics_text(const Snapshot& snapshot) {

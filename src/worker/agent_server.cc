@@ -49,7 +49,7 @@ void Agent::on_registered(RegisterDone& done, Now now) {
       turned_away_ = true;
       return session_.turned_away("the server refused the registration: " + status.error_message());
     }
-    say("cannot register: ", status.error_message());
+    journal(Level::Warn, "worker", "cannot register: ", status.error_message(), "; trying again");
     return session_.stream_closed(now);
   }
   if (done.response.session_id() != session_id_) {

@@ -1,6 +1,7 @@
 #include "src/core/worker/worker.h"
 
 #include "src/base/codec.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::core {
@@ -115,8 +116,8 @@ absl::Status check_amounts(std::string_view field, const Amounts& amounts) {
   }
   if (a.cpu_milli > kMaxCores * 1000 || a.memory_mb > kMaxAmountMb || a.storage_mb > kMaxAmountMb ||
       a.gpus > kMaxGpus) {
-    return bad_field(field, "must have at most ", kMaxCores, " cores, ", kMaxAmountMb,
-                     " MB of memory and of storage, and ", kMaxGpus, " GPUs");
+    return bad_field(field, "must have at most ", kMaxCores, " cores, ", megabytes_text(kMaxAmountMb),
+                     " of memory and of storage, and ", kMaxGpus, " GPUs");
   }
   return absl::OkStatus();
 }
