@@ -181,7 +181,6 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;             // already: it needs no answer
   std::string unfit = {};                // what keeps it from working, in its own words; empty: it is well
   std::vector<ExecutionId> active = {};  // what it has; see OpenStream::lists_active
 };

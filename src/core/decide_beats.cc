@@ -31,7 +31,6 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (ranks_higher || (worker->is_well() && !was_well)) fill(*worker, now, turn);
   HeartbeatTaken taken;
   if (c.stream == 0) taken.instructions = instructions_for(*worker, c);
-  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   if (c.stream != 0 && worker->lists_active) compare_active(*worker, c, now, turn);
   return taken;
 }

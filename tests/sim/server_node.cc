@@ -68,9 +68,8 @@ ServerNode::ServerNode(World& world, Checker& checker, Network& network, ServerF
 ServerNode::~ServerNode() = default;
 
 void ServerNode::start() {
-  core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, core::EngineConfig{});
   beats_ = std::make_unique<server::Heartbeats>();
-  core_->set_heartbeats(beats_.get());
+  core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, *beats_, core::EngineConfig{});
   if (!core_->take_over().ok()) world_.broken("the server could not load");
   world_.trace("server up, epoch ", static_cast<uint64_t>(core_->epoch()));
   plan_turn(Duration(0));
@@ -245,13 +244,6 @@ void ServerNode::check_digest() {
   core::Engine fresh;
   if (!store_.load([&](const core::Write& w) { fresh.restore(w); }).ok()) world_.broken("the store cannot be loaded");
   if (fresh.digest() != core_->engine()->digest()) world_.broken("memory and store have drifted apart");
-}
-
-void ServerNode::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
-  for (const core::AckHeartbeat& ack : acks) {
-    network_.to_worker(ack.stream,
-                       [ack](StreamEnd& end) { worker_at(end).heartbeat_acked(ack.stream, MonoTime{ack.sent_us}); });
-  }
 }
 
 void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {

@@ -66,7 +66,6 @@ class ServerNode final : public server::Outlet {
  private:
   class FaultyStore;
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   void forget_streams(const std::string& why) override;
 
