@@ -38,7 +38,7 @@ void Automaton::learn(Reading reading) {
     meaning_['-'] = '+';
     meaning_['_'] = '/';
   } else {
-    skip(":-,xX%", Skip::Always);
+    skip(":;,.-_|'\"=%&#xXuU", Skip::Always);
     for (char digit = 'A'; digit <= 'F'; ++digit)
       meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
   }

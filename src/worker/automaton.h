@@ -18,7 +18,7 @@ enum class Reading : uint8_t {
   // backslashes: encoders break lines anywhere, and some writers of JSON put a backslash before a slash.
   Base64,
   // Likewise for capital and small digits, and what programs write between two bytes counts for nothing: `de:ad`,
-  // `de-ad`, `\xde\xad`, `%de%ad`. Of `0xde, 0xad` the zeros remain.
+  // `\xde\xad`, `%de%ad`, `&#xde;&#xad;`. Of `0xde, 0xad` the zeros remain.
   Hex,
 };
 

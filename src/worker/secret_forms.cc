@@ -40,14 +40,12 @@ std::string base64(std::string_view value, size_t skip, bool ends) {
   return out.substr(std::min((skip * 8 + 5) / 6, out.size()));
 }
 
-// Separated: as `0xde, 0xad` reads where only digits count. The first zero says nothing of the secret, and nearly every
-// text has zeros.
-enum class Digits : uint8_t { Plain, Separated };
-
-std::string hex(std::string_view value, Digits way) {
+// `between` two bytes stands nothing, or what remains of `0xde, 0xad` and `\u00de\u00ad` where only digits count. What
+// stands before the first byte says nothing of the secret, and nearly every text has zeros.
+std::string hex(std::string_view value, std::string_view between) {
   std::string out;
   for (const char c : value) {
-    if (way == Digits::Separated && !out.empty()) out += '0';
+    if (!out.empty()) out += between;
     out += "0123456789abcdef"[static_cast<uint8_t>(c) >> 4];
     out += "0123456789abcdef"[static_cast<uint8_t>(c) & 15];
   }
@@ -160,18 +158,24 @@ Forms in_base64(std::string_view value) {
 void add_forms(std::string_view value, Reading reading, Forms& out) {
   switch (reading) {
     case Reading::Exact: return add_exact(value, out);
-    case Reading::Hex:
-      for (const Digits way : {Digits::Plain, Digits::Separated}) add(hex(value, way), out);
-      return;
+    case Reading::Hex: return add(hex(value, ""), out);
     case Reading::Base64:
       for (const std::string& form : in_base64(value)) add(form, out);
   }
 }
 
-// With the padding of the first encoding or without: what it becomes in the second says nothing of the secret.
-void add_twice_encoded(std::string_view value, Forms& out) {
-  for (const std::string& once : in_base64(value)) {
-    for (const std::string& twice : in_base64(once)) add(twice, out);
+// See kMostRareForms.
+void add_rare_forms(std::string_view value, Reading reading, Forms& out) {
+  switch (reading) {
+    case Reading::Exact: return;
+    case Reading::Hex:
+      for (const std::string_view between : {"0", "00"}) add(hex(value, between), out);
+      return;
+    case Reading::Base64:
+      // Without the padding of the first encoding: what it becomes in the second says nothing of the secret.
+      for (const std::string& once : in_base64(value)) {
+        for (const std::string& twice : in_base64(once)) add(twice, out);
+      }
   }
 }
 
@@ -179,7 +183,7 @@ void add_twice_encoded(std::string_view value, Forms& out) {
 
 std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading) {
   Forms out;
-  size_t room = kMostTwiceEncoded;
+  size_t room = kMostRareForms;
   for (const auto& [name, value] : secrets) {
     if (value.size() < kShortestMasked) continue;
     add_forms(value, reading, out);
@@ -190,9 +194,9 @@ std::set<std::string> secret_forms(const std::map<std::string, std::string>& sec
       bare = bare.substr(0, end + 1);
       add_forms(bare, reading, out);
     }
-    if (reading == Reading::Base64 && bare.size() <= room) {
+    if (bare.size() <= room) {
       room -= bare.size();
-      add_twice_encoded(bare, out);
+      add_rare_forms(bare, reading, out);
     }
   }
   return out;

@@ -84,6 +84,12 @@ TEST(SecretForms, HideHexadecimalDigitsWithAnySeparator) {
             "{0x**, *x**, *x**, *x**, *x**, *x**, *X**}");
   EXPECT_EQ(hide("s3cr3t!", "0x73,0x33,\n  0x63,0x72,0x33,0x74,0x21"), "0x**,*x**,\n  *x**,*x**,*x**,*x**,*x**");
   EXPECT_EQ(hide("s3cr3t!", R"("733363\n72337421\n")"), R"("******\n********\n")") << "xxd -p, inside of JSON";
+  EXPECT_EQ(hide("s3cr3t!", R"("\u0073\u0033\u0063\u0072\u0033\u0074\u0021")"),
+            R"("\u00**\u****\u****\u****\u****\u****\u****")");
+  EXPECT_EQ(hide("s3cr3t!", "&#x73;&#x33;&#x63;&#x72;&#x33;&#x74;&#x21;"),
+            "&#x**;&#x**;&#x**;&#x**;&#x**;&#x**;&#x**;");
+  EXPECT_EQ(hide("s3cr3t!", "['73', '33', '63', '72', '33', '74', '21']"),
+            "['**', '**', '**', '**', '**', '**', '**']");
   EXPECT_EQ(hide("s3cr3t!", "73:33:63:72:33:74:22"), "73:33:63:72:33:74:22");
 }
 
@@ -133,18 +139,20 @@ TEST(SecretForms, HideBase64OfBase64WhereverTheValueStands) {
   }
 }
 
-TEST(SecretForms, LookForBase64OfBase64OnlyInSoManyBytesOfValues) {
+TEST(SecretForms, LookForRareFormsOnlyInSoManyBytesOfValues) {
   std::map<std::string, std::string> few, many;
   for (int i = 0; i < 2000; ++i) {
     const std::string value = "value-" + std::to_string(i * 7919) + std::string(20, 'v');
     many["s" + std::to_string(i)] = value;
     if (i < 20) few["s" + std::to_string(i)] = value;
   }
-  const auto forms_of_each = [](const auto& secrets) {
-    return secret_forms(secrets, Reading::Base64).size() / secrets.size();
+  const auto forms_of_each = [](const auto& secrets, Reading reading) {
+    return static_cast<double>(secret_forms(secrets, reading).size()) / static_cast<double>(secrets.size());
   };
-  EXPECT_GE(forms_of_each(few), 20u);
-  EXPECT_LE(forms_of_each(many), 9u);
+  EXPECT_GT(forms_of_each(few, Reading::Base64), 20);
+  EXPECT_LT(forms_of_each(many, Reading::Base64), 9);
+  EXPECT_GT(forms_of_each(few, Reading::Hex), 2.5);
+  EXPECT_LT(forms_of_each(many, Reading::Hex), 1.5);
 }
 
 TEST(SecretForms, HideTheBeginningOfASecretWhereATextWasCut) {
