@@ -182,7 +182,6 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;             // already acknowledged; needs no answer
   std::string unfit = {};                // what the worker reports to be wrong; empty: nothing
   std::vector<ExecutionId> active = {};  // its executions; see OpenStream::lists_active
 };

@@ -234,6 +234,7 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   RETURN_IF_ERROR(check_incarnation("hello.incarnation", c.incarnation));
   RETURN_IF_ERROR(check_incarnation("hello.lineage", c.lineage));
+  RETURN_IF_ERROR(check_held("hello.held", c.held.size(), worker->record->info));
   RETURN_IF_ERROR(check_succession(*worker, who, c.stopped, false, now));
   if (worker->connected) drop_stream(*worker, "the worker opened a new stream", turn);
   const bool has_followed_a_stop = has_stopped(c.stopped, worker->record->incarnation);
@@ -255,7 +256,7 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   if (c.stopping || has_followed_a_stop) set_stopped(*worker, true, turn);
   if (worker->state == WorkerState::Connecting) set_worker_state(*worker, WorkerEvent::Open, turn);
   state_.roster().refresh(worker);
-  reconcile(*worker, c, now, turn);
+  StreamOpened opened{worker->id(), reconcile(*worker, c, now, turn)};
   // Not before: what an earlier start had when it stopped was interrupted.
   if (!c.stopping) set_stopped(*worker, false, turn);
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
@@ -264,14 +265,10 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   leave_if_drained(*worker, now, turn);
   if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
-  StreamOpened opened{worker->id(), {}};
-  for (const HeldExecution& h : c.held) {
-    if (was_given(worker->id(), h.execution)) opened.given.push_back(h.execution);
-  }
   return opened;
 }
 
-void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
+std::vector<ExecutionId> Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
   std::map<ExecutionId, const HeldExecution*> held;
   for (const HeldExecution& h : hello.held) held[h.execution] = &h;
   WelcomeWorker welcome{worker.id(), hello.stream, {}, {}};
@@ -282,6 +279,7 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     if (was_given(worker.id(), execution))
       welcome.held.push_back(execution);  // how far a log is, its own worker may know
   }
+  std::vector<ExecutionId> given = welcome.held;
   turn.effects.push_back(std::move(welcome));
   const bool follows_a_stop = worker.record->stopped && !hello.stopping;
   const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());
@@ -298,10 +296,11 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
       turn.effects.push_back(CancelExecution{worker.id(), hello.stream, execution, timed_out, job->grace});
     }
   }
-  if (!follows_a_stop) return;
+  if (!follows_a_stop) return given;
   for (const auto& [execution, h] : held) {
     if (h->ended && h->interrupted) hear_of_interruption(worker, execution, turn);
   }
+  return given;
 }
 
 Engine::Answer Engine::on(const CloseStream& c, Now now, Turn& turn) {

@@ -143,7 +143,8 @@ class Engine {
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
-  void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
+  // Of those that it holds, the ones that were given to it.
+  std::vector<ExecutionId> reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who,
                                 const std::vector<std::string>& stopped, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);

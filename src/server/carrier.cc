@@ -28,14 +28,6 @@ void record_failure(const core::RunExecution& run, core::Writes& writes) {
 
 }  // namespace
 
-void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
-  for (const core::AckHeartbeat& ack : acks) {
-    ToWorker message;
-    message.heartbeat_sent_us = ack.sent_us;
-    links_.send(ack.stream, std::move(message));
-  }
-}
-
 void Carrier::set_secret_check(CheckSecrets check) {
   const std::lock_guard lock(mutex_);
   check_secrets_ = std::make_shared<const CheckSecrets>(std::move(check));

@@ -45,7 +45,6 @@ class Carrier final : public Outlet {
   using CheckSecrets = std::function<std::string(const core::SpecRow& spec)>;
   void set_secret_check(CheckSecrets check);  // from any thread
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   // Secrets that cannot be opened are recorded as failed, not as delivered.
   void prepare(core::Turn& turn) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;

@@ -91,8 +91,7 @@ absl::Status Server::build() {
   }
   measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
-  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, options_.engine);
-  core_->set_heartbeats(&heartbeats_);
+  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, heartbeats_, options_.engine);
   core_->set_retention_clock(retention_clock_.get());
   loop_ = std::make_unique<Loop>(*core_, clock_);
   const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {

@@ -265,6 +265,18 @@ void ExecutionHost::release(ExecutionId execution) {
   ring_of_.erase(it);
 }
 
+void ExecutionHost::adopt_output(ExecutionId execution, const std::vector<OutputRecord>& records) {
+  const absl::StatusOr<uint64_t> ring = parts_.rings.take(ring_bytes_for(records));
+  if (!ring.ok()) return;  // it is lost, and its log says so
+  refill(*parts_.rings.memory(*ring), records);
+  ring_of_[execution] = *ring;
+}
+
+RingMemory* ExecutionHost::output_of(ExecutionId execution) {
+  const uint64_t ring = ring_of(execution);
+  return ring == 0 ? nullptr : parts_.rings.memory(ring);
+}
+
 uint64_t ExecutionHost::ring_of(ExecutionId execution) const {
   const auto it = ring_of_.find(execution);
   return it == ring_of_.end() ? 0 : it->second;

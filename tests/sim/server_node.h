@@ -40,6 +40,7 @@ class ServerNode final : public server::Outlet {
   void start();
   void crash(Duration down_for);
   void pause(Duration length);
+  void lose_store(Duration length);  // no commit succeeds and nothing can be loaded for so long, or until it crashes
   bool up() const { return core_ != nullptr; }
   uint64_t life() const { return life_; }
   void set_maker(MakerEnd* maker) { maker_ = maker; }
@@ -66,7 +67,6 @@ class ServerNode final : public server::Outlet {
  private:
   class FaultyStore;
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   void forget_streams(const std::string& why) override;
 
@@ -94,6 +94,7 @@ class ServerNode final : public server::Outlet {
   bool crash_now_ = false;
   bool in_commit_ = false;
   Duration paused_until_{0};
+  Duration store_away_until_{0};
   uint64_t commits_ = 0;
   MakerEnd* maker_ = nullptr;
 };

@@ -1,6 +1,7 @@
 #include "src/core/worker/worker.h"
 
 #include "src/base/codec.h"
+#include "src/base/counted.h"
 #include "src/base/sizes.h"
 #include "src/base/status.h"
 
@@ -76,6 +77,13 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   w.end_reason = in.text();
   w.lacks = static_cast<uint32_t>(in.u64());
   return w;
+}
+
+absl::Status check_held(std::string_view field, size_t count, const WorkerInfo& info) {
+  const size_t most = size_t{info.slots} + kMaxEndedHeld;
+  if (count <= most) return absl::OkStatus();
+  return bad_field(field, "lists ", counted(count, "execution"), "; a worker with ", counted(info.slots, "slot"),
+                   " has at most ", most);
 }
 
 absl::Status validate(const WorkerInfo& info) {
