@@ -52,7 +52,7 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
     return absl::ResourceExhaustedError(cat("there are ", config_.max_otps,
                                             " unused tokens, which is the limit; use them, or "
                                             "wait until they expire (",
-                                            config_.otp_life.count() / 60'000'000, " minutes)"));
+                                            config_.otp_life.count() / 1'000'000, " s)"));
   }
   // Its life begins when the worker runs: until then the token lies with the provider.
   const Duration life = is_coming ? config_.making_limit + config_.otp_life : config_.otp_life;
