@@ -64,7 +64,7 @@ Engine::Answer Engine::on(const RecordAudit& c, Now now, Turn& turn) {
 void Engine::record_delivery(const JobHead& job, const WorkerId& worker, Now now, Turn& turn) {
   record({.ns = job.ns.str(),
           .principal = cat("worker ", worker.str()),
-          .action = std::string(kSecretDelivered),
+          .action = "secret.delivered",
           .subject = to_string(job.current()),
           .detail = *job.secrets},
          now, turn);

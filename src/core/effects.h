@@ -16,7 +16,6 @@ struct RunExecution {
   ExecutionId execution;
   uint32_t attempt = 1;
   bool has_secrets = false;
-  std::string secret_error = {};  // why they cannot be opened, found out before the commit; the engine cannot know
 };
 struct CancelExecution {
   WorkerId worker;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -45,10 +44,6 @@ struct SecretRow {
 
   bool operator==(const SecretRow&) const = default;
 };
-
-// The two possible ends of a delivery of secrets; each execution that needs secrets has one of them.
-inline constexpr std::string_view kSecretDelivered = "secret.delivered";
-inline constexpr std::string_view kSecretFailed = "secret.failed";
 
 // Who did what to what. Written once, never changed.
 struct AuditRow {
@@ -149,15 +144,15 @@ struct PutIdempotency {
 struct ExpireIdempotency {
   WallTime before;
 };
-struct DeleteIdempotency {
-  Hash128 key;
-  JobId job{};
-};  // only if it is this job's
 struct PutScheduler {
   SchedulerConfig config;
 };
 struct PutNextJob {
   uint64_t next = 1;
+struct DeleteIdempotency {
+  Hash128 key;
+  JobId job{};
+};  // only if it is this job's
 };
 struct PutSetting {
   SettingRow row;

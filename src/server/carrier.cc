@@ -7,65 +7,6 @@
 #include "src/base/trace.h"
 
 namespace hodei::server {
-namespace {
-
-bool changes_secrets(const core::Write& write) {
-  return std::holds_alternative<core::PutSecret>(write) || std::holds_alternative<core::DeleteSecret>(write);
-}
-
-// One entry for one delivery: what the engine took for granted did not come about.
-void record_failure(const core::RunExecution& run, core::Writes& writes) {
-  const std::string subject = to_string(run.execution);
-  for (core::Write& write : writes) {
-    auto* put = std::get_if<core::PutAudit>(&write);
-    if (put == nullptr || put->row.subject != subject || put->row.action != core::kSecretDelivered) continue;
-    put->row.action = core::kSecretFailed;
-    put->row.principal = "server";
-    put->row.detail = run.secret_error;
-    return;
-  }
-}
-
-}  // namespace
-
-void Carrier::set_secret_check(CheckSecrets check) {
-  const std::lock_guard lock(mutex_);
-  check_secrets_ = std::make_shared<const CheckSecrets>(std::move(check));
-}
-
-void Carrier::prepare(core::Turn& turn) {
-  const auto needs_secrets = [](const core::Effect& effect) {
-    const auto* run = std::get_if<core::RunExecution>(&effect);
-    return run != nullptr && run->has_secrets;
-  };
-  if (std::none_of(turn.effects.begin(), turn.effects.end(), needs_secrets)) return;
-  std::shared_ptr<const CheckSecrets> check;
-  {
-    const std::lock_guard lock(mutex_);
-    check = check_secrets_;
-  }
-  absl::flat_hash_map<JobId, std::shared_ptr<const core::SpecRow>> fresh;
-  for (const core::Write& write : turn.writes) {
-    // A secret that this very turn changes is not in the store yet: these orders find out when they are written.
-    if (check == nullptr || changes_secrets(write)) return;
-    if (const auto* put = std::get_if<core::PutSpec>(&write)) fresh[put->spec->job] = put->spec;
-  }
-  for (core::Effect& effect : turn.effects) {
-    if (!needs_secrets(effect)) continue;
-    core::RunExecution& run = std::get<core::RunExecution>(effect);
-    const auto found = fresh.find(run.execution.job);
-    const std::shared_ptr<const core::SpecRow> spec =
-        found != fresh.end() ? found->second : stored_spec(run.execution.job);
-    if (spec != nullptr) run.secret_error = (*check)(*spec);
-    if (!run.secret_error.empty()) record_failure(run, turn.writes);
-  }
-}
-
-std::shared_ptr<const core::SpecRow> Carrier::stored_spec(JobId job) {
-  if (std::shared_ptr<const core::SpecRow> known = specs_.find(job)) return known;
-  const auto rows = reader_.specs({job});
-  return rows.ok() && !rows->empty() ? rows->front() : nullptr;
-}
 
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
@@ -92,8 +33,7 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, core::RunExecution>) {
-          messages[e.stream].run.push_back(
-              {e.execution, e.attempt, specs_.find(e.execution.job), e.has_secrets, e.secret_error});
+          messages[e.stream].run.push_back({e.execution, e.attempt, specs_.find(e.execution.job), e.has_secrets});
         } else if constexpr (std::is_same_v<E, core::CancelExecution>) {
           messages[e.stream].cancel.push_back({e.execution, e.timed_out, e.grace});
         } else if constexpr (std::is_same_v<E, core::AckResult>) {

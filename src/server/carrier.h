@@ -3,8 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <mutex>
 
 #include "src/server/event_hub.h"
 #include "src/server/loop_core.h"
@@ -41,12 +39,6 @@ class Carrier final : public Outlet {
   // Before the loop starts; without one, nobody makes workers.
   void set_maker(WorkerMaker* maker) { maker_ = maker; }
 
-  // Why the secrets of a job cannot be opened; empty: they can. Called on the loop's thread.
-  using CheckSecrets = std::function<std::string(const core::SpecRow& spec)>;
-  void set_secret_check(CheckSecrets check);  // from any thread
-
-  // Secrets that cannot be opened are recorded as failed, not as delivered.
-  void prepare(core::Turn& turn) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   // Memory was loaded anew: also what providers had said is forgotten.
   void forget_streams(const std::string& why) override {
@@ -61,7 +53,6 @@ class Carrier final : public Outlet {
   void tell_output(const core::JobHead& job);
   void tell_journal(const core::JobHead& job, size_t first);
   void fill_specs(Messages& messages);
-  std::shared_ptr<const core::SpecRow> stored_spec(JobId job);  // null: it cannot be read
 
   WorkerLinks& links_;
   EventHub& events_;
@@ -69,8 +60,6 @@ class Carrier final : public Outlet {
   store::Reader& reader_;
   SpecCache specs_;
   WorkerMaker* maker_ = nullptr;
-  std::mutex mutex_;  // guards the check
-  std::shared_ptr<const CheckSecrets> check_secrets_;
 };
 
 }  // namespace hodei::server

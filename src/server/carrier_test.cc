@@ -121,53 +121,6 @@ TEST_F(CarrierTest, ReadsASpecThatIsNotInItsCacheFromTheStore) {
   EXPECT_TRUE(link_->closed.empty());
 }
 
-class SecretsOfCarrier : public CarrierTest {
- protected:
-  // As the engine leaves it: the entry and the order are in one turn.
-  core::Turn dispatch() {
-    core::Turn turn;
-    turn.writes = {spec_of(1), core::PutAudit{{.number = 1,
-                                               .principal = "worker w1",
-                                               .action = std::string(core::kSecretDelivered),
-                                               .subject = to_string(ExecutionId{JobId{1}, 1}),
-                                               .detail = "token"}}};
-    turn.effects = {core::RunExecution{WorkerId("w1"), stream_, {JobId{1}, 1}, 1, true}};
-    return turn;
-  }
-  static const core::AuditRow& entry(const core::Turn& turn) { return std::get<core::PutAudit>(turn.writes[1]).row; }
-};
-
-TEST_F(SecretsOfCarrier, ThatCannotBeOpenedAreRecordedAsFailedAndTheOrderSaysSo) {
-  carrier_.set_secret_check([](const core::SpecRow& spec) { return cat("no secret for ", spec.bytes); });
-  core::Turn turn = dispatch();
-  carrier_.prepare(turn);
-  ASSERT_EQ(turn.writes.size(), 2u) << "one entry for one delivery";
-  EXPECT_EQ(entry(turn).action, core::kSecretFailed);
-  EXPECT_EQ(entry(turn).detail, "no secret for bytes");
-  EXPECT_EQ(entry(turn).principal, "server");
-  EXPECT_EQ(entry(turn).number, 1u);
-  carry(turn);
-  EXPECT_EQ(link_->messages.at(0).run.at(0).secret_error, "no secret for bytes");
-}
-
-TEST_F(SecretsOfCarrier, ThatCanBeOpenedStayRecordedAsDelivered) {
-  carrier_.set_secret_check([](const core::SpecRow&) { return std::string(); });
-  core::Turn turn = dispatch();
-  carrier_.prepare(turn);
-  EXPECT_EQ(entry(turn).action, core::kSecretDelivered);
-  carry(turn);
-  EXPECT_TRUE(link_->messages.at(0).run.at(0).has_secrets);
-  EXPECT_EQ(link_->messages[0].run[0].secret_error, "");
-}
-
-TEST_F(SecretsOfCarrier, AreNotJudgedByTheStoreInTheTurnThatChangesThem) {
-  carrier_.set_secret_check([](const core::SpecRow&) { return std::string("the old value is unreadable"); });
-  core::Turn turn = dispatch();
-  turn.writes.push_back(core::PutSecret{});
-  carrier_.prepare(turn);
-  EXPECT_EQ(entry(turn).action, core::kSecretDelivered);
-}
-
 TEST_F(CarrierTest, ClosesTheStreamWhoseOrderItCannotSend) {
   core::Turn turn;
   turn.effects = {core::RunExecution{WorkerId("w1"), stream_, {JobId{1}, 1}, 1},

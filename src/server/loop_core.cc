@@ -103,7 +103,6 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
 
   revoke_streams(turn);
   if (!turn.writes.empty()) {
-    outlet_.prepare(turn);
     const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
     if (!done.ok()) {
       remember_stops(turn);

@@ -27,9 +27,6 @@ struct Waiting {
 class Outlet {
  public:
   virtual ~Outlet() = default;
-  // Before the commit: what only the outside knows may still be put into effects and audit entries. Nothing else may
-  // change: memory has folded the writes.
-  virtual void prepare(core::Turn& turn) { (void)turn; }
   // The batch is durable: its writes (for caches) and its effects, in order.
   virtual void carry_out(const core::Turn& turn, store::Epoch epoch) = 0;
   // Memory was dropped and has been loaded again: every open stream must start over with a hello. While the store is

@@ -98,9 +98,6 @@ class Server final : private LogEnds {
   // For Prometheus; from any thread but the loop's.
   std::string metrics_text(const Snapshot& snapshot);
 
-  // How the secrets of a job are tried before it is sent to a worker; see Carrier.
-  void set_secret_check(Carrier::CheckSecrets check) { carrier_->set_secret_check(std::move(check)); }
-
  private:
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status build();

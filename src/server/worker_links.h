@@ -30,8 +30,7 @@ struct ToWorker {
     ExecutionId execution;
     uint32_t attempt = 1;
     std::shared_ptr<const core::SpecRow> spec;
-    bool has_secrets = false;       // opened when the order is written to the stream
-    std::string secret_error = {};  // they cannot be, and that has been recorded
+    bool has_secrets = false;  // opened when the order is written to the stream
   };
   struct Cancel {
     ExecutionId execution;

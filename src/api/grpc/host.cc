@@ -14,7 +14,6 @@
 #include "src/api/grpc/metrics_service.h"
 #include "src/api/grpc/provider_service.h"
 #include "src/api/grpc/scheduler_service.h"
-#include "src/api/grpc/secrets.h"
 #include "src/api/grpc/worker_door.h"
 #include "src/api/grpc/worker_service.h"
 #include "src/base/pause.h"
@@ -62,9 +61,6 @@ absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server,
   }();
   (void)once;
   auto parts = std::make_unique<Parts>(server, address, std::move(local_worker));
-  server.set_secret_check([&server](const core::SpecRow& spec) {
-    return secret_trouble(spec, {server.vault(), server.lookups()});
-  });
   parts->everywhere = address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &parts->port);

@@ -105,10 +105,4 @@ void deliver_secrets(const core::SpecRow& row, const SecretDesk& desk, v1::RunJo
   order->set_secret_error(std::string(opened.message()));
 }
 
-std::string secret_trouble(const core::SpecRow& row, const SecretDesk& desk) {
-  v1::RunJob order;
-  deliver_secrets(row, desk, &order);
-  return order.secret_error();
-}
-
 }  // namespace hodei::api

@@ -43,7 +43,4 @@ void deliver_secrets(const core::SpecRow& row, const SecretDesk& desk, v1::RunJo
 // Empty, or that this value will not be masked.
 std::string note_about(std::string_view name, size_t value_size);
 
-// Why they could not be delivered now; empty: they could.
-std::string secret_trouble(const core::SpecRow& row, const SecretDesk& desk);
-
 }  // namespace hodei::api

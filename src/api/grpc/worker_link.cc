@@ -97,14 +97,13 @@ void WorkerStreamLink::note_input_errors() {
   }
 }
 
-// That they are delivered was recorded with the dispatch, after they had been opened once; what goes wrong since then,
-// such as the removal of one of them, is recorded too.
+// That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.
 void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order) {
   deliver_secrets(spec, {server_.vault(), server_.lookups()}, order);
   if (order->secret_error().empty()) return;
   server_.loop().post(core::RecordAudit{{.ns = spec.ns,
                                          .principal = "server",
-                                         .action = std::string(core::kSecretFailed),
+                                         .action = "secret.failed",
                                          .subject = order->execution_id(),
                                          .detail = order->secret_error()}},
                       nullptr);

@@ -36,11 +36,7 @@ void add(const server::ToWorker::Run& run, uint64_t epoch, const OpenSecrets& op
   order->set_attempt(static_cast<int>(run.attempt));
   order->set_epoch(epoch);
   order->set_spec(run.spec->bytes);
-  if (!run.secret_error.empty()) {
-    order->set_secret_error(run.secret_error);
-  } else if (run.has_secrets) {
-    open_secrets(*run.spec, order);
-  }
+  if (run.has_secrets) open_secrets(*run.spec, order);
   order->set_traceparent(traceparent_for(run.execution, run.spec->bytes));
 }
 
