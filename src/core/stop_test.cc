@@ -1,4 +1,6 @@
 // Workers that are stopped: nothing of what they had is lost, and nothing of it counts.
+#include <tuple>
+
 #include "gmock/gmock.h"
 #include "src/core/engine_harness.h"
 #include "src/core/job/retry.h"

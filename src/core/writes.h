@@ -144,15 +144,15 @@ struct PutIdempotency {
 struct ExpireIdempotency {
   WallTime before;
 };
+struct DeleteIdempotency {
+  Hash128 key;
+  JobId job{};
+};  // only if it is this job's
 struct PutScheduler {
   SchedulerConfig config;
 };
 struct PutNextJob {
   uint64_t next = 1;
-struct DeleteIdempotency {
-  Hash128 key;
-  JobId job{};
-};  // only if it is this job's
 };
 struct PutSetting {
   SettingRow row;
