@@ -21,6 +21,7 @@ test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev python3 p
   docker.io  # real containers; the tests start an engine of their own
   openssh-server  # workers over ssh; the tests start a daemon of their own
   iproute2  # who listens where
+  zsh fish  # their completion
 )
 
 # What microVMs and scripts/firecracker/build-rootfs need. The kernel is only downloaded, never installed.

@@ -13,11 +13,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-absl::StatusOr<int64_t> parse_milliseconds(std::string_view text) {
-  ASSIGN_OR_RETURN(const Duration duration, parse_duration(text));
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 struct Kind {
   std::string_view suffix;
   FieldDescriptor::CppType type;

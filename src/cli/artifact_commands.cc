@@ -34,8 +34,8 @@ absl::StatusOr<std::string> artifact_put_text(Session& session, const PutFlags& 
   header.mutable_artifact()->set_namespace_(session.name_space());
   header.mutable_artifact()->set_name(flags.name.empty() ? last_part(flags.file) : flags.name);
   if (!flags.expires.empty()) {
-    ASSIGN_OR_RETURN(const Duration life, parse_duration(flags.expires));
-    header.set_expires_in_ms(life.count() / 1000);
+    ASSIGN_OR_RETURN(const int64_t life, parse_milliseconds(flags.expires));
+    header.set_expires_in_ms(life);
   }
   if (std::filesystem::is_directory(flags.file)) {
     return absl::InvalidArgumentError(

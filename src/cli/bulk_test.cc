@@ -118,6 +118,27 @@ TEST_F(CliTest, JobsAreRetriedByStateAndPrintTheirNewIds) {
   EXPECT_THAT(server_.jobs.deleted.at(0).job_ids(), ElementsAre("j2", "j1"));
 }
 
+TEST_F(CliTest, AnEmptyStateDoesNotMeanEveryJob) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running)};
+  for (const char* verb : {"cancel", "retry", "delete"}) {
+    for (const char* none : {"", " ", ","}) {
+      EXPECT_EQ(run({"job", verb, "--state", none, "--yes"}), 2) << verb;
+      EXPECT_THAT(err_, HasSubstr("--state: must not be empty")) << verb;
+    }
+  }
+  EXPECT_THAT(server_.jobs.listed, IsEmpty());
+}
+
+TEST_F(CliTest, ANameInTheFormOfAnIdIsFound) {
+  server_.jobs.no_such_id = true;
+  server_.jobs.jobs = {job("j2", v1::Job::Running, "java8")};
+  EXPECT_EQ(run({"job", "cancel", "java8", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j2\n");
+  server_.jobs.jobs = {job("j3", v1::Job::Running, "jq.1")};
+  EXPECT_EQ(run({"job", "cancel", "jq.1", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j3\n");
+}
+
 TEST_F(CliTest, SeveralCancelledJobsAreOneListOfData) {
   EXPECT_EQ(run({"job", "cancel", "j1", "j2", "-o", "json"}), 0) << err_;
   EXPECT_EQ(out_[0], '[');

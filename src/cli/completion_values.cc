@@ -133,7 +133,7 @@ constexpr Source kFlags[] = {
     {"--sandbox-allow", "network\nroot\ntmp\nsyscalls\n"},
     {"--log-level", "trace\ndebug\ninfo\nwarn\nerror\noff\n"},
     {"--cgroups", "on\nv1\noff\n"},
-    {"--type", "process\ndocker\nkubernetes\nfirecracker\ncustom\nec2\nazurevm\ncloudrun\nlambda\n"},
+    {"--type", "process\ndocker\nkubernetes\nfirecracker\nbaremetal\ncustom\nec2\nazurevm\ncloudrun\nlambda\n"},
     {"--state", "", state_proposals},
     {"--worker", "", worker_proposals},
     {"--template", "", template_proposals},

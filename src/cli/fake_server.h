@@ -70,7 +70,11 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* answer) override {
     const std::lock_guard lock(mutex);
     asked.push_back(*request);
-    if (jobs.empty()) return {grpc::NOT_FOUND, "job " + request->job_id() + " is not known"};
+    if (no_such_id) return {grpc::NOT_FOUND, "job " + request->job_id() + " is not known"};
+    if (jobs.empty()) {
+      answer->set_short_id(request->job_id());
+      return grpc::Status::OK;
+    }
     *answer = jobs.front();
     if (jobs.size() > 1) jobs.pop_front();
     return grpc::Status::OK;
@@ -125,6 +129,7 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   std::vector<v1::CancelJobRequest> cancelled;
   std::vector<v1::DeleteJobsRequest> deleted;
   std::vector<v1::GetJobRequest> asked;
+  bool no_such_id = false;  // GetJob knows none
   int event_streams = 0;
   bool knows_stdin = true;
 };

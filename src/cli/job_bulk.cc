@@ -128,6 +128,13 @@ int finish(const Session& session, const Outcome<Answer>& outcome, size_t asked,
   return shown == kOk ? outcome.code : shown;
 }
 
+// With the server away the rest would fail one after another, each after a wait.
+bool ends_the_row(const Session& session, const absl::Status& status, size_t done, size_t all) {
+  if (!absl::IsUnavailable(status) || all == 1) return false;
+  session.note(cat("stopped after ", done, " of ", jobs_in_words(all), "; run it again for the rest"));
+  return true;
+}
+
 std::string cancel_line(const v1::CancelJobResponse& answer) {
   const std::string state = v1::Job::State_Name(answer.state());
   return has_ended(answer.state()) ? cat(answer.short_id(), " is ", state, "\n")
@@ -170,6 +177,7 @@ int cancel_jobs(Session& session, const BulkFlags& flags) {
       ++outcome.already;
     } else if (!answer.ok()) {
       outcome.code = session.fail(answer.status());
+      if (ends_the_row(session, answer.status(), outcome.answers.size(), ids->size())) break;
     } else {
       if (answer->short_id().empty()) answer->set_short_id(*id);  // an older server does not say
       const std::string line = session.form() == OutputForm::Name ? answer->short_id() + "\n" : cancel_line(*answer);
@@ -193,6 +201,7 @@ int retry_jobs(Session& session, const BulkFlags& flags) {
     absl::StatusOr<v1::QueueJobResponse> answer = id.ok() ? session.client().retry_job(request) : id.status();
     if (!answer.ok()) {
       outcome.code = session.fail(answer.status());
+      if (ends_the_row(session, answer.status(), outcome.answers.size(), ids->size())) break;
       continue;
     }
     const std::string line = answer->short_id() + "\n";

@@ -33,14 +33,13 @@ struct GivenOnce {
 };
 
 absl::Status set_times(const JobFlags& flags, v1::JobSpec& spec) {
-  const auto milliseconds = [](Duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
   if (!flags.timeout.empty()) {
-    ASSIGN_OR_RETURN(const Duration d, named("--timeout (timeout_ms)", parse_duration(flags.timeout)));
-    spec.set_timeout_ms(milliseconds(d));
+    ASSIGN_OR_RETURN(const int64_t ms, named("--timeout (timeout_ms)", parse_milliseconds(flags.timeout)));
+    spec.set_timeout_ms(ms);
   }
   if (!flags.kill_grace.empty()) {
-    ASSIGN_OR_RETURN(const Duration d, named("--kill-grace (kill_grace_ms)", parse_duration(flags.kill_grace)));
-    spec.set_kill_grace_ms(milliseconds(d));
+    ASSIGN_OR_RETURN(const int64_t ms, named("--kill-grace (kill_grace_ms)", parse_milliseconds(flags.kill_grace)));
+    spec.set_kill_grace_ms(ms);
   }
   if (!flags.attempts.empty()) {
     ASSIGN_OR_RETURN(const int64_t n,

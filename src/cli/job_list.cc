@@ -28,7 +28,9 @@ struct ListFlags {
 using Before = bool (*)(const v1::Job& a, const v1::Job& b);
 
 Duration run_time(const v1::Job& job) {
-  return job.has_ended_at() ? wall_time(job.ended_at()) - wall_time(job.started_at()) : Duration(0);
+  if (job.has_run_ms()) return std::chrono::milliseconds(job.run_ms());
+  return job.has_ended_at() && job.has_started_at() ? wall_time(job.ended_at()) - wall_time(job.started_at())
+                                                    : Duration(0);
 }
 
 struct SortKey {

@@ -11,8 +11,6 @@ namespace {
 
 constexpr int kShownCandidates = 5;
 
-bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
-
 std::string candidates(const std::vector<v1::Job>& jobs, WallTime now) {
   std::string out;
   for (const v1::Job& job : jobs) {
@@ -61,11 +59,9 @@ absl::Status check_namespace(Session& session, const std::string& id) {
                                  "\n-n and --namespace choose the namespace"));
 }
 
-// A word without digits (`jack`) has the form of an id and is far more often a name.
-absl::StatusOr<bool> is_id(Session& session, const std::string& typed) {
-  if (!parse_job_id(typed).ok()) return false;
-  if (has_digit(typed)) return true;
-  const absl::Status known = session.client().get_job(typed).status();
+// `jack`, `java8` and `jq.1` have the form of ids and may be names.
+absl::StatusOr<bool> is_there(Session& session, const std::string& id) {
+  const absl::Status known = session.client().get_job(id).status();
   if (known.ok() || absl::IsNotFound(known)) return known.ok();
   return known;
 }
@@ -75,14 +71,18 @@ absl::StatusOr<bool> is_id(Session& session, const std::string& typed) {
 absl::StatusOr<FoundJob> find_job(Session& session, const std::string& typed, SameName same_name) {
   if (typed.empty()) return bad_field("job", "must not be empty; give an id or a name");
   FoundJob out{typed, 0};
+  bool by_id = parse_job_id(typed).ok();
   if (const absl::StatusOr<ExecutionId> execution = parse_execution_id(typed); execution.ok()) {
     out = {short_id(execution->job), static_cast<int32_t>(execution->number)};
-  } else {
-    ASSIGN_OR_RETURN(const bool by_id, is_id(session, typed));
-    if (!by_id) {
-      ASSIGN_OR_RETURN(out.id, find_by_name(session, typed, same_name));
-      return out;  // looked for in the namespace
-    }
+    by_id = true;
+  }
+  if (by_id) {
+    ASSIGN_OR_RETURN(by_id, is_there(session, out.id));
+  }
+  if (!by_id) {
+    out = {};
+    ASSIGN_OR_RETURN(out.id, find_by_name(session, typed, same_name));
+    return out;  // looked for in the namespace
   }
   RETURN_IF_ERROR(check_namespace(session, out.id));
   return out;

@@ -81,7 +81,10 @@ absl::StatusOr<v1::ListJobsRequest> make_list_request(Session& session, const Se
   v1::ListJobsRequest request;
   request.set_namespace_(session.name_space());
   for (const std::string& given : flags.states) {
-    for (const std::string& word : split_list(given)) {
+    const std::vector<std::string> words = split_list(given);
+    // Otherwise nothing would be left of the choice, and every job be meant.
+    if (words.empty()) return bad_field("--state", "must not be empty; write --state Failed, or leave it out");
+    for (const std::string& word : words) {
       ASSIGN_OR_RETURN(const v1::Job::State state, parse_state(word));
       request.add_states(state);
     }

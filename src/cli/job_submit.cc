@@ -33,7 +33,9 @@ void tell(const Session& session, const v1::QueueJobResponse& queued) {
 
 bool fit_one_batch(const std::vector<v1::QueueJobRequest>& requests) {
   return std::all_of(requests.begin(), requests.end(), [&](const v1::QueueJobRequest& request) {
-    return request.template_().empty() && request.namespace_() == requests[0].namespace_();
+    return request.template_().empty() && request.namespace_() == requests[0].namespace_() &&
+           request.correlation_id() == requests[0].correlation_id() &&
+           request.allow_other_spec() == requests[0].allow_other_spec();
   });
 }
 

@@ -69,7 +69,7 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-// "5.0 MiB", and what of it was not kept.
+// "5 MiB", and what of it was not kept.
 std::string output_of(const v1::Execution& e) {
   const std::string all = human_bytes(e.log_bytes());
   return e.dropped_bytes() > 0 ? cat(all, " (", human_bytes(e.dropped_bytes()), " dropped)") : all;

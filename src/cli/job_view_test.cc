@@ -61,7 +61,7 @@ TEST(JobPage, ShowsHistoryExecutionsTimesAndReasons) {
   EXPECT_THAT(page, HasSubstr("Created      2023-11-14T22:13:20.000Z (1m00s ago)\n"));
   EXPECT_THAT(page, HasSubstr("Time         12.0s\n"));
   EXPECT_THAT(page, HasSubstr("j1.1"));
-  EXPECT_THAT(page, HasSubstr("2.0 MiB"));
+  EXPECT_THAT(page, HasSubstr("2 MiB"));
   EXPECT_THAT(page, HasSubstr("submitted"));
   EXPECT_THAT(page, Not(HasSubstr("Template")));
 }
@@ -82,7 +82,7 @@ TEST(JobPage, TellsPhasesOutputsSecretsAndWhatToDo) {
   EXPECT_THAT(page, HasSubstr("Phases       waited 0ms, prepared in 250ms, started in 750ms, ran 12.0s\n"));
   EXPECT_THAT(page, HasSubstr("Outputs      rows=12\n"));
   EXPECT_THAT(page, HasSubstr("Secrets      token\n"));
-  EXPECT_THAT(page, HasSubstr("Not kept     2.0 KiB of output, 3 lines\n"));
+  EXPECT_THAT(page, HasSubstr("Not kept     2 KiB of output, 3 lines\n"));
 }
 
 TEST(JobTable, IsShortUnlessItIsWide) {

@@ -114,6 +114,9 @@ absl::StatusOr<LabelRule> parse_label_rule(std::string_view raw) {
       space == std::string::npos || text[0] == '!' || has_sign ? parse_short_form(text) : parse_long_form(text, space);
   if (!rule.ok()) return rule;
   if (rule->key().empty()) return bad_rule(text, "has no label name");
+  // `!team=x` would be the absence of a label that nobody has, and so choose everything.
+  if (rule->key().find_first_of("=!<>() \t") != std::string::npos)
+    return bad_rule(text, cat("'", rule->key(), "' is not a label name"));
   RETURN_IF_ERROR(check_lengths(*rule, text));
   RETURN_IF_ERROR(check_values(*rule, text));
   return rule;

@@ -62,9 +62,9 @@ absl::StatusOr<v1::Pool> pool_of(const PoolFlags& flags) {
   RETURN_IF_ERROR(put_count("--spare", flags.spare, pool, &v1::Pool::set_spare));
   RETURN_IF_ERROR(put_count("--slots", flags.slots, pool, &v1::Pool::set_slots));
   if (!flags.idle.empty()) {
-    const absl::StatusOr<Duration> idle = parse_duration(flags.idle);
+    const absl::StatusOr<int64_t> idle = parse_milliseconds(flags.idle);
     if (!idle.ok()) return bad_field("--idle", std::string(idle.status().message()));
-    pool.set_idle_ms(idle->count() / 1000);
+    pool.set_idle_ms(*idle);
   }
   RETURN_IF_ERROR(put_size(flags, pool));
   for (const std::string& text : flags.labels) {

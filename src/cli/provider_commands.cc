@@ -168,7 +168,7 @@ void add_changes(CLI::App& group, Session& session) {
   auto added = std::make_shared<ProviderFlags>();
   CLI::App* add = named_command(group, "add", "Add a provider; its options are checked", added->name);
   add->add_option("--type", added->type,
-                  "process, docker, kubernetes, firecracker, custom, ec2, azurevm, cloudrun, lambda")
+                  "process, docker, kubernetes, firecracker, baremetal, custom, ec2, azurevm, cloudrun, lambda")
       ->required()
       ->type_name("TYPE");
   add_shared_flags(*add, *added, false);

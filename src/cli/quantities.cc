@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "src/base/finite.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::cli {
@@ -83,6 +84,13 @@ absl::StatusOr<Duration> parse_duration(std::string_view text) {
   }
   if (!is_within(total, 0, static_cast<double>(kLongestUs))) return bad_duration(text, "is longer than ten years");
   return Duration(static_cast<int64_t>(total + 0.5));
+}
+
+absl::StatusOr<int64_t> parse_milliseconds(std::string_view text) {
+  ASSIGN_OR_RETURN(const Duration duration, parse_duration(text));
+  // It would become 0, which often means that there is no limit.
+  if (duration > Duration(0) && duration < Duration(1000)) return bad_duration(text, "is less than 1ms");
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
 absl::StatusOr<int64_t> parse_bytes(std::string_view text) {
@@ -166,14 +174,7 @@ absl::StatusOr<std::optional<bool>> parse_switch(std::string_view text) {
   return absl::InvalidArgumentError(cat("'", text, "' is not one of 1, 0, true, false"));
 }
 
-std::string human_bytes(int64_t bytes) {
-  constexpr std::string_view kNames[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return cat(bytes, " B");
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kNames)) value /= 1024, ++unit;
-  return fmt::format("{:.1f} {}", value, kNames[unit]);
-}
+std::string human_bytes(int64_t bytes) { return size_text(bytes); }
 
 std::string human_rate(double per_second) {
   for (const std::string_view name : {"s", "m", "h", "d"}) {

@@ -13,6 +13,7 @@ namespace hodei::cli {
 
 // "500ms", "30s", "1h30m", "2d", "1w"; "0" needs no unit. Negative ones are refused.
 absl::StatusOr<Duration> parse_duration(std::string_view text);
+absl::StatusOr<int64_t> parse_milliseconds(std::string_view text);  // 0, or at least one
 
 // "10Gi", "10GiB", "10G", "512m": letters count in powers of 1024, however they are written. A bare number is bytes,
 // wherever a size is asked for.
@@ -38,7 +39,7 @@ absl::StatusOr<double> parse_number(std::string_view text);
 absl::StatusOr<double> parse_rate(std::string_view text);
 
 std::string human_duration(Duration d);     // 340ms, 12.4s, 3m05s, 2h10m, 5d3h
-std::string human_bytes(int64_t bytes);     // 512 B, 1.5 KiB
+std::string human_bytes(int64_t bytes);     // as messages say it: 512 B, 1.5 KiB
 std::string human_rate(double per_second);  // 5/s, 30/h: in the unit that gives a number of 1 or more
 std::string exact_cores(int64_t milli);     // 0.25, 2
 std::string exact_duration(Duration d);     // reads back as the same value: 1m30s, 250ms

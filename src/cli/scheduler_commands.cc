@@ -109,9 +109,9 @@ absl::Status set_room(const Flags& flags, v1::ConfigureSchedulerRequest& request
   if (flags.reserve_after == "never") {
     request.set_reserve_after_ms(0);
   } else if (!flags.reserve_after.empty()) {
-    const absl::StatusOr<Duration> time = parse_duration(flags.reserve_after);
+    const absl::StatusOr<int64_t> time = parse_milliseconds(flags.reserve_after);
     if (!time.ok()) return bad_field("--reserve-after", std::string(time.status().message()), "; or never");
-    request.set_reserve_after_ms(std::chrono::duration_cast<std::chrono::milliseconds>(*time).count());
+    request.set_reserve_after_ms(*time);
   }
   return absl::OkStatus();
 }

@@ -17,6 +17,7 @@ constexpr int64_t kMostBatchLines = 10'000;
 constexpr int64_t kMostProcesses = 4'000'000;  // more than a kernel counts
 // Below, a busy machine would lose leases that nothing is wrong with.
 constexpr Duration kShortestLease = 3s;
+constexpr int64_t kSmallestStdin = 64 << 10;
 constexpr Duration kLongestLease = std::chrono::hours(1);
 constexpr Duration kLongestStopGrace = std::chrono::hours(24);
 
@@ -32,6 +33,11 @@ absl::Status check_stop_grace(const std::string& v) {
   return absl::InvalidArgumentError(cat("'", v, "' is more than ", exact_duration(kLongestStopGrace)));
 }
 absl::Status check_bytes(const std::string& v) { return parse_bytes(v).status(); }
+absl::Status check_stdin_size(const std::string& v) {
+  ASSIGN_OR_RETURN(const int64_t bytes, parse_bytes(v));
+  if (bytes >= kSmallestStdin) return absl::OkStatus();
+  return absl::InvalidArgumentError(cat("'", v, "' is less than 64KiB"));
+}
 absl::Status check_slots(const std::string& v) { return parse_count(v, 0, kMostSlots).status(); }
 absl::Status check_processes(const std::string& v) { return parse_count(v, 0, kMostProcesses).status(); }
 absl::Status check_job_count(const std::string& v) { return parse_count(v, 0, INT64_MAX).status(); }
@@ -136,7 +142,7 @@ constexpr Setting kSettings[] = {
      check_duration, "how long artifacts are kept at most"},
     {"artifact_store_size", "--artifact-store-size", "HODEI_ARTIFACT_STORE_SIZE", "", "10GiB", kServer, check_bytes,
      "maximum total size of the artifact store"},
-    {"stdin_size", "--stdin-size", "HODEI_STDIN_SIZE", "", "64MiB", kServer, check_bytes,
+    {"stdin_size", "--stdin-size", "HODEI_STDIN_SIZE", "", "64MiB", kServer, check_stdin_size,
      "how much of a job's standard input is kept; a job with more cannot be retried"},
     {"stdin_store_size", "--stdin-store-size", "HODEI_STDIN_STORE_SIZE", "", "1GiB", kServer, check_bytes,
      "how much standard input of jobs is kept in total"},

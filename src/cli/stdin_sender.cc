@@ -71,11 +71,7 @@ void StdinSender::read_input() {
     const std::lock_guard lock(mutex_);
     unreadable_ = !bytes.ok();
     at_end_ = bytes.ok() && bytes->empty();
-    if (bytes.ok()) {
-      const int64_t ahead = std::max<int64_t>(0, acked_ - read_);
-      read_ += static_cast<int64_t>(bytes->size());
-      kept_ += bytes->substr(static_cast<size_t>(std::min<int64_t>(ahead, static_cast<int64_t>(bytes->size()))));
-    }
+    if (bytes.ok()) kept_ += *bytes;
     changed_.notify_all();
     if (!unreadable_ && !at_end_) continue;
     if (unreadable_)
@@ -148,6 +144,13 @@ void StdinSender::take_answers(Call& call) {
   v1::SendInputResponse answer;
   while (call.stream->Read(&answer)) {
     const std::lock_guard lock(mutex_);
+    if (!std::exchange(was_heard_, true) && answer.offset() > 0) {
+      session_.note(cat("warning: another client has sent ", answer.offset(), " bytes of standard input to job ",
+                        job_id_, "; yours is not sent"));
+      done_ = true;
+      changed_.notify_all();
+      continue;
+    }
     acknowledged(answer.offset());
     if (!std::exchange(call.has_begun, true)) call.sent = acked_;
     back_off_.reset();

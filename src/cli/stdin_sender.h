@@ -44,8 +44,8 @@ class StdinSender {
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
   std::string kept_;         // from acked_ on
-  int64_t acked_ = 0;        // by the server; it may be ahead of us, when another client sent this before
-  int64_t read_ = 0;         // from our own input
+  int64_t acked_ = 0;        // by the server
+  bool was_heard_ = false;   // the server has answered once
   bool at_end_ = false;      // of our own input
   bool unreadable_ = false;  // its rest cannot be read
   bool done_ = false;

@@ -49,6 +49,14 @@ TEST_F(StdinTest, GoesOnWhereABrokenCallStopped) {
   EXPECT_EQ(server_.inputs.calls, 3);
 }
 
+TEST_F(StdinTest, IsNotMixedWithWhatAnotherClientHasSent) {
+  expect_no_input();
+  server_.inputs.taken = "foreign";
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, "foreign");
+  EXPECT_THAT(err_, testing::HasSubstr("another client has sent 7 bytes of standard input"));
+}
+
 TEST_F(StdinTest, OfATerminalIsReadOnlyWhenAskedFor) {
   io_.in_is_terminal = true;
   EXPECT_EQ(run({"run", "-i", "--", "cat"}), 0) << err_;

@@ -40,6 +40,13 @@ TEST(Durations, RefuseWhatIsNotOneAndSayWhy) {
     EXPECT_FALSE(parse_duration(text).ok()) << text;
 }
 
+TEST(Durations, InMillisecondsAreNotRoundedToNone) {
+  EXPECT_EQ(parse_milliseconds("1500us").value(), 1);
+  EXPECT_EQ(parse_milliseconds("0").value(), 0);
+  for (const char* text : {"500us", "0.4ms", "0.0001s"})
+    EXPECT_THAT(std::string(parse_milliseconds(text).status().message()), HasSubstr("is less than 1ms")) << text;
+}
+
 TEST(Durations, PrintForPeopleAndReadBackExactly) {
   EXPECT_EQ(human_duration(340ms), "340ms");
   EXPECT_EQ(human_duration(12400ms), "12.4s");
@@ -152,7 +159,7 @@ TEST(Selectors, AreThoseOfKubectl) {
   EXPECT_EQ(selector_text("e notin (x)"), R"(key: "e" operator: NotIn values: "x")");
   EXPECT_EQ(selector_text("a = b, g"), R"(key: "a" operator: In values: "b" & key: "g" operator: Exists)");
   EXPECT_EQ(selector_text("title=hello world"), R"(key: "title" operator: In values: "hello world")");
-  for (const char* bad : {"", "=b", "a=b,", "e in", "e in (x", "a ! b"}) {
+  for (const char* bad : {"", "=b", "a=b,", "e in", "e in (x", "a ! b", "!team=x", "!a in (b)", "!a b"}) {
     EXPECT_THAT(selector_text(bad), HasSubstr("is not a label selector; write a=b, a!=b")) << bad;
   }
 }

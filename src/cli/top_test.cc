@@ -42,7 +42,7 @@ TEST(TopPage, PrefersLiveSamples) {
   data.of_workers["w1"].set_network_rx_bytes_per_second(2048);
   data.of_jobs["j7"].set_cpu(1.5);
   const std::string page = top_page(data, {});
-  for (const char* word : {"75 %", "2.0 KiB/s", "1.50"}) EXPECT_THAT(page, HasSubstr(word));
+  for (const char* word : {"75 %", "2 KiB/s", "1.50"}) EXPECT_THAT(page, HasSubstr(word));
   EXPECT_THAT(page, Not(HasSubstr("25 %")));
 }
 

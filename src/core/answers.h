@@ -93,6 +93,11 @@ struct Explanation {
   std::string provisioning;  // the worker that is being created for it, as text
 };
 
+// In the order asked. Empty: nothing but a worker is missing, or the job is not waiting.
+struct WaitingWords {
+  std::vector<std::string> words;
+};
+
 struct QueueReport {
   int64_t pending = 0, scheduled = 0, running = 0, delayed = 0, parked = 0;
   int64_t by_priority[kPriorities] = {};
@@ -122,9 +127,11 @@ struct WorkerViews {
 
 struct SystemReport {
   int64_t pending = 0, active = 0, workers = 0, unhealthy = 0;
-  int64_t bad_providers = 0;                          // needed but Unhealthy
-  std::string provider_trouble;                       // of the first of them, as text
-  std::array<int64_t, kWorkerStates + 1> by_state{};  // workers, indexed by state
+  int64_t bad_providers = 0;     // needed but Unhealthy
+  std::string provider_trouble;  // of the first of them, as text
+  // Workers as lists show them, indexed by state, without those that announced a stop and are away.
+  std::array<int64_t, kWorkerStates + 1> by_state{};
+  int64_t stopped = 0;
 };
 
 struct ProviderView {
@@ -166,8 +173,9 @@ struct LimitViews {
   std::vector<LimitView> limits;
 };
 
-using Reply = std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered,
-                           StreamOpened, Reported, OtpMade, Drained, HeartbeatTaken, SchedulerConfig, Explanation,
-                           QueueReport, WorkerViews, SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews>;
+using Reply =
+    std::variant<Done, Submitted, CancelTaken, Assigned, Forgotten, TemplatePut, SecretPut, Registered, StreamOpened,
+                 Reported, OtpMade, Drained, HeartbeatTaken, SchedulerConfig, Explanation, QueueReport, WorkerViews,
+                 SystemReport, ProviderViews, PoolViews, TenantViews, LimitViews, WaitingWords>;
 
 }  // namespace hodei::core

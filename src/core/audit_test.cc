@@ -59,6 +59,14 @@ TEST_F(AuditTrail, WhatIsDoneToWorkers) {
   EXPECT_EQ(bench.rows.audit.back().detail, "maintenance");
   EXPECT_THAT(recorded(), ElementsAre("worker.drained w1"));
   bench.worker("w2").joins();
+  const JobId job = bench.submit(a_job());
+  bench.worker("w2").takes(job);
+  bench.ask<Drained>(DrainWorker{WorkerId("w2"), "", "ann"});
+  bench.ask<WorkerViews>(UndrainWorker{WorkerId("w2"), "ann"});
+  EXPECT_THAT(recorded(), ElementsAre("worker.drained w2", "worker.undrained w2"));
+  bench.ask<WorkerViews>(UndrainWorker{WorkerId("w2"), "ann"});
+  EXPECT_THAT(recorded(), IsEmpty()) << "it took work all along";
+  bench.worker("w2").finishes(job);
   bench.ask<Done>(UnregisterWorker{WorkerId("w2"), "sold", false, "ann"});
   EXPECT_THAT(recorded(), ElementsAre("worker.removed w2"));
   bench.worker("w3").joins();

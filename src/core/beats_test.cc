@@ -179,5 +179,21 @@ TEST_F(Beats, AnUnhealthyProviderThatIsWantedIsTold) {
   EXPECT_EQ(sick().bad_providers, 1) << "a pool counts on it";
 }
 
+TEST_F(Beats, ThatListMoreThanTheirWorkerCanHaveEndItsStream) {
+  bench.worker("w1").joins();
+  says_what_it_has("w1");
+  std::vector<ExecutionId> active;
+  for (uint32_t i = 1; i <= 1 + kMaxEndedHeld; ++i) active.push_back({JobId{7}, i});
+  beat("w1", "", active);
+  EXPECT_TRUE(bench.worker("w1").live().connected);
+  active.push_back({JobId{8}, 1});
+  const absl::Status why =
+      bench.refused(Heartbeat{.worker = WorkerId("w1"), .stream = bench.streams.at("w1"), .active = active});
+  EXPECT_TRUE(absl::IsInvalidArgument(why));
+  EXPECT_FALSE(bench.worker("w1").live().connected);
+  EXPECT_THAT(bench.told<DropStream>().back().reason,
+              HasSubstr("heartbeat.active: lists 4098 executions; a worker with 1 slot has at most 4097"));
+}
+
 }  // namespace
 }  // namespace hodei::core::beats_test

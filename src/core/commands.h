@@ -55,6 +55,7 @@ struct ForgetJobs {
   struct One {
     JobId job{};
     std::string ns;
+    std::optional<Hash128> key = {};  // its idempotency key, which is free again when the job is gone
   };
   std::vector<One> jobs;
   std::string principal;  // empty: the retention, not a person; not in the audit trail
@@ -181,7 +182,6 @@ struct Heartbeat {
   double cpu_load = 0;
   int64_t memory_used_mb = 0;
   int64_t dropped_logs = 0;
-  bool acknowledged = false;             // already acknowledged; needs no answer
   std::string unfit = {};                // what the worker reports to be wrong; empty: nothing
   std::vector<ExecutionId> active = {};  // its executions; see OpenStream::lists_active
 };
@@ -215,6 +215,7 @@ struct UnregisterWorker {
   std::string reason;
   bool by_itself = false;
   std::string principal = {};
+  std::string incarnation = {};  // the one that leaves by itself; empty: whichever there is
 };
 
 // ---- Tenants and keys. Absent fields keep their values.
@@ -321,6 +322,9 @@ struct Stall {
 struct ExplainJob {
   JobId job{};
 };
+struct WhyWaiting {
+  std::vector<JobId> jobs;
+};  // of each: what holds it back, if it is not just the lack of a worker. Quick: lists ask it about all they show
 struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};
@@ -346,7 +350,7 @@ struct DescribeLimits {
 };  // empty: all
 
 using Question = std::variant<ExplainJob, PreviewJob, DescribeQueue, DescribeWorkers, FindSession, DescribeSystem,
-                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits>;
+                              DescribeProviders, DescribePools, DescribeTenants, DescribeLimits, WhyWaiting>;
 
 using Command =
     std::variant<Submit, Cancel, Assign, ForgetJobs, PutJobTemplate, DropJobTemplate, PutStoredSecret, DropStoredSecret,

@@ -18,12 +18,21 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (worker == nullptr || (c.stream != 0 && worker->stream != c.stream)) {
     return absl::AbortedError("this stream has been replaced by a newer one");
   }
+  if (const absl::Status held = check_held("heartbeat.active", c.active.size(), worker->record->info); !held.ok()) {
+    if (c.stream != 0) drop_stream(*worker, std::string(held.message()), turn);
+    return held;
+  }
   worker->cpu_load = bounded(c.cpu_load, 0, 1, 0);  // workers are sorted by it, and a NaN has no place in an order
   worker->memory_used_mb = c.memory_used_mb;
   worker->dropped_logs = c.dropped_logs;
   const double before = worker->rank;
   const bool was_well = worker->is_well();
+  const bool was_fit = worker->unfit.empty();
   note_fitness(*worker, c.unfit, turn);
+  if (was_fit && !c.unfit.empty() && worker->record->info.made && worker->executions.empty()) {
+    const LiveJob* job = state_.job(JobId{worker->record->info.made->for_job});
+    note_unfit(*worker, job == nullptr ? std::string() : job->head->shape->encoded, now, turn);
+  }
   state_.roster().refresh(worker);
   seen(*worker, now, turn);
   // A lower load may lift it over the threshold of what waits.
@@ -31,7 +40,6 @@ Engine::Answer Engine::on(const Heartbeat& c, Now now, Turn& turn) {
   if (ranks_higher || (worker->is_well() && !was_well)) fill(*worker, now, turn);
   HeartbeatTaken taken;
   if (c.stream == 0) taken.instructions = instructions_for(*worker, c);
-  if (c.stream != 0 && !c.acknowledged) turn.heartbeats.push_back({c.worker, c.stream, c.sent_us});
   if (c.stream != 0 && worker->lists_active) compare_active(*worker, c, now, turn);
   return taken;
 }

@@ -1,6 +1,7 @@
 // Submission, cancel, direct assignment, templates.
 #include <algorithm>
 
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 #include "src/core/job/draft.h"
@@ -16,10 +17,11 @@ absl::Status Engine::check_room(const Submit& c) const {
                                             " unfinished jobs; try again when some have finished"));
   }
   if (state_.job_bytes() >= config_.max_job_bytes) {
-    return absl::ResourceExhaustedError(cat("the queue is full: unfinished jobs use ", state_.job_bytes() >> 20,
-                                            " MiB of memory and the limit is ", config_.max_job_bytes >> 20,
-                                            " MiB (queue_memory); try again when some have finished, or give jobs "
-                                            "fewer labels, rules and tolerations"));
+    return absl::ResourceExhaustedError(
+        cat("the queue is full: unfinished jobs use ", size_text(static_cast<int64_t>(state_.job_bytes())),
+            " of memory and the limit is ", size_text(static_cast<int64_t>(config_.max_job_bytes)),
+            " (queue_memory); try again when some have finished, or give jobs "
+            "fewer labels, rules and tolerations"));
   }
   RETURN_IF_ERROR(check_keys(c));
   RETURN_IF_ERROR(check_fingerprints(c));
@@ -245,13 +247,16 @@ Engine::Answer Engine::on(const ForgetJobs& c, Now now, Turn& turn) {
     return bad_field("jobs", "must list at most ", kMaxForgottenAtOnce, ", not ", c.jobs.size());
   }
   Forgotten out;
-  for (const auto& [job, ns] : c.jobs) {
+  for (const auto& [job, ns, key] : c.jobs) {
     if (state_.job(job) != nullptr) {
       out.live.push_back(job);
       continue;
     }
     write(EraseJob{job}, turn);
+    // A person who deletes a job wants to be able to submit it again. A rule must not: the client that did not hear of
+    // its job may still be asking for it.
     if (c.principal.empty()) continue;
+    if (key) write(DeleteIdempotency{*key, job}, turn);
     record({.ns = ns, .principal = c.principal, .action = "job.delete", .subject = short_id(job), .detail = c.reason},
            now, turn);
   }

@@ -113,6 +113,10 @@ Engine::Answer Engine::on(const UnregisterWorker& c, Now now, Turn& turn) {
   if (worker == nullptr || worker->state == WorkerState::Terminated) {
     return absl::NotFoundError(cat("worker ", c.worker.str(), " is not registered"));
   }
+  // The word of an earlier start says nothing about what a later one with the same session runs.
+  if (!c.incarnation.empty() && parse_incarnation(worker->record->incarnation).id != c.incarnation) {
+    return absl::AbortedError(cat("worker ", c.worker.str(), " was started again since; it stays registered"));
+  }
   const size_t count = worker->executions.size();
   const char* executions = count == 1 ? " execution" : " executions";
   if (count > 0 && !c.by_itself && worker->connected) {

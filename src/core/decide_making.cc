@@ -48,13 +48,14 @@ Engine::Answer Engine::on(const WorkerRuns& c, Now now, Turn& turn) {
   return Done{};
 }
 
-Engine::Answer Engine::on(const WorkerHeldUp& c, Now, Turn& turn) {
+Engine::Answer Engine::on(const WorkerHeldUp& c, Now now, Turn& turn) {
   LiveWorker* worker = state_.worker(c.worker);
   if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   const auto attempt = making_.attempts.find(c.worker);
   if (attempt == making_.attempts.end() || !on_its_way(*worker)) return Done{};
   const std::string words(clip(c.reason, kMaxHeldUp));
   if (attempt->second.held_up == words) return Done{};
+  if (attempt->second.held_up.empty()) attempt->second.held_up_since = now.mono;
   attempt->second.held_up = words;
   const Made& made = *worker->record->info.made;
   note_on_job(JobId{made.for_job}, being_made(made.provider, c.worker, words), turn);
@@ -136,7 +137,6 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
               : Duration(static_cast<int64_t>((1 - kNewest) * static_cast<double>(provider.startup.count()) +
                                               kNewest * static_cast<double>(took.count())));
     ++provider.created;
-    provider.failures_in_a_row = 0;
     provider.not_before = MonoTime{0};
   }
   const std::string shape = attempt->second.shape;
@@ -160,9 +160,10 @@ void Engine::has_come(LiveWorker& worker, Now now, Turn& turn) {
 
 // A worker that is not what it was ordered to be would leave its job waiting, and be ordered again and again.
 void Engine::judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn) {
-  if (shape.empty()) return;
   const WorkerInfo& info = worker.record->info;
   const std::string& provider = info.made->provider;
+  if (!worker.unfit.empty()) return note_unfit(worker, shape, now, turn);
+  if (shape.empty()) return;
   const Shape ordered = decode_shape(shape);
   std::string why;
   if (const std::optional<Rejection> no = first_rejection(ordered, info)) {
@@ -180,6 +181,17 @@ void Engine::judge_made(const LiveWorker& worker, const std::string& shape, Now 
   refuse(provider, shape, MakingFailure::Shape, words, now);
   note_on_job(JobId{info.made->for_job}, cat("provider ", provider, " does not create a suitable worker: ", words),
               turn);
+}
+
+// Another one of the same provider would most likely be as unfit, and its job would have them made without end.
+void Engine::note_unfit(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn) {
+  const Made& made = *worker.record->info.made;
+  const std::string words = cat("worker ", worker.id().str(), ", which it created, is unfit: ", worker.unfit);
+  if (const auto known = state_.providers().find(made.provider); known != state_.providers().end()) {
+    back_off(known->second, MakingFailure::Trouble, words, now);
+  }
+  if (!shape.empty()) refuse(made.provider, shape, MakingFailure::Trouble, words, now);
+  note_on_job(JobId{made.for_job}, cat("provider ", made.provider, " has trouble: ", words), turn);
 }
 
 void Engine::refuse(const std::string& provider, const std::string& shape, MakingFailure kind,

@@ -65,6 +65,11 @@ void Engine::note_refusal(LiveWorker& worker, Now now) {
 
 void Engine::note_start(LiveWorker& worker) {
   worker.refusals = 0;
+  // Not before: a worker that comes and cannot work says nothing good about who made it.
+  if (const std::optional<Made>& made = worker.record->info.made) {
+    const auto provider = state_.providers().find(made->provider);
+    if (provider != state_.providers().end()) provider->second.failures_in_a_row = 0;
+  }
   if (!worker.paused) return;
   end_pause(worker);
   touched_.push_back(worker.id());

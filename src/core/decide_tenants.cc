@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -120,8 +121,8 @@ std::string Engine::held_by_quota(const Lane& lane) const {
     return too_much(tenant, "max_cpu_cores", "--max-cpu", cores(row.max_cpu_milli), cores(tenant.used.cpu_milli),
                     cores(needs.cpu_milli));
   }
-  return too_much(tenant, "max_memory_mb", "--max-memory", cat(row.max_memory_mb), cat(tenant.used.memory_mb),
-                  cat(needs.memory_mb));
+  return too_much(tenant, "max_memory_mb", "--max-memory", megabytes_text(row.max_memory_mb),
+                  megabytes_text(tenant.used.memory_mb), megabytes_text(needs.memory_mb));
 }
 
 }  // namespace hodei::core

@@ -91,8 +91,9 @@ void Engine::sweep_workers(Now now, Turn& turn) {
     }
     // One that said that it stops, and has, is not missed.
     const bool is_missed = !worker->record->stopped || !worker->executions.empty();
-    if (silent >= config_.unhealthy_after && !worker->unhealthy && is_missed) {
-      worker->unhealthy = true;
+    const bool is_silent = silent >= config_.unhealthy_after;
+    if (is_silent && worker->unhealthy != is_missed) {
+      worker->unhealthy = is_missed;
       state_.roster().refresh(worker.get());
     }
     if (silent >= config_.lost_after && !worker->executions.empty()) gone.push_back(worker.get());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/core/engine.h"
 
@@ -11,7 +12,8 @@ namespace {
 // One text for every way in which a token can be wrong: a guesser learns nothing.
 absl::Status refused() {
   return absl::UnauthenticatedError(
-      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`");
+      "auth_token: not valid (wrong, used or expired); create a new one with `hodei otp create`, and start the worker "
+      "with it in HODEI_TOKEN");
 }
 
 // What a made worker is was decided with its making: it cannot talk itself into another pool, image or isolation, nor
@@ -50,7 +52,7 @@ Engine::Answer Engine::on(const MakeOtp& c, Now now, Turn& turn) {
     return absl::ResourceExhaustedError(cat("there are ", config_.max_otps,
                                             " unused tokens, which is the limit; use them, or "
                                             "wait until they expire (",
-                                            config_.otp_life.count() / 60'000'000, " minutes)"));
+                                            config_.otp_life.count() / 1'000'000, " s)"));
   }
   // Its life begins when the worker runs: until then the token lies with the provider.
   const Duration life = is_coming ? config_.making_limit + config_.otp_life : config_.otp_life;
@@ -83,7 +85,9 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
   if (c.session) {
     LiveWorker* owner = state_.worker_of_session(*c.session);
     if (owner == nullptr || owner != known || owner->state == WorkerState::Terminated) {
-      return absl::UnauthenticatedError("session_id: unknown; register with a new token");
+      return absl::UnauthenticatedError(
+          "session_id: this server does not know the worker's session; create a token with `hodei otp create`, and "
+          "start the worker with it in HODEI_TOKEN");
     }
     RETURN_IF_ERROR(check_succession(*owner, who, c.stopped, false, now));
     record->session = *c.session;
@@ -124,9 +128,10 @@ Engine::Answer Engine::on(const RegisterWorker& c, Now now, Turn& turn) {
                                               "that are gone with `hodei worker unregister`"));
     }
     if (known == nullptr && state_.worker_bytes() >= config_.max_worker_bytes) {
-      return absl::ResourceExhaustedError(cat("workers use ", state_.worker_bytes() >> 20,
-                                              " MiB of memory and the limit is ", config_.max_worker_bytes >> 20,
-                                              " MiB; give them fewer labels, "
+      return absl::ResourceExhaustedError(cat("workers use ", size_text(static_cast<int64_t>(state_.worker_bytes())),
+                                              " of memory and the limit is ",
+                                              size_text(static_cast<int64_t>(config_.max_worker_bytes)),
+                                              "; give them fewer labels, "
                                               "taints and capabilities"));
     }
     // Submissions stop at half of this: there is room for as many kinds again.
@@ -229,6 +234,7 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   const Incarnation who{c.incarnation, c.lineage, c.generation};
   RETURN_IF_ERROR(check_incarnation("hello.incarnation", c.incarnation));
   RETURN_IF_ERROR(check_incarnation("hello.lineage", c.lineage));
+  RETURN_IF_ERROR(check_held("hello.held", c.held.size(), worker->record->info));
   RETURN_IF_ERROR(check_succession(*worker, who, c.stopped, false, now));
   if (worker->connected) drop_stream(*worker, "the worker opened a new stream", turn);
   const bool has_followed_a_stop = has_stopped(c.stopped, worker->record->incarnation);
@@ -250,7 +256,7 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   if (c.stopping || has_followed_a_stop) set_stopped(*worker, true, turn);
   if (worker->state == WorkerState::Connecting) set_worker_state(*worker, WorkerEvent::Open, turn);
   state_.roster().refresh(worker);
-  reconcile(*worker, c, now, turn);
+  StreamOpened opened{worker->id(), reconcile(*worker, c, now, turn)};
   // Not before: what an earlier start had when it stopped was interrupted.
   if (!c.stopping) set_stopped(*worker, false, turn);
   if (worker->state == WorkerState::Draining || worker->state == WorkerState::Terminating) {
@@ -259,14 +265,10 @@ Engine::Answer Engine::on(const OpenStream& c, Now now, Turn& turn) {
   leave_if_drained(*worker, now, turn);
   if (worker->record->info.made) has_come(*worker, now, turn);
   fill(*worker, now, turn);
-  StreamOpened opened{worker->id(), {}};
-  for (const HeldExecution& h : c.held) {
-    if (was_given(worker->id(), h.execution)) opened.given.push_back(h.execution);
-  }
   return opened;
 }
 
-void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
+std::vector<ExecutionId> Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn) {
   std::map<ExecutionId, const HeldExecution*> held;
   for (const HeldExecution& h : hello.held) held[h.execution] = &h;
   WelcomeWorker welcome{worker.id(), hello.stream, {}, {}};
@@ -277,6 +279,7 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
     if (was_given(worker.id(), execution))
       welcome.held.push_back(execution);  // how far a log is, its own worker may know
   }
+  std::vector<ExecutionId> given = welcome.held;
   turn.effects.push_back(std::move(welcome));
   const bool follows_a_stop = worker.record->stopped && !hello.stopping;
   const std::vector<ExecutionId> believed(worker.executions.begin(), worker.executions.end());
@@ -293,10 +296,11 @@ void Engine::reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Tur
       turn.effects.push_back(CancelExecution{worker.id(), hello.stream, execution, timed_out, job->grace});
     }
   }
-  if (!follows_a_stop) return;
+  if (!follows_a_stop) return given;
   for (const auto& [execution, h] : held) {
     if (h->ended && h->interrupted) hear_of_interruption(worker, execution, turn);
   }
+  return given;
 }
 
 Engine::Answer Engine::on(const CloseStream& c, Now now, Turn& turn) {

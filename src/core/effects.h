@@ -87,18 +87,10 @@ using Effect =
     std::variant<RunExecution, CancelExecution, AckResult, WelcomeWorker, TellDrain, NoteStop, TellWorker, DropStream,
                  JobMoved, JobProgressed, ExecutionLost, CreateWorker, DestroyWorker, ProvidersChanged>;
 
-// The only effect that does not wait for the commit, because it promises nothing about stored state.
-struct AckHeartbeat {
-  WorkerId worker;
-  uint64_t stream = 0;
-  int64_t sent_us = 0;
-};
-
 // Everything that a series of decisions has produced.
 struct Turn {
   Writes writes;
   std::vector<Effect> effects;
-  std::vector<AckHeartbeat> heartbeats;
 };
 
 }  // namespace hodei::core

@@ -143,7 +143,8 @@ class Engine {
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
-  void reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
+  // Of those that it holds, the ones that were given to it.
+  std::vector<ExecutionId> reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who,
                                 const std::vector<std::string>& stopped, bool has_token, Now now) const;
   void drop_stream(LiveWorker& worker, const std::string& why, Turn& turn);
@@ -224,6 +225,7 @@ class Engine {
   void refuse(const std::string& provider, const std::string& shape, MakingFailure kind, const std::string& reason,
               Now now);
   void judge_made(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
+  void note_unfit(const LiveWorker& worker, const std::string& shape, Now now, Turn& turn);
   // Sets the text that people read while the job waits for a worker.
   void note_on_job(JobId job, std::string words, Turn& turn);
 
@@ -253,6 +255,11 @@ class Engine {
   int64_t waiting_for(const std::string& shape, const std::string& ns, Now now) const;
   bool pool_needs(const Made& made) const;
   void withdraw(LiveWorker& worker, Turn& turn);
+  uint32_t held_up(const std::string& provider) const;
+  // Takes back a worker that does not start, so that one for this shape can be made in its place. False: there is none.
+  bool yield_place(const Shape& shape, Now now, Turn& turn);
+  LiveWorker* stuck_in_the_way(const Shape& shape, Now now);
+  bool place_is_coming(const std::string& provider) const;
   void fail_unmakable(Now now, Turn& turn);
   bool is_unmakable(const WaitingShape& waiting, Now now) const;
 
@@ -285,6 +292,13 @@ class Engine {
   // questions.cc
   Answer on(const Question& c, Now now, Turn& turn);
   Answer answer(const ExplainJob& q, Now now);
+  Answer answer(const WhyWaiting& q, Now now);
+  // A limit that somebody set keeps the job from starting, whatever workers there are. No words: none does.
+  struct Hold {
+    std::string words;
+    std::string_view unblock;
+  };
+  Hold held_by_limits(const LiveJob& job, Now now);
   Answer answer(const PreviewJob& q, Now now);
   Answer answer(const DescribeQueue& q, Now now);
   Answer answer(const DescribeWorkers& q, Now now);

@@ -45,6 +45,9 @@ void StoredRows::keep(const Write& write) {
   if (const auto* old = std::get_if<ExpireIdempotency>(&write)) {
     std::erase_if(idempotency, [&](const auto& row) { return row.second.expires < old->before; });
   }
+  if (const auto* gone = std::get_if<DeleteIdempotency>(&write)) {
+    std::erase_if(idempotency, [&](const auto& row) { return row.first == gone->key && row.second.job == gone->job; });
+  }
   if (const auto* put = std::get_if<PutScheduler>(&write)) scheduler = put->config;
   if (const auto* put = std::get_if<PutNextJob>(&write)) next_job = put->next;
 }

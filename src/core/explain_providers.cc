@@ -40,6 +40,8 @@ void Engine::explain_providers(const Shape& shape, const Namespace& ns, JobId jo
       says = Weight::NotNow;
     } else if (const std::optional<std::string> later = not_now(provider, starting(name), now.mono)) {
       candidate.reason = *later;
+      const uint32_t stuck = provider.state() == ProviderState::Overloaded ? held_up(name) : 0;
+      if (stuck > 0) candidate.reason += cat(", of which ", stuck, stuck == 1 ? " does not start" : " do not start");
       says = Weight::NotNow;
     } else if (too_many_held_up(name, shape)) {
       candidate.reason = cat("has ", kMaxHeldUpWorkers, " workers that do not start");

@@ -38,6 +38,32 @@ TEST(Forget, WhatARuleLetsGoIsNotInTheAuditTrail) {
   EXPECT_TRUE(bench.rows.audit.empty());
 }
 
+TEST(Forget, TheIdempotencyKeyOfAJobThatAPersonDeletesIsFreeAgain) {
+  Bench bench;
+  const NewJob keyed = a_job().idempotent("once").made();
+  const JobId first = bench.ask<Submitted>(Submit{{keyed}}).jobs[0].job;
+  bench.cancel(first);
+  bench.ask<Forgotten>(ForgetJobs{{{first, "default", keyed.idempotency}}, "local", ""});
+  EXPECT_TRUE(bench.rows.idempotency.empty());
+  const Submitted::One again = bench.ask<Submitted>(Submit{{keyed}}).jobs[0];
+  EXPECT_FALSE(again.existing);
+  EXPECT_NE(again.job, first);
+  // Deleted once more, as by a request that was sent again: the key is another job's by now.
+  bench.ask<Forgotten>(ForgetJobs{{{first, "default", keyed.idempotency}}, "local", ""});
+  EXPECT_EQ(bench.ask<Submitted>(Submit{{keyed}}).jobs[0].job, again.job);
+}
+
+TEST(Forget, TheIdempotencyKeyOfAJobThatARuleLetsGoStays) {
+  Bench bench;
+  const NewJob keyed = a_job().idempotent("once").made();
+  const JobId first = bench.ask<Submitted>(Submit{{keyed}}).jobs[0].job;
+  bench.cancel(first);
+  bench.ask<Forgotten>(ForgetJobs{{{first, "default", keyed.idempotency}}, "", ""});
+  const Submitted::One again = bench.ask<Submitted>(Submit{{keyed}}).jobs[0];
+  EXPECT_TRUE(again.existing) << "who did not hear of the job must not start it a second time";
+  EXPECT_EQ(again.job, first);
+}
+
 TEST(Forget, TooManyAtOnceAreRefused) {
   Bench bench;
   ForgetJobs command;

@@ -177,6 +177,20 @@ TEST(Rate, IsWhatAWaitingJobIsExplainedWith) {
   EXPECT_NE(words.find(format_utc(bench.now.wall + 2s)), std::string::npos) << words;
 }
 
+TEST(Limit, IsWhatListsSayOfAWaitingJob) {
+  Bench bench;
+  set_limit(bench, {.key = "api", .limit = 0, .rate = 0.5, .burst = 1});
+  bench.worker("w1").joins(10);
+  const auto rated = submit(bench, 2, a_job().key("api"));
+  const auto keyed = submit(bench, 2, a_job().key("db"));
+  const std::vector<std::string> words =
+      bench.ask<WaitingWords>(Question{WhyWaiting{{rated[1], keyed[1], keyed[0]}}}).words;
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_NE(words[0].find("'api' is over its rate of 0.5 starts per second"), std::string::npos) << words[0];
+  EXPECT_NE(words[1].find("'db' is at its limit of 1"), std::string::npos) << words[1];
+  EXPECT_EQ(words[2], "") << "it is with a worker";
+}
+
 TEST(Rate, RefusesABurstWithoutARate) {
   Bench bench;
   EXPECT_TRUE(absl::IsInvalidArgument(bench.refused(SetLimit{.ns = "default", .key = "k", .burst = 3})));

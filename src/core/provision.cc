@@ -209,7 +209,7 @@ void Engine::make_for(const WaitingShape& waiting, Now now, Turn& turn) {
     if (lanes.empty()) return;
     LiveProvider* provider = choose_provider(shape, now);
     if (provider == nullptr) {
-      making_.content.insert(waiting.ordinal);
+      if (!yield_place(shape, now, turn)) making_.content.insert(waiting.ordinal);
       return;
     }
     const JobId job = unclaimed(lanes);

@@ -60,6 +60,27 @@ std::string Engine::making_room_for(const LaneKey& lane, Now now) const {
   return {};
 }
 
+Engine::Hold Engine::held_by_limits(const LiveJob& job, Now now) {
+  if (std::string key = held_by_key(*job.head, now); !key.empty()) {
+    return {std::move(key),
+            "the end of a job with that key, time if it has a rate, or a higher limit: `hodei limit set`"};
+  }
+  if (job.lane == nullptr) return {};
+  return {held_by_quota(*job.lane), "the end of one of its tenant's jobs, or a higher quota: `hodei tenant set`"};
+}
+
+Engine::Answer Engine::answer(const WhyWaiting& q, Now now) {
+  WaitingWords out;
+  for (const JobId id : q.jobs) {
+    const LiveJob* live = state_.job(id);
+    const bool waits = live != nullptr && live->head->state == JobState::Pending;
+    // In back-off, its own reason says what happened and when it goes on.
+    const bool is_held = waits && live->where != LiveJob::Where::Delayed;
+    out.words.push_back(is_held ? held_by_limits(*live, now).words : std::string());
+  }
+  return out;
+}
+
 Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
   const LiveJob* live = state_.job(q.job);
   if (live == nullptr) return absl::NotFoundError(cat("job ", short_id(q.job), " is neither waiting nor running"));
@@ -77,12 +98,10 @@ Engine::Answer Engine::answer(const ExplainJob& q, Now now) {
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("is in backoff until ", format_utc(head.not_before));
       out.unblock = "time: it is queued again then";
-    } else if (const std::string key = held_by_key(head, now); !key.empty()) {
-      out.waiting_for = key;
-      out.unblock = "the end of a job with that key, time if it has a rate, or a higher limit: `hodei limit set`";
-    } else if (const std::string quota = held_by_quota(*live->lane); !quota.empty()) {
-      out.waiting_for = quota;
-      out.unblock = "the end of one of its tenant's jobs, or a higher quota: `hodei tenant set`";
+    } else if (const Hold hold = held_by_limits(*live, now); !hold.words.empty()) {
+      out.waiting_for = hold.words;
+      out.unblock = hold.unblock;
+      out.provisioning.clear();  // whatever is being made, it is not for this job
     }
     for (const auto& [id, other] : state_.jobs()) {
       if (id >= q.job) break;
@@ -190,7 +209,11 @@ Engine::Answer Engine::answer(const DescribeSystem&, Now) {
   for (const auto& [id, worker] : state_.workers()) {
     if (worker->state == WorkerState::Terminated) continue;
     ++out.workers;
-    ++out.by_state[static_cast<size_t>(worker->shown_state())];
+    if (worker->has_stopped()) {
+      ++out.stopped;
+    } else {
+      ++out.by_state[static_cast<size_t>(worker->shown_state())];
+    }
     out.unhealthy += !worker->is_well();
   }
   for (const auto& [name, provider] : state_.providers()) {

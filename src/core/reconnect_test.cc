@@ -2,6 +2,7 @@
 // about any execution but the current one changes nothing.
 #include <limits>
 
+#include "gmock/gmock.h"
 #include "src/core/engine_harness.h"
 
 namespace hodei::core::reconnect_test {
@@ -91,6 +92,22 @@ TEST(Hello, StopsWhatIsNotCurrent) {
   const ExecutionId stranger{JobId{99}, 1};
   bench.worker("w1").returns({{stranger, true, false}});
   EXPECT_EQ(bench.told<WelcomeWorker>().back().unknown, std::vector{stranger});
+}
+
+TEST(Hello, IsRefusedWhenItListsMoreThanItsWorkerCanHave) {
+  Bench bench;
+  bench.worker("w1").joins(2);
+  std::vector<HeldExecution> held;
+  for (uint32_t i = 1; i <= 2 + kMaxEndedHeld; ++i) held.push_back({{JobId{7}, i}, true, true});
+  bench.worker("w1").returns(held);
+  const uint64_t stream = bench.worker("w1").stream();
+  held.push_back({{JobId{7}, 9999}, true, true});
+  const absl::Status why =
+      bench.refused(OpenStream{bench.sessions["w1"], "incarnation 1", stream + 1, held, "folder-of-w1", 1});
+  EXPECT_TRUE(absl::IsInvalidArgument(why));
+  EXPECT_THAT(std::string(why.message()),
+              testing::HasSubstr("hello.held: lists 4099 executions; a worker with 2 slots has at most 4098"));
+  EXPECT_EQ(bench.worker("w1").live().stream, stream) << "the stream that it had goes on";
 }
 
 TEST(Hello, KeepsTheLogsOfAnEndedExecutionWhoseResultIsKnown) {

@@ -35,6 +35,28 @@ TEST(Token, IsGoodForFiveMinutes) {
   }
 }
 
+TEST(Token, IsGoodForAsLongAsTheSettingSays) {
+  EngineConfig config;
+  config.otp_life = 30s;
+  for (const auto& [wait, good] : {std::pair(Duration(29s), true), std::pair(Duration(31s), false)}) {
+    Bench bench(config);
+    make_token(bench, "t", "w1");
+    bench.advance(wait);
+    EXPECT_EQ(bench.decide(with_token("t", "w1")).ok(), good);
+  }
+}
+
+TEST(Token, IsRefusedWhenThereAreTooManyAndItIsSaidHowLongTheyLive) {
+  EngineConfig config;
+  config.otp_life = 90s;
+  config.max_otps = 1;
+  Bench bench(config);
+  make_token(bench, "t", "w1");
+  const absl::Status status = bench.refused(MakeOtp{hash128("u"), WorkerId("w2")});
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_NE(status.message().find("wait until they expire (90 s)"), std::string::npos) << status;
+}
+
 TEST(Token, IsRemovedWhenItHasExpired) {
   Bench bench;
   make_token(bench, "t", "w1");
@@ -136,6 +158,9 @@ TEST(Registration, ChecksWhatTheWorkerSaysOfItself) {
   RegisterWorker negative = with_token("t", "w1");
   negative.info.capacity.memory_mb = -1;
   EXPECT_NE(bench.refused(negative).message().find("info.capacity"), std::string::npos);
+  RegisterWorker huge = with_token("t", "w1");
+  huge.info.capacity.cpu_milli = INT64_MAX;
+  EXPECT_NE(bench.refused(huge).message().find("100000 cores"), std::string::npos);
   RegisterWorker label = with_token("t", "w1");
   label.info.labels[""] = "x";
   EXPECT_NE(bench.refused(label).message().find("info.labels"), std::string::npos);
@@ -351,6 +376,22 @@ TEST(Unregister, OfAWorkerThatIsAwayByItselfToo) {
   EXPECT_EQ(bench.state(job), JobState::Pending);
 }
 
+TEST(Unregister, OfAnEarlierStartDoesNotConcernALaterOne) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const std::string earlier = parse_incarnation(bench.rows.workers.at(worker.id())->incarnation).id;
+  worker.restarts();
+  const JobId job = bench.submit(a_job());
+  worker.takes(job);
+  UnregisterWorker late{worker.id(), "", true};
+  late.incarnation = earlier;
+  EXPECT_TRUE(absl::IsAborted(bench.refused(late)));
+  EXPECT_EQ(bench.state(job), JobState::Running) << "the later start runs it";
+  late.incarnation = parse_incarnation(bench.rows.workers.at(worker.id())->incarnation).id;
+  bench.ask<Done>(late);
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+}
+
 TEST(Registration, OfAWorkerThatOpensNoStreamEndsAtItsDeadline) {
   Bench bench;
   make_token(bench, "t", "w1");
@@ -365,6 +406,20 @@ TEST(Registration, OfAWorkerThatOpensNoStreamEndsAtItsDeadline) {
       bench.refused(OpenStream{.session = with_token("t", "w1").new_session, .incarnation = "i1", .stream = 5})));
   bench.advance(std::chrono::hours(2));
   EXPECT_FALSE(bench.rows.workers.contains(WorkerId("w1")));
+}
+
+TEST(Registration, TheDeadlineIsTheSettings) {
+  EngineConfig config;
+  config.registration_limit = 10s;
+  Bench bench(config);
+  make_token(bench, "t", "w1");
+  bench.ask<Registered>(with_token("t", "w1"));
+  bench.advance(9s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Connecting);
+  bench.advance(2s);
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->state, WorkerState::Terminated);
+  EXPECT_NE(bench.rows.workers.at(WorkerId("w1"))->info.end_reason.find("did not connect within 10 s"),
+            std::string::npos);
 }
 
 TEST(Registration, HeartbeatsWithoutAStreamDoNotPutOffTheDeadline) {

@@ -45,6 +45,8 @@ void State::fold(const Write& write) {
           idempotency_.put(w.row.key, {w.row.job, w.row.expires, w.row.fingerprint});
         } else if constexpr (std::is_same_v<W, ExpireIdempotency>) {
           idempotency_.expire(w.before);
+        } else if constexpr (std::is_same_v<W, DeleteIdempotency>) {
+          idempotency_.erase(w.key, w.job);
         } else if constexpr (std::is_same_v<W, PutScheduler>) {
           scheduler_ = w.config;
           roster_.refresh_all();

@@ -106,6 +106,36 @@ TEST(StoppingWorker, IsNotUnhealthyWhenItIsGoneAndIsReadyWhenItIsBack) {
   EXPECT_TRUE(worker.live().available());
 }
 
+TEST(StoppingWorker, IsCountedAsListsShowIt) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const auto counts = [&] {
+    const SystemReport report = bench.ask<SystemReport>(Question{DescribeSystem{}});
+    return std::tuple(report.by_state[static_cast<size_t>(WorkerState::Ready)],
+                      report.by_state[static_cast<size_t>(WorkerState::Draining)], report.stopped, report.unhealthy);
+  };
+  EXPECT_EQ(counts(), std::tuple(1, 0, 0, 0));
+  worker.stops();
+  EXPECT_EQ(counts(), std::tuple(0, 1, 0, 0)) << "it drains while it stops";
+  worker.closes();
+  EXPECT_EQ(counts(), std::tuple(0, 0, 1, 0)) << "and has stopped when it is away";
+  worker.restarts();
+  EXPECT_EQ(counts(), std::tuple(1, 0, 0, 0));
+}
+
+TEST(StoppingWorker, ThatLeftWorkBehindIsMissedOnlyUntilThatIsGivenToOthers) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins();
+  const JobId job = bench.submit(a_job());
+  worker.takes(job).stops().closes().goes_silent();
+  bench.advance(31s);
+  EXPECT_TRUE(worker.live().unhealthy);
+  bench.advance(20s);
+  EXPECT_EQ(bench.state(job), JobState::Pending);
+  EXPECT_FALSE(worker.live().unhealthy);
+  EXPECT_TRUE(worker.live().has_stopped());
+}
+
 TEST(StoppingWorker, IsRememberedByTheNextServer) {
   Bench bench;
   Hand worker = bench.worker("w1").joins().stops();

@@ -80,9 +80,71 @@ void Engine::sweep_unwanted(Now now, Turn& turn) {
 
 void Engine::withdraw(LiveWorker& worker, Turn& turn) {
   making_.attempts.erase(worker.id());
+  note_end(worker, "it was no longer needed", turn);
   set_worker_state(worker, WorkerEvent::Expire, turn);
   destroy(worker, turn);
   making_.look_again();
+}
+
+uint32_t Engine::held_up(const std::string& provider) const {
+  uint32_t count = 0;
+  for (const auto& [id, attempt] : making_.attempts) {
+    const auto worker = state_.workers().find(id);
+    count += !attempt.held_up.empty() && worker != state_.workers().end() &&
+             worker->second->record->info.made->provider == provider;
+  }
+  return count;
+}
+
+// One that is on its way out makes room soon: no second one is taken back for the same job.
+bool Engine::place_is_coming(const std::string& provider) const {
+  return std::any_of(state_.workers().begin(), state_.workers().end(), [&](const auto& entry) {
+    const std::optional<Made>& made = entry.second->record->info.made;
+    return made && made->provider == provider && entry.second->state == WorkerState::Terminating;
+  });
+}
+
+// The one that has been held up longest, of a provider that would make a worker of this shape if it had room for it.
+LiveWorker* Engine::stuck_in_the_way(const Shape& shape, Now now) {
+  const PoolRow* pool = pool_of(shape);
+  const bool pool_full = pool != nullptr && pool->max > 0 && pool_workers(pool->name) >= pool->max;
+  LiveWorker* longest = nullptr;
+  MonoTime since = now.mono;
+  for (const auto& [id, attempt] : making_.attempts) {
+    if (attempt.held_up.empty() || attempt.shape == shape.encoded || attempt.held_up_since >= since) continue;
+    if (now.mono - attempt.held_up_since < kYieldAfter) continue;
+    LiveWorker* worker = state_.worker(id);
+    if (worker == nullptr || worker->state != WorkerState::Creating) continue;
+    const Made& made = *worker->record->info.made;
+    const auto found = state_.providers().find(made.provider);
+    if (found == state_.providers().end()) continue;
+    const LiveProvider& provider = found->second;
+    if (pool_full ? made.pool != pool->name : provider.room() > 0) continue;  // it is not this one that is in the way
+    if (provider.has_enough_jobs() || now.mono < provider.not_before || against(shape, provider, pool)) continue;
+    const auto refusal = making_.refusals.find({made.provider, shape.encoded});
+    if (refusal != making_.refusals.end() && refusal->second.is_final && now.mono < refusal->second.until) continue;
+    longest = worker;
+    since = attempt.held_up_since;
+  }
+  return longest;
+}
+
+bool Engine::yield_place(const Shape& shape, Now now, Turn& turn) {
+  LiveWorker* stuck = stuck_in_the_way(shape, now);
+  if (stuck == nullptr) return false;
+  const Made made = *stuck->record->info.made;
+  if (place_is_coming(made.provider)) return false;
+  const Attempt& attempt = making_.attempts.at(stuck->id());
+  const std::string why = cat("worker ", stuck->id().str(), " did not start (", attempt.held_up,
+                              ") and was withdrawn, because its place was needed for other jobs");
+  const auto pool = state_.pools().find(made.pool);
+  const bool is_pools_own = attempt.shape.empty() && pool != state_.pools().end();
+  // The place is not for another one like it: others come first for a while.
+  refuse(made.provider, is_pools_own ? shape_of(pool->second).encoded : attempt.shape, MakingFailure::Shape, why, now);
+  note_on_job(JobId{made.for_job}, cat("provider ", made.provider, ": ", why), turn);
+  note_end(*stuck, why, turn);
+  withdraw(*stuck, turn);
+  return true;
 }
 
 // No worker that is there takes such a job, and every provider that could make one has failed for good.

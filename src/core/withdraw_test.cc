@@ -49,6 +49,63 @@ TEST(Misfit, OtherShapesAreStillMade) {
   arrives_with(bench, only_asked(bench), 500).takes(other);
 }
 
+// Registers as what it was to be, and says in its hello that it is unfit.
+void arrives_unfit(Bench& bench, const std::string& id) {
+  const uint64_t n = ++bench.numbers;
+  const Hash128 token = hash128(cat("token ", n));
+  const Hash128 session = hash128(cat("session ", n));
+  WorkerInfo info = bench.rows.workers.at(WorkerId(id))->info;
+  info.made.reset();
+  bench.ask<Done>(WorkerMade{WorkerId(id), "handle"});
+  bench.ask<Done>(WorkerRuns{WorkerId(id)});
+  bench.ask<OtpMade>(MakeOtp{token, WorkerId(id)});
+  bench.ask<Registered>(RegisterWorker{token, {}, session, info, cat("incarnation ", n), "", 0});
+  bench.ask<StreamOpened>(OpenStream{
+      .session = session, .incarnation = cat("incarnation ", n), .stream = ++bench.numbers, .unfit = "disk full"});
+}
+
+TEST(Misfit, WorkersThatComeUnfitAreMadeLessAndLessOften) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  size_t made = 0;
+  for (int second = 0; second < 300; ++second) {
+    for (const WorkerRecordPtr& one : asked(bench)) arrives_unfit(bench, one->info.id.str());
+    bench.advance(1s);
+    made = bench.told<CreateWorker>().size();
+  }
+  EXPECT_GT(made, 2u) << "it is tried again";
+  EXPECT_LT(made, 12u) << "and left alone for longer each time";
+  EXPECT_TRUE(has(bench.explain(job).waiting_for, "disk full")) << bench.explain(job).waiting_for;
+}
+
+TEST(Misfit, WorkersThatTurnUnfitBeforeTheyStartAnythingLikewise) {
+  Bench bench;
+  add(bench, a_docker());
+  JobId job = bench.submit(a_job().image("x"));
+  for (int second = 0; second < 300; ++second) {
+    for (const WorkerRecordPtr& one : asked(bench)) {
+      const WorkerId id = one->info.id;
+      bench.cancel(job);  // nothing is sent to it
+      Hand worker = arrives(bench, id.str());
+      bench.ask<HeartbeatTaken>(Heartbeat{.worker = id, .stream = worker.stream(), .unfit = "no gpu"});
+      job = bench.submit(a_job().image("x"));
+    }
+    bench.advance(1s);
+  }
+  EXPECT_LT(bench.told<CreateWorker>().size(), 12u);
+}
+
+TEST(Withdraw, SaysWhyTheWorkerEnded) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("x"));
+  const WorkerId id(only_asked(bench));
+  bench.cancel(job);
+  bench.advance(5s);
+  EXPECT_EQ(bench.rows.workers.at(id)->info.end_reason, "it was no longer needed");
+}
+
 TEST(HeldUp, WhatIsMadeForALargeJobIsNotCountedForASmallOne) {
   Bench bench;
   add(bench, a_docker());
@@ -82,6 +139,19 @@ TEST(HeldUp, ManyOfThemDoNotUseUpWhatMayBeMadeAtOnce) {
   EXPECT_EQ(asked(bench).size(), held_up + 1);
 }
 
+TEST(HeldUp, AJobThatAQuotaHoldsBackIsExplainedWithTheQuotaAndNotWithAWorkerForItsLike) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId first = bench.submit(a_job().image("x"));
+  const JobId second = bench.submit(a_job().image("x"));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  bench.ask<TenantViews>(SetTenant{.ns = "default", .max_running = 1});
+  arrives(bench, asked(bench)[0]->info.id.str()).takes(first);
+  const Explanation why = bench.explain(second);
+  EXPECT_TRUE(has(why.waiting_for, "max_running")) << why.waiting_for;
+  EXPECT_EQ(why.provisioning, "") << "that is what people are shown first";
+}
+
 TEST(HeldUp, TheDeadlineQuotesTheProvider) {
   Bench bench;
   add(bench, a_docker());
@@ -91,6 +161,78 @@ TEST(HeldUp, TheDeadlineQuotesTheProvider) {
   const std::string words = bench.explain(job).waiting_for;
   EXPECT_TRUE(has(words, "the last attempt failed: worker ")) << words;
   EXPECT_TRUE(has(words, "no node takes it")) << words;
+}
+
+// One place, and a worker in it that does not start.
+std::string stuck_one(Bench& bench, JobId& large) {
+  add(bench, a_docker().most(1));
+  large = bench.submit(a_job().image("x").cores(900));
+  const std::string stuck = only_asked(bench);
+  bench.ask<Done>(WorkerHeldUp{WorkerId(stuck), "Unschedulable: 1 Insufficient cpu"});
+  return stuck;
+}
+
+TEST(Yield, AWorkerThatDoesNotStartGivesItsPlaceToAnotherJobAfterAWhile) {
+  Bench bench;
+  JobId large{};
+  const std::string stuck = stuck_one(bench, large);
+  const JobId small = bench.submit(a_job().image("x"));
+  EXPECT_TRUE(has(bench.explain(small).waiting_for, "at its limit of 1 worker, of which 1 does not start"))
+      << bench.explain(small).waiting_for;
+  bench.advance(kYieldAfter - 5s);
+  EXPECT_TRUE(destroyed(bench).empty()) << "what is slow to start is not stuck yet";
+  bench.advance(10s);
+  ASSERT_EQ(destroyed(bench), std::vector<std::string>{stuck});
+  EXPECT_TRUE(has(bench.job(large).past->reason, "Insufficient cpu")) << bench.job(large).past->reason;
+  bench.ask<Done>(WorkerDestroyed{WorkerId(stuck)});
+  Hand worker = arrives_with(bench, only_asked(bench), 1000);
+  worker.takes(small).finishes(small);
+  EXPECT_TRUE(has(bench.explain(large).waiting_for, "its place was needed for other jobs"))
+      << bench.explain(large).waiting_for;
+  EXPECT_EQ(bench.state(large), JobState::Pending);
+}
+
+TEST(Yield, TheJobWhoseWorkerWasWithdrawnIsTriedAgain) {
+  Bench bench;
+  JobId large{};
+  const std::string stuck = stuck_one(bench, large);
+  const JobId small = bench.submit(a_job().image("x"));
+  bench.advance(kYieldAfter + 5s);
+  bench.ask<Done>(WorkerDestroyed{WorkerId(stuck)});
+  const std::string next = only_asked(bench);
+  Hand worker = arrives_with(bench, next, 1000);
+  worker.takes(small).finishes(small);
+  bench.advance(20s);
+  worker.closes();
+  bench.ask<Done>(WorkerDestroyed{WorkerId(next)});
+  bench.advance(std::chrono::minutes(3));
+  EXPECT_EQ(bench.rows.workers.at(WorkerId(only_asked(bench)))->info.made->for_job, number(large));
+}
+
+TEST(Yield, OneForWhosePlaceNobodyWaitsStays) {
+  Bench bench;
+  JobId large{};
+  stuck_one(bench, large);
+  bench.submit(a_job().image("x").cores(900));  // another like it would not start either
+  bench.advance(kYieldAfter * 3);
+  EXPECT_TRUE(destroyed(bench).empty());
+}
+
+TEST(Yield, OneOfAFullPoolGivesItsPlaceToTheJobsOfThatPool) {
+  Bench bench;
+  add(bench, a_docker());
+  PoolRow pool;
+  pool.name = "p";
+  pool.max = 1;
+  bench.ask<Done>(PutPool{pool});
+  bench.submit(a_job().image("x").pool("p"));
+  const std::string stuck = only_asked(bench);
+  bench.ask<Done>(WorkerHeldUp{WorkerId(stuck), "ErrImagePull"});
+  const JobId other = bench.submit(a_job().image("y").pool("p"));
+  bench.advance(kYieldAfter + 5s);
+  ASSERT_EQ(destroyed(bench), std::vector<std::string>{stuck});
+  bench.ask<Done>(WorkerDestroyed{WorkerId(stuck)});
+  arrives(bench, only_asked(bench)).takes(other);
 }
 
 TEST(Withdraw, TheWorkerOfACancelledJobGoesBeforeItStarts) {

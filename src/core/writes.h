@@ -149,6 +149,10 @@ struct PutScheduler {
 };
 struct PutNextJob {
   uint64_t next = 1;
+struct DeleteIdempotency {
+  Hash128 key;
+  JobId job{};
+};  // only if it is this job's
 };
 struct PutSetting {
   SettingRow row;
@@ -171,10 +175,10 @@ struct ExpireAudit {
   WallTime before;
 };  // the newest entry always stays, because it holds the number
 
-using Write =
-    std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate, DeleteTemplate,
-                 PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler, PutNextJob, PutSetting,
-                 DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit, PutExecution, DropExecutions, EraseJob>;
+using Write = std::variant<PutSpec, PutJob, FinishJob, PutWorker, DeleteWorker, PutOtp, DeleteOtp, PutTemplate,
+                           DeleteTemplate, PutKeyLimit, DeleteKeyLimit, PutIdempotency, ExpireIdempotency, PutScheduler,
+                           PutNextJob, PutSetting, DeleteSetting, PutSecret, DeleteSecret, PutAudit, ExpireAudit,
+                           PutExecution, DropExecutions, EraseJob, DeleteIdempotency>;
 
 using Writes = std::vector<Write>;
 

@@ -9,6 +9,7 @@
 #include "src/api/http/http_host.h"
 #include "src/api/http/observability.h"
 #include "src/base/core_dumps.h"
+#include "src/base/descriptor_limit.h"
 #include "src/base/journal.h"
 #include "src/base/printable.h"
 #include "src/base/random.h"
@@ -133,6 +134,7 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
                              std::function<api::LocalWorker()> local_worker) {
   ASSIGN_OR_RETURN(const Level level, parse_level(options.log_level.empty() ? "info" : options.log_level));
   set_journal_level(level);
+  raise_descriptor_limit();  // connections, and files of inputs and artifacts
   Running out;
   if (const absl::Status opened = open_parts(options, is_dev, std::move(local_worker), out); !opened.ok()) {
     close(out);

@@ -8,14 +8,6 @@
 
 namespace hodei::server {
 
-void Carrier::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
-  for (const core::AckHeartbeat& ack : acks) {
-    ToWorker message;
-    message.heartbeat_sent_us = ack.sent_us;
-    links_.send(ack.stream, std::move(message));
-  }
-}
-
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
     if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);

@@ -39,7 +39,6 @@ class Carrier final : public Outlet {
   // Before the loop starts; without one, nobody makes workers.
   void set_maker(WorkerMaker* maker) { maker_ = maker; }
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   // Memory was loaded anew: also what providers had said is forgotten.
   void forget_streams(const std::string& why) override {

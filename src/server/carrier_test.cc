@@ -151,11 +151,6 @@ TEST_F(CarrierTest, ClosesADroppedStreamAndSpeaksToNoneThatIsGone) {
   EXPECT_TRUE(other_->messages.empty());
 }
 
-TEST_F(CarrierTest, AcknowledgesHeartbeatsWithTheirSendTime) {
-  carrier_.heartbeats({{WorkerId("w1"), stream_, 1234}});
-  EXPECT_EQ(link_->messages.at(0).heartbeat_sent_us, 1234);
-}
-
 TEST_F(CarrierTest, ClosesEveryStreamWhenMemoryWasLoadedAgain) {
   carrier_.forget_streams("reload");
   EXPECT_EQ(link_->closed, "reload");

@@ -30,7 +30,6 @@ bool Heartbeats::take(const core::Heartbeat& beat) {
   const auto it = streams_.find(beat.stream);
   if (it == streams_.end()) return false;
   it->second.newest = beat;
-  it->second.newest.acknowledged = true;
   if (!std::exchange(it->second.is_new, true)) waiting_.push_back(beat.stream);
   return true;
 }

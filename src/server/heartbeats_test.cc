@@ -31,7 +31,6 @@ TEST(Heartbeats, TheLoopCollectsTheNewestOfEachStreamOnce) {
   const std::vector<core::Heartbeat> collected = beats.collect();
   ASSERT_EQ(collected.size(), 2u);
   EXPECT_EQ(collected[0].sent_us, 12);
-  EXPECT_TRUE(collected[0].acknowledged);
   EXPECT_TRUE(beats.collect().empty());
   beats.close(1);
   EXPECT_TRUE(beats.collect().empty()) << "the end of a stream is no sign of life";
@@ -56,10 +55,7 @@ TEST(Heartbeats, AServerWithoutItsStoreForGoodAcknowledgesNone) {
 
 class HeartbeatsAndLoop : public ::testing::Test {
  protected:
-  HeartbeatsAndLoop() {
-    core_.set_heartbeats(&beats_);
-    EXPECT_TRUE(core_.take_over().ok());
-  }
+  HeartbeatsAndLoop() { EXPECT_TRUE(core_.take_over().ok()); }
   absl::StatusOr<core::Reply> ask(core::Command command) {
     absl::StatusOr<core::Reply> answer = absl::InternalError("no reply came");
     std::vector<Waiting> waiting;
@@ -85,7 +81,7 @@ class HeartbeatsAndLoop : public ::testing::Test {
   WatchedStore store_{clock_};
   RememberingOutlet outlet_{store_};
   Heartbeats beats_;
-  LoopCore core_{store_, clock_, outlet_, core::EngineConfig()};
+  LoopCore core_{store_, clock_, outlet_, beats_, core::EngineConfig()};
 };
 
 TEST_F(HeartbeatsAndLoop, AWorkerWhoseHeartbeatsAreCollectedIsNotSilent) {
@@ -97,7 +93,6 @@ TEST_F(HeartbeatsAndLoop, AWorkerWhoseHeartbeatsAreCollectedIsNotSilent) {
   }
   EXPECT_FALSE(worker().unhealthy);
   EXPECT_EQ(worker().last_seen, clock_.now().mono);
-  EXPECT_EQ(outlet_.acknowledged, 0) << "they were acknowledged before, and not again";
 }
 
 TEST_F(HeartbeatsAndLoop, TheyComeBeforeTheSweepThatLooksForSilence) {
@@ -112,6 +107,14 @@ TEST_F(HeartbeatsAndLoop, TheyComeBeforeTheSweepThatLooksForSilence) {
   core_.turn({});
   EXPECT_FALSE(worker().unhealthy);
   EXPECT_TRUE(worker().connected);
+}
+
+TEST_F(HeartbeatsAndLoop, AreAcknowledgedWhileACommitIsUnderWay) {
+  open_worker();
+  int acknowledged_in_commit = 0;
+  store_.in_commit = [&] { acknowledged_in_commit += beats_.take(beat_of(1)); };
+  EXPECT_TRUE(ask(core::Submit{{job_order()}}).ok());
+  EXPECT_EQ(acknowledged_in_commit, 1);
 }
 
 TEST_F(HeartbeatsAndLoop, AreAcknowledgedWhileTheStoreIsAwayAndStreamsStayOpen) {

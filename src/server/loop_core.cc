@@ -19,8 +19,9 @@ absl::Status away(const absl::Status& why) {
 
 }  // namespace
 
-LoopCore::LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, core::EngineConfig config)
-    : store_(store), clock_(clock), outlet_(outlet), config_(config) {}
+LoopCore::LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, Heartbeats& heartbeats,
+                   core::EngineConfig config)
+    : store_(store), clock_(clock), outlet_(outlet), heartbeats_(heartbeats), config_(config) {}
 
 absl::Status LoopCore::take_over() {
   ASSIGN_OR_RETURN(epoch_, store_.new_epoch());
@@ -57,8 +58,7 @@ void LoopCore::note_stall(Now now, core::Turn& turn) {
 
 // They go first: whoever is heard of in this turn is not silent in it.
 void LoopCore::collect_heartbeats(Now now, core::Turn& turn) {
-  if (heartbeats_ == nullptr) return;
-  for (const core::Heartbeat& beat : heartbeats_->collect()) engine_->decide(beat, now, turn).IgnoreError();
+  for (const core::Heartbeat& beat : heartbeats_.collect()) engine_->decide(beat, now, turn).IgnoreError();
 }
 
 // At least one command, then as many as the time allows; returns the others.
@@ -77,9 +77,8 @@ std::vector<Waiting> LoopCore::decide(std::vector<Waiting>& commands, std::vecto
 
 // Before the commit, which may take long: no lease is extended that this turn has decided against.
 void LoopCore::revoke_streams(const core::Turn& turn) {
-  if (heartbeats_ == nullptr) return;
   for (const core::Effect& effect : turn.effects) {
-    if (const auto* drop = std::get_if<core::DropStream>(&effect)) heartbeats_->close(drop->stream);
+    if (const auto* drop = std::get_if<core::DropStream>(&effect)) heartbeats_.close(drop->stream);
   }
 }
 
@@ -102,7 +101,6 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   std::vector<Waiting> left = decide(commands, replies, now, turn);
   if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
-  if (!turn.heartbeats.empty()) outlet_.heartbeats(turn.heartbeats);
   revoke_streams(turn);
   if (!turn.writes.empty()) {
     const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
@@ -154,7 +152,7 @@ void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& comm
   deposed_ = absl::IsAborted(why);
   retry_load_at_ = MonoTime{0};
   if (deposed_) {
-    if (heartbeats_ != nullptr) heartbeats_->close_for_ever();
+    heartbeats_.close_for_ever();
     outlet_.forget_streams("another server has taken over");
   }
   const absl::Status answer =

@@ -27,7 +27,6 @@ struct Waiting {
 class Outlet {
  public:
   virtual ~Outlet() = default;
-  virtual void heartbeats(const std::vector<core::AckHeartbeat>& acks) = 0;
   // The batch is durable: its writes (for caches) and its effects, in order.
   virtual void carry_out(const core::Turn& turn, store::Epoch epoch) = 0;
   // Memory was dropped and has been loaded again: every open stream must start over with a hello. While the store is
@@ -40,10 +39,8 @@ class LoopCore {
   // A turn decides no further command when it has taken so long; the rest is for the next one.
   static constexpr Duration kTurnBudget = 100ms;
 
-  LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, core::EngineConfig config);
+  LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, Heartbeats& heartbeats, core::EngineConfig config);
 
-  // Before the first turn. Without it, heartbeats come as commands and are acknowledged by the outlet.
-  void set_heartbeats(Heartbeats* heartbeats) { heartbeats_ = heartbeats; }
   // Before take_over(). Without it, stored things grow old by the wall clock at the start.
   void set_retention_clock(const Clock* clock) { retention_clock_ = clock; }
 
@@ -81,8 +78,8 @@ class LoopCore {
   store::Store& store_;
   const Clock& clock_;
   Outlet& outlet_;
+  Heartbeats& heartbeats_;
   core::EngineConfig config_;
-  Heartbeats* heartbeats_ = nullptr;
   const Clock* retention_clock_ = nullptr;
   std::unique_ptr<core::Engine> engine_;
   store::Epoch epoch_{};

@@ -35,7 +35,8 @@ class LoopCoreTest : public ::testing::Test {
   SteppedClock clock_;
   WatchedStore store_{clock_};
   RememberingOutlet outlet_{store_};
-  LoopCore core_{store_, clock_, outlet_, core::EngineConfig()};
+  Heartbeats beats_;
+  LoopCore core_{store_, clock_, outlet_, beats_, core::EngineConfig()};
   int durable_at_reply_ = -1;
 };
 
@@ -61,18 +62,6 @@ TEST_F(LoopCoreTest, CommitsAllCommandsOfATurnAsOneBatch) {
 TEST_F(LoopCoreTest, CommitsNothingForAQuestion) {
   ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
   EXPECT_EQ(store_.durable, 0);
-}
-
-TEST_F(LoopCoreTest, AcknowledgesHeartbeatsWithoutWaitingForTheCommit) {
-  open_worker();
-  const int before = store_.durable;
-  std::vector<Waiting> waiting;
-  waiting.push_back({core::Submit{{job_order()}}, {}});
-  waiting.push_back({core::Heartbeat{WorkerId("w1"), 1, 7}, {}});
-  core_.turn(std::move(waiting));
-  EXPECT_EQ(outlet_.acknowledged, 1);
-  EXPECT_EQ(outlet_.durable_at_heartbeat, before);
-  EXPECT_EQ(store_.durable, before + 1);
 }
 
 TEST_F(LoopCoreTest, AServerThatStopsCountsNobodysSilence) {
@@ -116,7 +105,8 @@ TEST(LoopCoreBudget, ATurnDecidesWhatItsTimeAllowsAndLeavesTheRestInOrder) {
   SteppedClock unused;
   WatchedStore watched{unused};
   RememberingOutlet outlet{watched};
-  LoopCore core(store, clock, outlet, core::EngineConfig());
+  Heartbeats beats;
+  LoopCore core(store, clock, outlet, beats, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   clock.step = LoopCore::kTurnBudget / 4;
   std::vector<int> answered;

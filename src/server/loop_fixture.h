@@ -53,10 +53,6 @@ class RememberingOutlet final : public Outlet {
  public:
   explicit RememberingOutlet(const WatchedStore& store) : store_(store) {}
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override {
-    acknowledged += static_cast<int>(acks.size());
-    durable_at_heartbeat = store_.durable;
-  }
   void carry_out(const core::Turn& turn, store::Epoch) override {
     if (!turn.effects.empty() && effects.empty()) durable_at_effects = store_.durable;  // when the first ones left
     for (const core::Effect& effect : turn.effects) effects.push_back(effect);
@@ -64,10 +60,8 @@ class RememberingOutlet final : public Outlet {
   void forget_streams(const std::string&) override { ++forgotten; }
 
   std::vector<core::Effect> effects;
-  int acknowledged = 0;
   int forgotten = 0;
   int durable_at_effects = -1;
-  int durable_at_heartbeat = -1;
 
  private:
   const WatchedStore& store_;

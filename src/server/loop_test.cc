@@ -35,7 +35,6 @@ class GatedStore final : public store::Store {
 
 class NoOutlet final : public Outlet {
  public:
-  void heartbeats(const std::vector<core::AckHeartbeat>&) override {}
   void carry_out(const core::Turn&, store::Epoch) override {}
   void forget_streams(const std::string&) override {}
 };
@@ -52,11 +51,12 @@ class LoopTest : public ::testing::Test {
 
   SystemClock clock_;
   NoOutlet outlet_;
+  Heartbeats beats_;
 };
 
 TEST_F(LoopTest, AnswersWhatIsPostedFromAnyThread) {
   store::MemoryStore memory;
-  LoopCore core(memory, clock_, outlet_, core::EngineConfig());
+  LoopCore core(memory, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -77,7 +77,7 @@ TEST_F(LoopTest, AnswersWhatIsPostedFromAnyThread) {
 
 TEST_F(LoopTest, RefusesBeforeItsStartAndAfterItsEnd) {
   store::MemoryStore memory;
-  LoopCore core(memory, clock_, outlet_, core::EngineConfig());
+  LoopCore core(memory, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   EXPECT_TRUE(absl::IsUnavailable(ask(loop, core::Submit{{job_order()}}).status()));
@@ -89,7 +89,7 @@ TEST_F(LoopTest, RefusesBeforeItsStartAndAfterItsEnd) {
 
 TEST_F(LoopTest, TellsClientsToComeBackWhenTooManyWaitButNeverWorkers) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -116,7 +116,7 @@ TEST_F(LoopTest, TellsClientsToComeBackWhenTooManyWaitButNeverWorkers) {
 
 TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -141,7 +141,7 @@ TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
 
 TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -165,7 +165,7 @@ TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
 
 TEST_F(LoopTest, AnswersWhatStillWaitsWhenItStops) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, core::EngineConfig());
+  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();

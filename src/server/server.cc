@@ -9,6 +9,7 @@
 #include <future>
 
 #include "src/base/journal.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/server/provisioning/factories.h"
 #include "src/server/tracing/otlp_post.h"
@@ -71,7 +72,9 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
   ASSIGN_OR_RETURN(artifacts_,
                    ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
-  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", options_.inputs, clock_));
+  InputLimits input_limits = options_.inputs;
+  input_limits.disk_reserve = options_.disk_reserve;
+  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", input_limits, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
@@ -88,8 +91,7 @@ absl::Status Server::build() {
   }
   measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
-  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, options_.engine);
-  core_->set_heartbeats(&heartbeats_);
+  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, heartbeats_, options_.engine);
   core_->set_retention_clock(retention_clock_.get());
   loop_ = std::make_unique<Loop>(*core_, clock_);
   const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
@@ -224,8 +226,8 @@ void Server::sweep_artifacts() {
 absl::Status Server::check_room() const {
   if (!disk_low_) return absl::OkStatus();
   return absl::ResourceExhaustedError(cat("the disk of the data folder is nearly full (less than ",
-                                          options_.disk_reserve >> 20,
-                                          " MiB left): no new jobs are accepted; free some space and try again"));
+                                          size_text(options_.disk_reserve),
+                                          " left): no new jobs are accepted; free some space and try again"));
 }
 
 std::string Server::metrics_text(const Snapshot& snapshot) {

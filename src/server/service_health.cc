@@ -32,6 +32,7 @@ std::vector<ServiceHealth> assess_services(const ServiceFacts& facts) {
   add("hodei.v1.WorkerAgentService", engine);
   add("hodei.v1.JobExecutionService",
       either(engine, facts.disk_low, "the disk is nearly full: no new jobs are accepted"));
+  add("hodei.v1.JobInputService", either(engine, facts.disk_low, "the disk is nearly full: input waits for room"));
   add("hodei.v1.SchedulerService", engine);
   add("hodei.v1.ProviderManagementService", engine);
   add("hodei.v1.MetricsService", samples);

@@ -18,7 +18,7 @@ std::map<std::string, std::string> reasons(const ServiceFacts& facts) {
 
 TEST(ServiceHealth, AllServeWhenNothingIsWrong) {
   EXPECT_TRUE(reasons({.loaded = true}).empty());
-  EXPECT_EQ(assess_services({}).size(), 8u);
+  EXPECT_EQ(assess_services({}).size(), 9u);
 }
 
 TEST(ServiceHealth, AStoreThatIsAwayLeavesLogsAndAdminServing) {
@@ -37,8 +37,9 @@ TEST(ServiceHealth, ALogStoreThatIsStuckLeavesTheRestServing) {
 
 TEST(ServiceHealth, AFullDiskIsToldByWhomeverItKeepsFromWorking) {
   const auto bad = reasons({.loaded = true, .disk_low = true, .samples_held = true});
-  EXPECT_EQ(bad.size(), 3u);
+  EXPECT_EQ(bad.size(), 4u);
   EXPECT_TRUE(bad.contains("hodei.v1.JobExecutionService"));
+  EXPECT_TRUE(bad.contains("hodei.v1.JobInputService"));
   EXPECT_TRUE(bad.contains("hodei.v1.ArtifactService"));
   EXPECT_TRUE(bad.contains("hodei.v1.MetricsService"));
 }

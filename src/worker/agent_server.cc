@@ -49,7 +49,7 @@ void Agent::on_registered(RegisterDone& done, Now now) {
       turned_away_ = true;
       return session_.turned_away("the server refused the registration: " + status.error_message());
     }
-    say("cannot register: ", status.error_message());
+    journal(Level::Warn, "worker", "cannot register: ", status.error_message(), "; trying again");
     return session_.stream_closed(now);
   }
   if (done.response.session_id() != session_id_) {
@@ -265,7 +265,8 @@ void Agent::act(ForgetExecution& forget, Now) {
 
 void Agent::act(Leave& leave, Now) {
   if (leave.for_good && !turned_away_) {
-    const grpc::Status told = link_.unregister(attach_->options.worker_id, session_id_, leave.reason);
+    const grpc::Status told =
+        link_.unregister(attach_->options.worker_id, attach_->incarnation, session_id_, leave.reason);
     if (!told.ok()) say("could not unregister: ", told.error_message());
   }
   supervisor_.put(protocol::Left{leave.reason, turned_away_});

@@ -190,6 +190,22 @@ TEST_F(LogPumpTest, SendsTheFirstLinesSoonAndLaterOnesAtIntervals) {
   EXPECT_EQ(pump.next_due(), kNever);
 }
 
+TEST_F(LogPumpTest, SendsSoManyLinesAtOnceAndFewerAfterSoLongAsItIsTold) {
+  pump.set_batches(3, 10s);
+  write("one\n");
+  advance(2ms);
+  EXPECT_EQ(take(), "one\n");
+  write("two\nthree\n");
+  advance(5s);
+  EXPECT_EQ(take(), "");
+  EXPECT_EQ(pump.next_due(), now.mono + 5s);
+  write("four\n");
+  EXPECT_EQ(take(), "two\nthree\nfour\n") << "the third line fills the batch";
+  write("five\n");
+  advance(10s);
+  EXPECT_EQ(take(), "five\n") << "it has waited long enough";
+}
+
 TEST_F(LogPumpTest, MuchOutputIsSentAtOnceInLargeBatches) {
   for (int i = 0; i < 8000; ++i) write("a line of about fifty bytes, which is what they are\n");
   EXPECT_EQ(take().size(), 8000u * 52);

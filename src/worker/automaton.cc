@@ -20,7 +20,7 @@ Automaton::Automaton(const std::set<std::string>& texts, Reading reading) : node
   nodes_.shrink_to_fit();
   fingerprint_ = hash64(std::string(1, static_cast<char>(reading)), fingerprint_) | 1;
   for (size_t byte = 0; byte < 256; ++byte) {
-    begins_[byte] = !skipped_[byte] && first_[static_cast<uint8_t>(meaning_[byte])] != kStart;
+    begins_[byte] = skipped_[byte] != Skip::Always && first_[static_cast<uint8_t>(meaning_[byte])] != kStart;
   }
   widen();
   link();
@@ -29,11 +29,16 @@ Automaton::Automaton(const std::set<std::string>& texts, Reading reading) : node
 void Automaton::learn(Reading reading) {
   for (size_t byte = 0; byte < 256; ++byte) meaning_[byte] = static_cast<char>(byte);
   if (reading == Reading::Exact) return;
-  for (const char blank : {' ', '\t', '\r', '\n'}) skipped_[static_cast<uint8_t>(blank)] = true;
+  const auto skip = [this](std::string_view bytes, Skip when) {
+    for (const char byte : bytes) skipped_[static_cast<uint8_t>(byte)] = when;
+  };
+  skip(" \t\r\n\\", Skip::Always);
+  skip("nrt", Skip::BehindBackslash);
   if (reading == Reading::Base64) {
     meaning_['-'] = '+';
     meaning_['_'] = '/';
   } else {
+    skip(":;,.-_|'\"=%&#xXuU", Skip::Always);
     for (char digit = 'A'; digit <= 'F'; ++digit)
       meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
   }

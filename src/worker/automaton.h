@@ -14,8 +14,12 @@ namespace hodei::worker {
 // How the bytes of a stream are compared with the texts.
 enum class Reading : uint8_t {
   Exact,
-  Base64,  // both alphabets are the same one, and white space counts for nothing: encoders break lines anywhere
-  Hex,     // likewise for capital and small digits
+  // Both alphabets are the same one. White space counts for nothing, also as JSON writes it (`\n`), and so do
+  // backslashes: encoders break lines anywhere, and some writers of JSON put a backslash before a slash.
+  Base64,
+  // Likewise for capital and small digits, and what programs write between two bytes counts for nothing: `de:ad`,
+  // `\xde\xad`, `%de%ad`, `&#xde;&#xad;`. Of `0xde, 0xad` the zeros remain.
+  Hex,
 };
 
 class Automaton {
@@ -23,7 +27,7 @@ class Automaton {
   using State = uint32_t;
   static constexpr State kStart = 0;
   static constexpr size_t kLongestText = 255;
-  static constexpr size_t kLongestBreak = 64;  // so much white space inside of a text is skipped; more ends it
+  static constexpr size_t kLongestBreak = 64;  // so many bytes inside of a text are skipped; more end it
 
   // None may be empty, or longer than kLongestText. Those of a Reading are in the letters of its usual alphabet: `+/`
   // for base64, small digits for hex.
@@ -31,7 +35,11 @@ class Automaton {
 
   // `byte` is not skipped.
   State next(State state, char byte) const { return next_of(state, meaning_[static_cast<uint8_t>(byte)]); }
-  bool skips(char byte) const { return skipped_[static_cast<uint8_t>(byte)]; }
+  // `before` is the byte in front of it: the `n` of a line break that JSON has written is skipped, any other is not.
+  bool skips(char before, char byte) const {
+    const Skip skip = skipped_[static_cast<uint8_t>(byte)];
+    return skip != Skip::Never && (skip == Skip::Always || before == '\\');
+  }
   // The length of the longest text that ends here, without what is skipped; 0: none does.
   size_t match(State state) const { return nodes_[state].match; }
   // How many of the last bytes could still become part of a text, without those that are skipped.
@@ -51,6 +59,7 @@ class Automaton {
   uint64_t fingerprint() const { return fingerprint_; }
 
  private:
+  enum class Skip : uint8_t { Never, Always, BehindBackslash };
   struct Node {
     State child = kStart;  // kStart: none, since nothing leads back there
     State sibling = kStart;
@@ -69,7 +78,7 @@ class Automaton {
 
   std::vector<Node> nodes_;
   std::array<char, 256> meaning_{};
-  std::array<bool, 256> skipped_{};
+  std::array<Skip, 256> skipped_{};
   std::array<bool, 256> begins_{};
   std::array<State, 256> first_{};  // the children of the start: looked up for nearly every byte
   // The children of those that have many, by the byte of their parent, which is a child of the start: with a long

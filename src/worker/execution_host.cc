@@ -170,6 +170,7 @@ void ExecutionHost::look_after_dying(Running& running, Now now) {
     return;
   }
   running.tree_gone = true;
+  note_half_read(running);
   take_measure(running);
   give_back(std::move(running.place));
   note_read(running, running.output->drain_rest(now));
@@ -262,6 +263,18 @@ void ExecutionHost::release(ExecutionId execution) {
   if (it == ring_of_.end()) return;
   parts_.rings.give_back(it->second);
   ring_of_.erase(it);
+}
+
+void ExecutionHost::adopt_output(ExecutionId execution, const std::vector<OutputRecord>& records) {
+  const absl::StatusOr<uint64_t> ring = parts_.rings.take(ring_bytes_for(records));
+  if (!ring.ok()) return;  // it is lost, and its log says so
+  refill(*parts_.rings.memory(*ring), records);
+  ring_of_[execution] = *ring;
+}
+
+RingMemory* ExecutionHost::output_of(ExecutionId execution) {
+  const uint64_t ring = ring_of(execution);
+  return ring == 0 ? nullptr : parts_.rings.memory(ring);
 }
 
 uint64_t ExecutionHost::ring_of(ExecutionId execution) const {

@@ -15,6 +15,7 @@
 #include "src/worker/execution_ledger.h"
 #include "src/worker/execution_watch.h"
 #include "src/worker/input_feeder.h"
+#include "src/worker/last_output.h"
 #include "src/worker/output_reader.h"
 #include "src/worker/own_limits.h"
 #include "src/worker/protocol.h"
@@ -45,6 +46,10 @@ class ExecutionHost {
   // What will be run when the Keeper says Spawn; dropped if it does not.
   void offer(ExecutionId execution, Program program);
   void withdraw_offer() { offered_.reset(); }
+
+  // What an execution of an earlier start printed, and no server has yet.
+  void adopt_output(ExecutionId execution, const std::vector<OutputRecord>& records);
+  RingMemory* output_of(ExecutionId execution);  // null: it has none
 
   // The Keeper's wishes.
   void spawn(ExecutionId execution, Now now);
@@ -105,6 +110,7 @@ class ExecutionHost {
   void note_limits(Running& running, SpawnOrder& order);
   void take_measure(Running& running);
   void note_own_oom(Running& running);
+  static void note_half_read(Running& running);
   void give_back(std::unique_ptr<Place> place);
   Running* find(ExecutionId execution);
   void fail_to_spawn(Running& running, const Exit& how, Now now);

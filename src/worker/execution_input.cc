@@ -7,14 +7,21 @@ namespace hodei::worker {
 void ExecutionHost::take_input(const protocol::Input& piece) {
   Running* running = find(piece.execution);
   if (running == nullptr || running->input == nullptr) return;
-  running->input->add(piece.offset, piece.data, piece.end);
+  running->input->add(piece.offset, piece.data, piece.end && !piece.broken);
   if (!piece.broken || running->input->is_done()) return;
-  const int64_t received = running->input->received();
-  if (!running->input->break_off()) return;
-  // A job that has read half of its input may well end with 0.
+  running->input->break_off();
+  if (!piece.end) return;
+  // The server cannot give it, not even its beginning.
   running->usage.failure = "input_error";
-  running->usage.message = cat("its standard input broke off after ", received,
-                               " bytes: its client has gone away; the results of the job may be incomplete");
+  running->usage.message = "the server refused to send its standard input; the worker's log says why";
+}
+
+// A job that has read half of its input may well end with 0.
+void ExecutionHost::note_half_read(Running& running) {
+  if (running.input == nullptr || !running.input->is_half_read()) return;
+  running.usage.failure = "input_error";
+  running.usage.message = cat("its standard input broke off after ", running.input->received(),
+                              " bytes: its client has gone away; the results of the job may be incomplete");
 }
 
 std::vector<protocol::InputTaken> ExecutionHost::input_news() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/worker/execution_host.h"
 #include "src/worker/journal.h"
@@ -88,8 +89,8 @@ void ExecutionHost::take_measure(Running& running) {
     running.usage.message = no_memory_left(measured.oom_kills);
     return;
   }
-  running.usage.message = cat("used more memory than its limit of ", running.limits.memory_bytes / kMegabyte,
-                              " MiB (resources.memory_mb); the kernel killed ", counted(measured.oom_kills, "process"));
+  running.usage.message = cat("used more memory than its limit of ", size_text(running.limits.memory_bytes),
+                              " (resources.memory_mb); the kernel killed ", counted(measured.oom_kills, "process"));
 }
 
 // Without a group of its own the job lives in the cgroup of the worker. One that runs alone there is the one that was
@@ -105,8 +106,10 @@ void ExecutionHost::over_quota(const ExecutionWatch::OverQuota& over) {
   Running* running = find(over.execution);
   if (running == nullptr || running->pid == 0 || running->main_gone) return;
   running->usage.failure = "disk_quota";
-  running->usage.message = cat("its working folder grew to ", (over.bytes + kMegabyte - 1) / kMegabyte,
-                               " MiB, above the limit of ", over.most_bytes / kMegabyte, " MiB (resources.storage_mb)");
+  // Rounded up: it is above the limit, and is to look like it.
+  const auto [grown, most] = megabytes_apart((over.bytes + kMegabyte - 1) / kMegabyte, over.most_bytes / kMegabyte);
+  running->usage.message =
+      cat("its working folder grew to ", grown, ", above the limit of ", most, " (resources.storage_mb)");
   running->place->enclosure->kill();
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "src/base/clip.h"
+#include "src/base/sizes.h"
 #include "src/base/text.h"
 #include "src/worker/small_files.h"
 
@@ -35,7 +36,7 @@ std::string status_of(const std::string& state_dir) {
   if (statvfs(state_dir.c_str(), &disk) != 0) return "ok";  // nothing is known, and that is no trouble
   const int64_t left = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   if (left < kLeastFreeDisk) {
-    return cat("the disk of the state folder ", state_dir, " is nearly full: ", left >> 20, " MiB left");
+    return cat("the disk of the state folder ", state_dir, " is nearly full: ", size_text(left), " left");
   }
   if (disk.f_files > 0 && disk.f_favail == 0)
     return cat("the disk of the state folder ", state_dir, " has no inodes left");

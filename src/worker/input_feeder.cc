@@ -1,5 +1,6 @@
 #include "src/worker/input_feeder.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "src/base/text.h"
 
 namespace hodei::worker {
 namespace {
@@ -38,14 +41,25 @@ void InputFeeder::add(int64_t offset, std::string_view data, bool end) {
   feed();
 }
 
-bool InputFeeder::break_off() {
-  int unread = 0;
-  if (pipe_.is_open()) ioctl(pipe_.get(), FIONREAD, &unread);
-  const bool has_read = !closed_ && given() - unread > 0;
+void InputFeeder::break_off() {
+  broken_ = !closed_;
+  given_when_broken_ = given();
+  if (pipe_.is_open()) {
+    const std::string path = cat("/proc/self/fd/", pipe_.get());
+    witness_ = Fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  } else if (received_ > 0) {
+    given_when_broken_ = received_;  // it has not started, and begins without what had come
+  }
   waiting_.clear();
   ends_ = true;
   close_pipe();
-  return has_read;
+}
+
+bool InputFeeder::is_half_read() const {
+  if (!broken_) return false;
+  int unread = 0;
+  if (witness_.is_open()) ioctl(witness_.get(), FIONREAD, &unread);
+  return given_when_broken_ - unread > 0;
 }
 
 void InputFeeder::feed() {

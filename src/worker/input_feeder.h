@@ -22,8 +22,10 @@ class InputFeeder {
   // What came before is passed over. More than the window is not taken, and the agent sends it again.
   void add(int64_t offset, std::string_view data, bool end);
   // No more comes, and it is not the end of the input. The pipe is closed, because the job may wait for more for ever.
-  // True: the job has read some of it, so what it makes of it must not pass for a success.
-  bool break_off();
+  void break_off();
+  // Of an input that broke off, when the job has ended: it has read some of it, or could not be given what had come, so
+  // what it made of it must not pass for a success.
+  bool is_half_read() const;
   void feed();  // what the pipe takes now
 
   bool is_closed() const { return closed_; }  // by the job
@@ -44,6 +46,9 @@ class InputFeeder {
   bool ends_ = false;
   bool closed_ = false;
   bool told_closed_ = false;
+  bool broken_ = false;
+  int64_t given_when_broken_ = 0;
+  Fd witness_;  // a reading end of the pipe of a broken input: tells at the end what the job has left unread
   int epoll_ = -1;
   uint64_t key_ = 0;
   bool armed_ = false;

@@ -84,15 +84,34 @@ TEST_F(InputFeederTest, ThatBreaksOffSaysWhetherTheJobHasReadSomeOfIt) {
   feeder_.open(std::move(ours_));
   feeder_.add(0, "half", false);
   EXPECT_EQ(read_some(1), "h");
-  EXPECT_TRUE(feeder_.break_off());
+  feeder_.break_off();
+  EXPECT_TRUE(feeder_.is_half_read());
   EXPECT_EQ(read_some(), "alf");
   EXPECT_TRUE(is_at_end());
+}
+
+TEST_F(InputFeederTest, ThatBreaksOffBeforeTheJobReadsItIsHalfReadAfterwards) {
+  feeder_.open(std::move(ours_));
+  feeder_.add(0, "half", false);
+  feeder_.break_off();
+  EXPECT_FALSE(feeder_.is_half_read()) << "so far";
+  EXPECT_EQ(read_some(), "half");
+  EXPECT_TRUE(is_at_end());
+  EXPECT_TRUE(feeder_.is_half_read());
+}
+
+TEST_F(InputFeederTest, ThatBreaksOffBeforeTheStartIsNoEmptyInput) {
+  feeder_.add(0, "half", false);
+  feeder_.break_off();
+  feeder_.open(std::move(ours_));
+  EXPECT_TRUE(feeder_.is_half_read());
 }
 
 TEST_F(InputFeederTest, OfAJobThatNeverReadIsNoLoss) {
   feeder_.open(std::move(ours_));
   feeder_.add(0, "half", false);
-  EXPECT_FALSE(feeder_.break_off());
+  feeder_.break_off();
+  EXPECT_FALSE(feeder_.is_half_read());
 }
 
 }  // namespace

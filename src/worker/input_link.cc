@@ -198,7 +198,8 @@ void InputLink::hear(const InputInbox::Event& event, Feed& feed, MonoTime now) {
   if (is_final_answer(status.error_code())) {
     feed.is_done = true;
     say("no more standard input for ", to_string(event.execution), ": ", status.error_message());
-    return;
+    // Without a word the job would wait for it for ever.
+    return sink_({.execution = event.execution, .offset = feed.taken, .data = {}, .end = !status.ok(), .broken = true});
   }
   feed.open_at = now + kInputRetry;
 }

@@ -15,7 +15,7 @@ void blank_before(std::string& text, size_t end, size_t count, const Automaton& 
                   const std::string& original) {
   while (end > 0 && count > 0) {
     --end;
-    if (automaton.skips(original[end])) continue;
+    if (automaton.skips(end > 0 ? original[end - 1] : '\0', original[end])) continue;
     blank(&text[end], 1);
     --count;
   }
@@ -25,7 +25,7 @@ void mask_part(const std::string& text, const Automaton& automaton, TextEnd end,
   Automaton::State state = Automaton::kStart;
   size_t skipped = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (automaton.skips(text[i])) {
+    if (automaton.skips(i > 0 ? text[i - 1] : '\0', text[i])) {
       if (++skipped > Automaton::kLongestBreak) state = Automaton::kStart;
       continue;
     }

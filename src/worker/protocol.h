@@ -101,7 +101,7 @@ struct Input {
   int64_t offset = 0;
   std::string data;
   bool end = false;     // of the input, behind data
-  bool broken = false;  // no more comes, and it is not whole
+  bool broken = false;  // no more comes, and it is not whole; with `end`: the server refused to send it
 };
 struct InputTaken {
   ExecutionId execution;

@@ -1,5 +1,6 @@
 #include "src/worker/resource_group.h"
 
+#include "src/base/sizes.h"
 #include "src/base/text.h"
 
 namespace hodei::worker {
@@ -37,7 +38,7 @@ std::string not_enforced(const ProgramLimits& limits, const Enclosures& enclosur
   if (limits.memory_bytes > 0 && (groups == nullptr || !groups->limits_memory()) &&
       own.memory_bytes != limits.memory_bytes) {
     add(own.memory_bytes == 0 ? std::string("memory (only per process, with RLIMIT_DATA)")
-                              : cat("memory (the worker's own limit of ", own.memory_bytes >> 20, " MiB applies)"));
+                              : cat("memory (the worker's own limit of ", size_text(own.memory_bytes), " applies)"));
   }
   if (limits.pids > 0 && !enclosures.limits_processes()) add("pids");
   if (limits.io_weight > 0 && (groups == nullptr || !groups->weighs_io())) add("io weight");

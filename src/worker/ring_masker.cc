@@ -64,9 +64,14 @@ void RingMasker::catch_up(uint64_t until) {
     for (size_t i = 0; i < mask_->parts().size(); ++i) {
       const Automaton& part = mask_->parts()[i];
       Track& track = stream.tracks[i];
-      for (const char byte : chunk->bytes) track.skipped = part.skips(byte) ? track.skipped + 1 : 0;
+      char before = stream.before;
+      for (const char byte : chunk->bytes) {
+        track.skipped = part.skips(before, byte) ? track.skipped + 1 : 0;
+        before = byte;
+      }
       keep_last(track, part, {const_cast<char*>(chunk->bytes.data()), chunk->bytes.size(), chunk->offset});
     }
+    if (!chunk->bytes.empty()) stream.before = chunk->bytes.back();
     reader_.next();
   }
 }
@@ -94,6 +99,7 @@ bool RingMasker::look(MonoTime now, size_t most) {
 
 void RingMasker::meet_gap() {
   for (Stream& stream : streams_) {
+    stream.before = '\0';
     for (size_t i = 0; i < mask_->parts().size(); ++i) {
       blank_held(stream.tracks[i]);
       stream.tracks[i] = {};
@@ -166,9 +172,12 @@ void RingMasker::blank_held(Track& track) {
 
 // What is skipped stays, as in a secret that is there as a whole.
 void RingMasker::blank_open(const Track& track, const Automaton& part) {
+  char before = '\0';
   for (const Span& span : track.held) {
     for (char* at = span.at; at != span.at + span.size; ++at) {
-      if (!part.skips(*at)) blank(at, 1);
+      const char byte = *at;
+      if (!part.skips(before, byte)) blank(at, 1);
+      before = byte;
     }
   }
 }
@@ -177,8 +186,9 @@ void RingMasker::blank_open(const Track& track, const Automaton& part) {
 void RingMasker::scan(Stream& stream, Span span, MonoTime now) {
   const size_t count = mask_->parts().size();
   std::vector<Found> found[Mask::kMostParts];
-  for (size_t i = 0; i < count; ++i) find(stream.tracks[i], mask_->parts()[i], span, found[i]);
-  // The first part last: it may mask white space, which the others step over.
+  for (size_t i = 0; i < count; ++i) find(stream.tracks[i], mask_->parts()[i], span, stream.before, found[i]);
+  if (span.size > 0) stream.before = span.at[span.size - 1];
+  // The first part last: it may mask bytes that the others step over.
   for (size_t i = count; i-- > 0;) {
     for (const Found& each : found[i]) mask_last(stream.tracks[i], mask_->parts()[i], span, each);
   }
@@ -189,14 +199,16 @@ void RingMasker::scan(Stream& stream, Span span, MonoTime now) {
   stream.last = now;
 }
 
-void RingMasker::find(Track& track, const Automaton& part, const Span& span, std::vector<Found>& out) const {
+void RingMasker::find(Track& track, const Automaton& part, const Span& span, char before, std::vector<Found>& out) {
   Automaton::State state = track.state;
   size_t skipped = track.skipped;
   for (size_t i = 0; i < span.size; ++i) {
+    if (state == Automaton::kStart && !track.after_gap && track.inside.empty()) {
+      while (i < span.size && !part.may_begin(span.at[i])) ++i;  // nearly all bytes of nearly all output
+      if (i == span.size) break;
+    }
     const char byte = span.at[i];
-    const bool is_calm = state == Automaton::kStart && !track.after_gap && track.inside.empty();
-    if (is_calm && !part.may_begin(byte)) continue;  // nearly all bytes of nearly all output
-    if (part.skips(byte)) {
+    if (part.skips(i > 0 ? span.at[i - 1] : before, byte)) {
       if (++skipped > Automaton::kLongestBreak) state = Automaton::kStart;
       continue;
     }
@@ -223,19 +235,26 @@ void RingMasker::look_behind_gap(Track& track, const Automaton& part, const Span
   if (is_end && track.since_gap >= kLeastRest) out.push_back({at + 1, track.since_gap});
 }
 
+// The byte in front of the span at `place`. What is held begins with a byte that counts, so none stands before it that
+// would change that.
+char RingMasker::last_before(const std::deque<Span>& held, size_t place) {
+  if (place == 0 || held[place - 1].size == 0) return '\0';
+  return held[place - 1].at[held[place - 1].size - 1];
+}
+
 void RingMasker::mask_last(Track& track, const Automaton& part, const Span& span, const Found& found) {
   size_t left = found.length;
-  const auto mask_in = [&](char* at, size_t end) {
+  const auto mask_in = [&](char* at, size_t end, char before) {
     while (end > 0 && left > 0) {
       --end;
-      if (part.skips(at[end])) continue;
+      if (part.skips(end > 0 ? at[end - 1] : before, at[end])) continue;
       blank(at + end, 1);
       --left;
     }
   };
-  mask_in(span.at, found.end);
-  for (auto before = track.held.rbegin(); left > 0 && before != track.held.rend(); ++before)
-    mask_in(before->at, before->size);
+  mask_in(span.at, found.end, last_before(track.held, track.held.size()));
+  for (size_t i = track.held.size(); left > 0 && i-- > 0;)
+    mask_in(track.held[i].at, track.held[i].size, last_before(track.held, i));
 }
 
 // Of what was held back and the span behind it, the bytes that could still become part of a secret.
@@ -246,8 +265,9 @@ void RingMasker::keep_last(Track& track, const Automaton& part, Span span) {
   size_t counted = 0;
   for (size_t i = track.held.size(); i-- > 0;) {
     Span& each = track.held[i];
+    const char before = last_before(track.held, i);
     for (size_t at = each.size; at-- > 0;) {
-      if (part.skips(each.at[at]) || ++counted < open) continue;
+      if (part.skips(at > 0 ? each.at[at - 1] : before, each.at[at]) || ++counted < open) continue;
       each = {each.at + at, each.size - at, each.offset + at};
       track.held.erase(track.held.begin(), track.held.begin() + static_cast<ptrdiff_t>(i));
       return;

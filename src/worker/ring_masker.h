@@ -21,8 +21,9 @@ static_assert(Mask::kMostParts <= kMaskStates);
 
 class RingMasker {
  public:
-  // Encoders print their lines at once. What ends in white space and has no more behind it for so long is let go: a
-  // line that happens to end like the beginning of a secret in base64 must not wait for the next one.
+  // Encoders print their lines at once. What ends in bytes that are skipped, such as white space, and has no more
+  // behind it for so long is let go: a line that happens to end like the beginning of a secret in base64 must not wait
+  // for the next one.
   static constexpr Duration kBreakWait = 50ms;
 
   // Goes on where an earlier agent stopped. The memory outlives it.
@@ -53,15 +54,16 @@ class RingMasker {
   struct Track {
     Automaton::State state = Automaton::kStart;
     std::deque<Span> held;                 // the bytes that could still become part of a secret, oldest first
-    size_t skipped = 0;                    // bytes of white space since the last that counted
+    size_t skipped = 0;                    // bytes since the last that counted
     bool after_gap = false;                // output before the next byte was left out: a secret may go on here
     std::vector<Automaton::State> inside;  // behind a gap: where in a secret it may be; empty: in none
     size_t since_gap = 0;                  // bytes that counted, while inside
   };
   struct Stream {
     Track tracks[Mask::kMostParts];
-    size_t blind = 0;  // so many bytes are masked whatever they are
-    MonoTime last{0};  // when bytes came
+    char before = '\0';  // its last byte, as it was printed
+    size_t blind = 0;    // so many bytes are masked whatever they are
+    MonoTime last{0};    // when bytes came
   };
 
   void resume();
@@ -69,9 +71,10 @@ class RingMasker {
   void catch_up(uint64_t until);
   void meet_gap();
   void scan(Stream& stream, Span span, MonoTime now);
-  void find(Track& track, const Automaton& part, const Span& span, std::vector<Found>& out) const;
+  static void find(Track& track, const Automaton& part, const Span& span, char before, std::vector<Found>& out);
   static void look_behind_gap(Track& track, const Automaton& part, const Span& span, size_t at,
                               std::vector<Found>& out);
+  static char last_before(const std::deque<Span>& held, size_t place);
   static void mask_last(Track& track, const Automaton& part, const Span& span, const Found& found);
   static void keep_last(Track& track, const Automaton& part, Span span);
   static void blank_held(Track& track);

@@ -145,6 +145,15 @@ TEST(RingMasker, BrokenBase64IsMaskedAcrossRecords) {
   EXPECT_EQ(masker.safe(), output.writer.log_bytes());
 }
 
+TEST(RingMasker, ALineBreakAsJsonWritesItIsSteppedOverAlsoBetweenTwoRecords) {
+  Output output("s3cr3t-value");
+  for (const std::string part : {"czNjcj", "\\", "n", "N0LXZh\\r", "\\nbHVl;"}) {
+    output.print(part);
+    RingMasker(&output.ring, output.mask).look(kNow);
+  }
+  EXPECT_EQ(content(output.ring), "******\\n******\\r\\n****;");
+}
+
 TEST(RingMasker, ALineThatEndsLikeTheBeginningOfASecretWaitsOnlyAMoment) {
   Output output("s3cr3t-value");
   RingMasker masker(&output.ring, output.mask);
@@ -320,6 +329,11 @@ class Life {
     return values[pick(6)];
   }
 
+  std::string some_break(Reading reading) {
+    const char* breaks[] = {"\n", "\r\n ", "\\n", "\\r\\n", ":", ", 0x"};
+    return breaks[pick(reading == Reading::Hex ? 6 : 4)];
+  }
+
   void print() {
     const OutputStream stream = pick(3) == 0 ? OutputStream::Stderr : OutputStream::Stdout;
     const char which = stream == OutputStream::Stderr ? '1' : '0';
@@ -329,7 +343,7 @@ class Life {
       const std::set<std::string> forms = secret_forms({{"s", value_}}, reading);
       left += *std::next(forms.begin(), static_cast<long>(pick(forms.size())));
       if (pick(3) == 0) left += value_;
-      if (reading != Reading::Exact && pick(2) == 0) left.insert(pick(left.size()), pick(2) == 0 ? "\n" : "\r\n ");
+      if (reading != Reading::Exact && pick(2) == 0) left.insert(pick(left.size()), some_break(reading));
       if (pick(2) == 0) left += pick(2) == 0 ? "\n" : "ab";
     }
     const std::string part = left.substr(0, 1 + pick(left.size()));

@@ -1,16 +1,18 @@
 #include "src/worker/ring_pool.h"
 
+#include <algorithm>
+
 #include "src/base/status.h"
 
 namespace hodei::worker {
 
-absl::StatusOr<uint64_t> RingPool::take() {
-  if (!free_.empty()) {
+absl::StatusOr<uint64_t> RingPool::take(size_t least) {
+  if (!free_.empty() && least <= capacity_) {
     const uint64_t ring = free_.back();
     free_.pop_back();
     return ring;
   }
-  ASSIGN_OR_RETURN(RingMemory memory, RingMemory::create(capacity_));
+  ASSIGN_OR_RETURN(RingMemory memory, RingMemory::create(std::max(capacity_, least)));
   const uint64_t ring = next_++;
   rings_.emplace(ring, std::move(memory));
   return ring;

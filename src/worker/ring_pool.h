@@ -16,7 +16,7 @@ class RingPool {
  public:
   explicit RingPool(size_t capacity) : capacity_(capacity) {}
 
-  absl::StatusOr<uint64_t> take();
+  absl::StatusOr<uint64_t> take(size_t least = 0);  // bytes: for what is larger than a ring usually is
   void give_back(uint64_t ring);
   RingMemory* memory(uint64_t ring) { return &rings_.at(ring); }
 

@@ -40,25 +40,44 @@ std::string base64(std::string_view value, size_t skip, bool ends) {
   return out.substr(std::min((skip * 8 + 5) / 6, out.size()));
 }
 
-std::string hex(std::string_view value) {
+// `between` two bytes stands nothing, or what remains of `0xde, 0xad` and `\u00de\u00ad` where only digits count. What
+// stands before the first byte says nothing of the secret, and nearly every text has zeros.
+std::string hex(std::string_view value, std::string_view between) {
   std::string out;
   for (const char c : value) {
+    if (!out.empty()) out += between;
     out += "0123456789abcdef"[static_cast<uint8_t>(c) >> 4];
     out += "0123456789abcdef"[static_cast<uint8_t>(c) & 15];
   }
   return out;
 }
 
-std::string url_encoded(std::string_view value, bool lower_case, bool form) {
-  const std::string_view digits = lower_case ? "0123456789abcdef" : "0123456789ABCDEF";
+// Encoders do not agree on what may stay as it is.
+struct UrlWay {
+  std::string_view kept;  // besides letters and digits
+  bool form = false;      // a blank is a plus sign
+  bool lower_case = false;
+};
+constexpr UrlWay kUrlWays[] = {
+    {.kept = "-_.~"},  // RFC 3986
+    {.kept = "-_.~", .lower_case = true},
+    {.kept = "-_.~", .form = true},
+    {.kept = "-_.~", .form = true, .lower_case = true},
+    {.kept = "-_.~/"},               // Python's quote()
+    {.kept = "-_.~!*'()"},           // JavaScript's encodeURIComponent()
+    {.kept = "-_.*", .form = true},  // browsers that send a form, Java's URLEncoder
+};
+
+std::string url_encoded(std::string_view value, const UrlWay& way) {
+  const std::string_view digits = way.lower_case ? "0123456789abcdef" : "0123456789ABCDEF";
   std::string out;
   for (const char c : value) {
     const auto byte = static_cast<uint8_t>(c);
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-_.~").find(c) != std::string_view::npos;
+                       way.kept.find(c) != std::string_view::npos;
     if (plain) {
       out += c;
-    } else if (form && c == ' ') {
+    } else if (way.form && c == ' ') {
       out += '+';
     } else {
       out += '%';
@@ -124,19 +143,38 @@ void add_lines(std::string_view value, Forms& out) {
 void add_exact(std::string_view value, Forms& out) {
   add(value, out);
   if (value.find('\n') != std::string_view::npos) add_lines(value, out);
-  for (const bool lower_case : {false, true}) {
-    for (const bool form : {false, true}) add(url_encoded(value, lower_case, form), out);
-  }
+  for (const UrlWay& way : kUrlWays) add(url_encoded(value, way), out);
   for (const Json way : {Json::Plain, Json::Careful, Json::Ascii}) add(json_escaped(value, way), out);
+}
+
+Forms in_base64(std::string_view value) {
+  Forms out;
+  for (const size_t skip : {0, 1, 2}) {
+    for (const bool ends : {false, true}) out.insert(base64(value, skip, ends));
+  }
+  return out;
 }
 
 void add_forms(std::string_view value, Reading reading, Forms& out) {
   switch (reading) {
     case Reading::Exact: return add_exact(value, out);
-    case Reading::Hex: return add(hex(value), out);
+    case Reading::Hex: return add(hex(value, ""), out);
     case Reading::Base64:
-      for (const size_t skip : {0, 1, 2}) {
-        for (const bool ends : {false, true}) add(base64(value, skip, ends), out);
+      for (const std::string& form : in_base64(value)) add(form, out);
+  }
+}
+
+// See kMostRareForms.
+void add_rare_forms(std::string_view value, Reading reading, Forms& out) {
+  switch (reading) {
+    case Reading::Exact: return;
+    case Reading::Hex:
+      for (const std::string_view between : {"0", "00"}) add(hex(value, between), out);
+      return;
+    case Reading::Base64:
+      // Without the padding of the first encoding: what it becomes in the second says nothing of the secret.
+      for (const std::string& once : in_base64(value)) {
+        for (const std::string& twice : in_base64(once)) add(twice, out);
       }
   }
 }
@@ -145,13 +183,20 @@ void add_forms(std::string_view value, Reading reading, Forms& out) {
 
 std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading) {
   Forms out;
+  size_t room = kMostRareForms;
   for (const auto& [name, value] : secrets) {
     if (value.size() < kShortestMasked) continue;
     add_forms(value, reading, out);
     // What `echo` and editors put behind a value is not part of the secret.
     const size_t end = value.find_last_not_of("\r\n");
+    std::string_view bare = value;
     if (end != std::string::npos && end + 1 < value.size() && end + 1 >= kShortestMasked) {
-      add_forms(std::string_view(value).substr(0, end + 1), reading, out);
+      bare = bare.substr(0, end + 1);
+      add_forms(bare, reading, out);
+    }
+    if (bare.size() <= room) {
+      room -= bare.size();
+      add_rare_forms(bare, reading, out);
     }
   }
   return out;

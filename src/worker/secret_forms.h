@@ -1,5 +1,5 @@
-// The forms in which a secret may turn up in output: as it is, line by line, URL-encoded, inside JSON; in base64 and as
-// hexadecimal digits, where line breaks may stand anywhere.
+// The forms in which a secret may turn up in output: as it is, line by line, URL-encoded, inside JSON; in base64, also
+// twice, and as hexadecimal digits, where line breaks and what separates bytes may stand anywhere.
 #pragma once
 
 #include <map>
@@ -16,6 +16,11 @@ inline constexpr size_t kShortestMasked = 6;
 
 // Long texts are looked for piece by piece: whoever prints all of one prints its pieces one after another.
 inline constexpr size_t kPiece = 64;
+
+// Base64 of base64, and hexadecimal digits with `0x` or `\u00` before each byte, take much memory and are rare: only so
+// many bytes of values, all together, are looked for in them. Values that find no room, in the order of their names,
+// are left out.
+inline constexpr size_t kMostRareForms = 4096;
 
 // Those that are looked for in one way.
 std::set<std::string> secret_forms(const std::map<std::string, std::string>& secrets, Reading reading);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/utf8.h"
@@ -75,6 +76,85 @@ TEST(SecretForms, HideHexadecimalDigitsAsProgramsWriteThem) {
   EXPECT_EQ(hide("\xab\xcd\xef\x12\x34\x56", "ABCDEF\n123456 abcdef123456"), "******\n****** ************");
 }
 
+TEST(SecretForms, HideHexadecimalDigitsWithAnySeparator) {
+  EXPECT_EQ(hide("s3cr3t!", "<73:33:63:72:33:74:21>"), "<**:**:**:**:**:**:**>");
+  EXPECT_EQ(hide("s3cr3t!", "<73-33-63-72-33-74-21>"), "<**-**-**-**-**-**-**>");
+  EXPECT_EQ(hide("s3cr3t!", R"(b'\x73\x33\x63\x72\x33\x74\x21')"), R"(b'\x**\x**\x**\x**\x**\x**\x**')");
+  EXPECT_EQ(hide("s3cr3t!", "{0x73, 0x33, 0x63, 0x72, 0x33, 0x74, 0X21}"),
+            "{0x**, *x**, *x**, *x**, *x**, *x**, *X**}");
+  EXPECT_EQ(hide("s3cr3t!", "0x73,0x33,\n  0x63,0x72,0x33,0x74,0x21"), "0x**,*x**,\n  *x**,*x**,*x**,*x**,*x**");
+  EXPECT_EQ(hide("s3cr3t!", R"("733363\n72337421\n")"), R"("******\n********\n")") << "xxd -p, inside of JSON";
+  EXPECT_EQ(hide("s3cr3t!", R"("\u0073\u0033\u0063\u0072\u0033\u0074\u0021")"),
+            R"("\u00**\u****\u****\u****\u****\u****\u****")");
+  EXPECT_EQ(hide("s3cr3t!", "&#x73;&#x33;&#x63;&#x72;&#x33;&#x74;&#x21;"),
+            "&#x**;&#x**;&#x**;&#x**;&#x**;&#x**;&#x**;");
+  EXPECT_EQ(hide("s3cr3t!", "['73', '33', '63', '72', '33', '74', '21']"),
+            "['**', '**', '**', '**', '**', '**', '**']");
+  EXPECT_EQ(hide("s3cr3t!", "73:33:63:72:33:74:22"), "73:33:63:72:33:74:22");
+}
+
+TEST(SecretForms, HideALongValueInSeparatedHexadecimalDigitsWhole) {
+  std::string value, printed, hidden;
+  for (int i = 0; i < 300; ++i) {
+    value += static_cast<char>(i * i % 251);
+    printed += absl::StrFormat("0x%02x, ", i * i % 251);
+    hidden += i == 0 ? "0x**, " : "*x**, ";
+  }
+  EXPECT_EQ(hide(value, printed), hidden);
+}
+
+TEST(SecretForms, HideBase64ThatJsonBrokeIntoLines) {
+  const std::string value = "hunter2-and-a-half/0123456789";
+  for (const size_t before : {0u, 1u, 2u, 19u, 50u, 55u, 57u, 73u}) {
+    const std::string encoded = in_base64("login bot password " + std::string(before, 'x') + value + " and more");
+    for (const std::string line_break : {"\\n", "\\r\\n", "\\\\n"}) {
+      const std::string printed = broken(encoded, 76, line_break);
+      const std::string out = hide(value, printed);
+      ASSERT_GE(std::count(out.begin(), out.end(), '*'), 36) << before << "\n" << out;
+      for (size_t at = 0; (at = printed.find(line_break, at)) != std::string::npos; at += line_break.size())
+        ASSERT_EQ(out.substr(at, line_break.size()), line_break) << before << "\n" << out;
+    }
+  }
+  // Base64 has the letters of a line break too: only behind a backslash they are one.
+  const std::string letters = "\x9e\xb9\xeb\x9e\xb9\xeb\x9e\xb9\xeb";  // nrnrnrnrnrnr
+  EXPECT_EQ(hide(letters, "<nrnrnr\nnrnrnr>"), "<******\n******>");
+  EXPECT_EQ(hide(letters, R"(<nrnrnr\nnrnrnr>)"), R"(<******\n******>)");
+  EXPECT_EQ(hide("\xff\xff\xff\xff\xff\xff", R"({"php":"\/\/\/\/\/\/\/\/"})"), R"({"php":"\*\*\*\*\*\*\*\*"})");
+}
+
+// As `kubectl get secret -o json` shows a value that was in base64 already.
+TEST(SecretForms, HideBase64OfBase64WhereverTheValueStands) {
+  const std::string value = "s3cr3t-value/0123456789";
+  for (size_t inner = 0; inner < 3; ++inner) {
+    for (size_t outer = 0; outer < 3; ++outer) {
+      for (const std::string behind : {"", "\n", " and more"}) {
+        const std::string once = in_base64(std::string(inner, 'x') + value + behind);
+        const std::string twice = in_base64(std::string(outer, 'y') + once + behind);
+        for (const size_t column : {13u, 76u, 1000u}) {
+          const std::string out = hide(value, broken(twice, column, "\n"));
+          ASSERT_GE(std::count(out.begin(), out.end(), '*'), 38) << inner << outer << behind << "\n" << out;
+        }
+      }
+    }
+  }
+}
+
+TEST(SecretForms, LookForRareFormsOnlyInSoManyBytesOfValues) {
+  std::map<std::string, std::string> few, many;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string value = "value-" + std::to_string(i * 7919) + std::string(20, 'v');
+    many["s" + std::to_string(i)] = value;
+    if (i < 20) few["s" + std::to_string(i)] = value;
+  }
+  const auto forms_of_each = [](const auto& secrets, Reading reading) {
+    return static_cast<double>(secret_forms(secrets, reading).size()) / static_cast<double>(secrets.size());
+  };
+  EXPECT_GT(forms_of_each(few, Reading::Base64), 20);
+  EXPECT_LT(forms_of_each(many, Reading::Base64), 9);
+  EXPECT_GT(forms_of_each(few, Reading::Hex), 2.5);
+  EXPECT_LT(forms_of_each(many, Reading::Hex), 1.5);
+}
+
 TEST(SecretForms, HideTheBeginningOfASecretWhereATextWasCut) {
   const auto mask = mask_for({{"s", "s3cr3t-value"}});
   EXPECT_EQ(masked("say s3cr3t-", *mask, TextEnd::Cut), "say *******");
@@ -92,6 +172,10 @@ TEST(SecretForms, LeaveTextThatIsUtf8AsUtf8) {
 TEST(SecretForms, HideUrlEncodedValues) {
   EXPECT_EQ(hide("p@ss word/1", "?p=p%40ss%20word%2F1&"), "?p=" + std::string(17, '*') + "&");
   EXPECT_EQ(hide("p@ss word/1", "?p=p%40ss+word%2f1&"), "?p=" + std::string(15, '*') + "&");
+  EXPECT_EQ(hide("p@ss word/1", "p%40ss%20word/1&"), std::string(15, '*') + "&") << "as Python does it";
+  EXPECT_EQ(hide("p@ss(word)!", "p%40ss(word)!&"), std::string(13, '*') + "&") << "as JavaScript does it";
+  EXPECT_EQ(hide("~p@ss word*", "%7Ep%40ss+word*&"), std::string(15, '*') + "&") << "as Java and browsers do it";
+  EXPECT_EQ(hide("s3cr3t!", "%73%33%63%72%33%74%21&"), "%**%**%**%**%**%**%**&") << "each of its bytes";
 }
 
 TEST(SecretForms, HideWhatAJobPrintsThatEchoesItsJson) {

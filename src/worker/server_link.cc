@@ -162,8 +162,8 @@ void ServerLink::abandon() {
   ++attempt_;
 }
 
-grpc::Status ServerLink::unregister(const std::string& worker_id, const std::string& session_id,
-                                    const std::string& reason) {
+grpc::Status ServerLink::unregister(const std::string& worker_id, const std::string& incarnation,
+                                    const std::string& session_id, const std::string& reason) {
   if (!stub_) return {grpc::StatusCode::UNAVAILABLE, "never connected"};
   grpc::ClientContext context;
   context.set_deadline(deadline_in(kUnregisterTimeout));
@@ -171,6 +171,7 @@ grpc::Status ServerLink::unregister(const std::string& worker_id, const std::str
   v1::UnregisterWorkerRequest request;
   request.set_worker_id(worker_id);
   request.set_reason(reason);
+  request.set_incarnation(incarnation);
   v1::UnregisterWorkerResponse response;
   return stub_->UnregisterWorker(&context, request, &response);
 }

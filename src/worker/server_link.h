@@ -65,7 +65,8 @@ class ServerLink {
   // Of the newest connect; other calls of the worker may use it too.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   // Waits for the answer, up to a limit: the last thing an agent says.
-  grpc::Status unregister(const std::string& worker_id, const std::string& session_id, const std::string& reason);
+  grpc::Status unregister(const std::string& worker_id, const std::string& incarnation, const std::string& session_id,
+                          const std::string& reason);
 
  private:
   class Stream;

@@ -115,15 +115,15 @@ absl::StatusOr<std::string> StateFolder::settle_worker_id(const std::string& wan
   return id;
 }
 
-std::string StateFolder::last_words() const {
-  std::ifstream in(path_ + "/last_words", std::ios::binary);
+std::string StateFolder::read_bytes(const std::string& name) const {
+  std::ifstream in(cat(path_, "/", name), std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   return in ? text.str() : std::string();
 }
 
-absl::Status StateFolder::store_last_words(const std::string& bytes) {
-  const std::string path = path_ + "/last_words";
+absl::Status StateFolder::store_bytes(const std::string& name, const std::string& bytes) const {
+  const std::string path = cat(path_, "/", name);
   const std::string fresh = path + ".new";
   const Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   bool written = fd.is_open();
@@ -139,7 +139,12 @@ absl::Status StateFolder::store_last_words(const std::string& bytes) {
   return absl::ErrnoToStatus(errno, "writing " + path);
 }
 
-void StateFolder::drop_last_words() { unlink((path_ + "/last_words").c_str()); }
+void StateFolder::drop_last_words() const {
+  unlink((path_ + "/last_words").c_str());
+  drop_last_output();
+}
+
+void StateFolder::drop_last_output() const { unlink((path_ + "/last_output").c_str()); }
 
 void StateFolder::note_agent(int64_t pid) {
   if (pid == 0) {

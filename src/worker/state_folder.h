@@ -9,6 +9,7 @@
 //   executions       what runs, for a successor to end; see ExecutionLedger
 //   session          the session id from the last registration (0600)
 //   last_words       of a supervisor that was stopped: see LastWords
+//   last_output      what its jobs printed and no server has: see LastOutput (0600)
 //   work/            private folders of executions
 //   stage/           those of executions with artifacts, made and removed by the agent
 #pragma once
@@ -41,9 +42,13 @@ class StateFolder {
   std::string executions() const { return path_ + "/executions"; }
   std::string session() const { return read("session"); }
   absl::Status store_session(const std::string& session_id) { return write("session", session_id); }
-  std::string last_words() const;
-  absl::Status store_last_words(const std::string& bytes);  // durable when it returns
-  void drop_last_words();
+  std::string last_words() const { return read_bytes("last_words"); }
+  std::string last_output() const { return read_bytes("last_output"); }
+  // Durable when they return.
+  absl::Status store_last_words(const std::string& bytes) const { return store_bytes("last_words", bytes); }
+  absl::Status store_last_output(const std::string& bytes) const { return store_bytes("last_output", bytes); }
+  void drop_last_words() const;  // and the output
+  void drop_last_output() const;
   void note_agent(int64_t pid);  // 0: none
   bool is_there() const;         // the folder that was opened; false: it was removed or replaced
   std::string work() const { return path_ + "/work"; }
@@ -53,6 +58,8 @@ class StateFolder {
   explicit StateFolder(std::string path) : path_(std::move(path)) {}
   std::string read(const std::string& name) const;
   absl::Status write(const std::string& name, const std::string& text) const;  // whole or not at all; 0600
+  std::string read_bytes(const std::string& name) const;
+  absl::Status store_bytes(const std::string& name, const std::string& bytes) const;
 
   std::string path_;
   std::string mark_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/text.h"
@@ -57,6 +58,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
         last_hello = message.hello();
         ServerMessage welcome;
         welcome.mutable_welcome()->set_epoch(1);
+        welcome.mutable_welcome()->set_log_window(log_window);
         for (const auto& held : message.hello().held()) {
           v1::LogPosition& position = *welcome.mutable_welcome()->add_log_positions();
           position.set_execution_id(held.execution_id());
@@ -71,10 +73,11 @@ class FakeServer final : public v1::WorkerAgentService::Service {
     if (current == stream) current = nullptr;
     return grpc::Status::OK;
   }
-  grpc::Status UnregisterWorker(grpc::ServerContext*, const v1::UnregisterWorkerRequest*,
+  grpc::Status UnregisterWorker(grpc::ServerContext*, const v1::UnregisterWorkerRequest* request,
                                 v1::UnregisterWorkerResponse*) override {
     const std::lock_guard lock(mutex);
     unregistered = true;
+    unregistered_incarnation = request->incarnation();
     return grpc::Status::OK;
   }
 
@@ -96,6 +99,7 @@ class FakeServer final : public v1::WorkerAgentService::Service {
       if (batch.end()) ended.insert(batch.execution_id());
       largest_batch = std::max(largest_batch, batch.data().size());
       ++batches;
+      if (!ack_logs) continue;
       v1::LogPosition& position = *ack.mutable_ack()->add_logs();
       position.set_execution_id(batch.execution_id());
       position.set_offset(static_cast<int64_t>(log.size()));
@@ -142,7 +146,9 @@ class FakeServer final : public v1::WorkerAgentService::Service {
   v1::Heartbeat last_heartbeat;
   size_t largest_batch = 0;
   bool unregistered = false;
-  bool ack_results = true;
+  std::string unregistered_incarnation;
+  bool ack_results = true, ack_logs = true;
+  int64_t log_window = 0;  // none
   std::vector<std::string> starts, unknown, progress_told;
   std::map<std::string, std::string> logs;
   std::set<std::string> ended;
@@ -389,6 +395,65 @@ TEST_F(StreamTest, MuchOutputTravelsInLargeBatches) {
   EXPECT_LT(server.batches, 1500);
 }
 
+TEST_F(StreamTest, AWorkerKeepsToTheWindowThatTheServerGivesIt) {
+  constexpr size_t kWindow = 600'000;
+  constexpr size_t kPrinted = 2'000'000;
+  server.log_window = kWindow;
+  server.ack_logs = false;
+  start_and_wait();
+  EXPECT_TRUE(server.last_hello.has_log_window());
+  server.run_job("j13.1", script(cat("head -c ", kPrinted - 1, " /dev/zero | tr '\\0' 'x'; echo")));
+  ASSERT_TRUE(until([&] { return server.logs["j13.1"].size() >= kWindow / 4; }));
+  ASSERT_TRUE(until([&, beats = server.heartbeats] { return server.heartbeats > beats + 10; })) << "these pass";
+  EXPECT_LE(server.logs["j13.1"].size(), kWindow);
+  ServerMessage ack;
+  {
+    const std::lock_guard lock(server.mutex);
+    server.ack_logs = true;
+    v1::LogPosition& position = *ack.mutable_ack()->add_logs();
+    position.set_execution_id("j13.1");
+    position.set_offset(static_cast<int64_t>(server.logs["j13.1"].size()));
+  }
+  server.say(ack);
+  ASSERT_TRUE(until([&] { return server.results.contains("j13.1"); }));
+  EXPECT_EQ(server.logs["j13.1"].size(), kPrinted);
+}
+
+// What a job says is written down by the supervisor before it is answered. While that one takes nothing, the job waits,
+// and the agent holds no more than what is on the way.
+TEST_F(StreamTest, AJobThatFloodsOutputsIsReadOnlyAsFastAsTheyAreKept) {
+  constexpr int kLines = 40;  // fewer than may come at once, by what they cost
+  start_and_wait();
+  v1::JobSpec spec;
+  spec.mutable_command()->mutable_script()->set_interpreter("python3");
+  spec.mutable_command()->mutable_script()->set_content(absl::StrReplaceAll(R"py(
+import os, socket, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(os.environ["HODEI_SOCKET"])
+s.sendall(("hello %s %s\n" % (os.environ["HODEI_EXECUTION_ID"], os.environ["HODEI_SOCKET_KEY"])).encode())
+assert s.recv(1000) == b"ok\n"
+for i in range(40):
+    s.sendall(b"output k%d %s\n" % (i % 2, b"v" * 30000))
+    assert s.recv(1000) == b"ok\n"
+    with open("FOLDER/answered", "a") as f: f.write("x")
+    while not os.path.exists("FOLDER/go-on"): time.sleep(0.01)
+)py",
+                                                                            {{"FOLDER", options.state_dir}}));
+  const auto answered = [&] {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(options.state_dir + "/answered", missing);
+    return missing ? 0 : static_cast<int>(size);
+  };
+  server.run_job("j14.1", spec);
+  ASSERT_TRUE(until([&] { return answered() == 1; }));
+  std::ofstream(options.state_dir + "/go-on") << "x";
+  EXPECT_FALSE(hung_until([&] { return answered() > kLines / 2; }, 1s)) << "nobody keeps them";
+  ASSERT_TRUE(until([&] { return server.results.contains("j14.1"); }));
+  EXPECT_EQ(server.results["j14.1"].exit_code(), 0) << server.logs["j14.1"];
+  EXPECT_EQ(server.results["j14.1"].outputs_size(), 2);
+  EXPECT_EQ(answered(), kLines);
+}
+
 TEST_F(StreamTest, DrainedItUnregistersAndEnds) {
   start_and_wait();
   ServerMessage drain;
@@ -397,6 +462,7 @@ TEST_F(StreamTest, DrainedItUnregistersAndEnds) {
   server.say(drain);
   ASSERT_TRUE(until([&] { return over; }));
   EXPECT_TRUE(server.unregistered);
+  EXPECT_EQ(server.unregistered_incarnation, server.last_hello.incarnation());
   EXPECT_TRUE(server.results.contains("j11.1"));
 }
 

@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -14,6 +13,7 @@
 #include <cerrno>
 
 #include "src/base/counted.h"
+#include "src/base/descriptor_limit.h"
 #include "src/base/folder_tree.h"
 #include "src/base/pause.h"
 #include "src/base/random.h"
@@ -35,14 +35,6 @@ constexpr ProgramLimits kEveryLimit{.cpu_milli = 1, .memory_bytes = 1, .pids = 1
 uint64_t take_event_count(int fd) {
   uint64_t count = 0;
   return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
-}
-
-// Every running execution needs two pipes and every held one a ring.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
@@ -85,7 +77,7 @@ absl::Status Supervisor::start() {
   if (socket_folder_.socket().empty()) say("no folder for a socket: jobs cannot report progress or outputs");
   socket_secret_ = cat(random_uuid(), random_uuid());
 
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // every running execution needs two pipes and every held one a ring
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
   sigset_t wanted;

@@ -14,6 +14,7 @@
 #include "src/worker/core/keeper.h"
 #include "src/worker/execution_host.h"
 #include "src/worker/execution_ledger.h"
+#include "src/worker/last_words.h"
 #include "src/worker/orphans.h"
 #include "src/worker/own_limits.h"
 #include "src/worker/pace.h"
@@ -56,6 +57,8 @@ class Supervisor {
   void recall_last_words();
   void drop_last_words_if_told();
   void leave_last_words();
+  void leave_last_output(const LastWords& words);
+  bool end_agent();  // false: it may live on for a moment
 
   void launch_agent(Now now);
   void agent_is_gone(Now now);

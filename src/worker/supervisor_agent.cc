@@ -139,7 +139,8 @@ void Supervisor::on_message(protocol::Message& message, Now now) {
       say("the session is not stored: ", std::string(stored.message()));
     }
   } else if (const auto* left = std::get_if<protocol::Left>(&message)) {
-    say("the agent left: ", left->reason);
+    journal(left->turned_away ? Level::Error : Level::Info, "worker",
+            left->turned_away ? "this worker cannot join and ends: " : "the agent left: ", left->reason);
     agent_left_ = true;
     begin_stop(left->turned_away ? 3 : 0, Duration(0), now);
   }

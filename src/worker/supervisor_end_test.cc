@@ -64,6 +64,25 @@ TEST_P(SupervisorEndTest, AServerThatStaysAwayDoesNotHoldUpTheEndEither) {
   state.reset();
 }
 
+TEST_P(SupervisorEndTest, OutputThatNoServerHasIsThereAgainAtTheNextStart) {
+  extend_lease(30s);
+  run(a, "echo first; echo second >&2");
+  run(b, "yes");
+  EXPECT_EQ(end_of(a).outcome, Outcome::Succeeded);
+  ASSERT_TRUE(until([&] { return agent->ring_of.contains(b); }));
+  for (int i = 0; i < 50; ++i) supervisor->turn(2);  // nobody reads: the ring is full, the job waits
+  stop();
+  EXPECT_TRUE(std::filesystem::exists(options.state_dir + "/last_output"));
+  start();
+  EXPECT_EQ(end_of(a).log_bytes, 13);
+  const std::string printed = agent->read_output(a);
+  EXPECT_TRUE(printed == "first\nsecond\n" || printed == "second\nfirst\n") << printed;
+  EXPECT_GT(agent->read_output(b).size(), options.ring_bytes / 2) << "all that its ring held";
+  for (const ExecutionId id : {a, b}) agent->channel.put(protocol::Forget{id});
+  extend_lease(30s);
+  EXPECT_TRUE(until([&] { return !std::filesystem::exists(options.state_dir + "/last_output"); }));
+}
+
 TEST_P(SupervisorEndTest, LeavesWhenNoServerAnswersAndNothingRuns) {
   stop();
   options.leave_after = 1h;

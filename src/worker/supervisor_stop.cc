@@ -1,12 +1,15 @@
 // The end of a supervisor: signals that ask for it, how long what runs may take, and the words that it leaves behind.
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
 
 #include "src/base/counted.h"
+#include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/worker/journal.h"
+#include "src/worker/last_output.h"
 #include "src/worker/last_words.h"
 #include "src/worker/process_table.h"
 #include "src/worker/supervisor.h"
@@ -15,6 +18,7 @@ namespace hodei::worker {
 namespace {
 
 constexpr Duration kDeliveryTime = 5s;
+constexpr Duration kAgentDeath = 2s;  // from SIGKILL; it may have much memory to give back
 constexpr Duration kLookAround = 15s;
 constexpr Duration kKeepResults = std::chrono::hours(24);
 constexpr Duration kTimeToEnd = 1s;  // of jobs that were told to, before a second signal kills them
@@ -51,9 +55,11 @@ void Supervisor::recall_last_words() {
   const std::optional<LastWords> words = decode_last_words(bytes);
   if (!words) return say("the records of the last supervisor cannot be read");
   stopped_before_ = words->stopped;
+  const std::optional<LastOutput> output = decode_last_output(state_.last_output());
   for (const Exit& exit : words->exits) {
     keeper_.adopt(exit);
     adopted_.insert(exit.execution);
+    if (output && output->contains(exit.execution)) host_->adopt_output(exit.execution, output->at(exit.execution));
   }
   if (!adopted_.empty()) say("still to be reported to a server: ", hodei::counted(adopted_.size(), "result"));
 }
@@ -80,9 +86,47 @@ void Supervisor::leave_last_words() {
     say("no server has acknowledged the results of ", hodei::counted(words.exits.size(), "execution"),
         "; the next start reports them");
   }
+  leave_last_output(words);  // first: whoever finds the words finds it too
   if (absl::Status stored = state_.store_last_words(encode(words)); !stored.ok()) {
     say("unreported results are lost: ", std::string(stored.message()));
   }
+}
+
+void Supervisor::leave_last_output(const LastWords& words) {
+  LastOutput output;
+  size_t room = kMaxLastOutput;
+  const bool alone = end_agent();
+  for (const Exit& exit : words.exits) {
+    RingMemory* ring = host_->output_of(exit.execution);
+    if (ring == nullptr) continue;
+    const auto kept = keepsakes_.find(exit.execution);
+    const Keepsake keepsake = kept == keepsakes_.end() ? Keepsake() : decode_keepsake(kept->second);
+    // An agent that is about to mask a secret has masked half of it.
+    if (!alone && !keepsake.secrets.empty()) continue;
+    std::vector<OutputRecord> records =
+        unsent_output(*ring, keepsake.secrets, static_cast<uint64_t>(exit.log_bytes), room);
+    if (!records.empty()) output[exit.execution] = std::move(records);
+  }
+  if (output.empty()) return state_.drop_last_output();
+  if (absl::Status stored = state_.store_last_output(encode(output)); !stored.ok()) {
+    say("output that was not sent is lost: ", std::string(stored.message()));
+    state_.drop_last_output();
+  }
+}
+
+bool Supervisor::end_agent() {
+  if (agent_pid_ == 0) return true;
+  kill(agent_pid_, SIGKILL);
+  const MonoTime patience = clock_.now().mono + kAgentDeath;
+  while (clock_.now().mono < patience) {
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(agent_pid_), &info, WEXITED | WNOHANG) != 0 || info.si_pid == agent_pid_) {
+      agent_pid_ = 0;
+      return true;
+    }
+    pause_for(1ms);
+  }
+  return false;
 }
 
 // The first lets what runs end within the grace time, the second ends it in good order, the third kills it.

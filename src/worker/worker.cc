@@ -22,6 +22,14 @@ int refuse(const absl::Status& why) {
   return 1;
 }
 
+// No server lets it in, so none is asked.
+absl::Status no_way_in(const WorkerOptions& options) {
+  return absl::UnauthenticatedError(
+      cat("it has no token, and its state folder ", options.state_dir,
+          " holds no session of an earlier start. Create a token with `hodei otp create` (it is valid once, for a few "
+          "minutes), and start the worker with HODEI_TOKEN set to it"));
+}
+
 }  // namespace
 
 void apply_environment(WorkerOptions& options) {
@@ -50,6 +58,7 @@ int run_worker(const WorkerOptions& given, const std::vector<std::string>& agent
   absl::StatusOr<std::string> id = state->settle_worker_id(options.worker_id);
   if (!id.ok()) return refuse(id.status());
   options.worker_id = *id;
+  if (options.token.empty() && state->session().empty()) return refuse(no_way_in(options));
   ProcessLauncher launcher(agent_argv, state->mark());
   const SystemClock clock;
   Supervisor supervisor(options, *state, launcher, clock);

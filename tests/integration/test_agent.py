@@ -35,6 +35,32 @@ def test_a_used_or_wrong_token_is_refused():
         end(first)
 
 
+def test_a_worker_that_may_not_join_says_what_to_do_at_every_level():
+    with Apart().start(worker=False) as server:
+        lost = server.agent("", "no-token", HODEI_LOG_LEVEL="error")
+        until(lambda: lost.poll() is not None, "the agent without a token to give up")
+        check(lost.returncode != 0, "an agent without a token is a failure")
+        said = (server.folder / "no-token.log").read_text()
+        contains(said, "it has no token", "what is missing")
+        contains(said, "hodei otp create", "what to do")
+        contains(said, "HODEI_TOKEN", "where it goes")
+        lost = server.agent("nonsense", "bad-token", HODEI_LOG_LEVEL="error")
+        until(lambda: lost.poll() is not None, "the agent with a bad token to give up")
+        check(lost.returncode != 0, "an agent with a bad token is a failure")
+        said = (server.folder / "bad-token.log").read_text()
+        contains(said, " error worker[", "the level")
+        contains(said, "hodei otp create", "what to do")
+        contains(said, "HODEI_TOKEN", "where it goes")
+        # One whose server has forgotten it: its session is of no use any more.
+        first = server.join("w1")
+        end(first)
+        server.ok("worker", "unregister", "w1")
+        lost = server.agent("", "w1", "--worker-id", "w1", HODEI_LOG_LEVEL="error")
+        until(lambda: lost.poll() is not None, "the agent with an old session to give up")
+        check(lost.returncode != 0, "an agent with an old session is a failure")
+        contains((server.folder / "w1.log").read_text(), "hodei otp create", "what to do")
+
+
 def test_two_agents_share_the_work_and_one_can_be_unregistered():
     with Apart().start(worker=False) as server:
         agents = [server.agent(server.token()["token"], name, "--slots", "1", "--label", f"name={name}") for name in ("a", "b")]

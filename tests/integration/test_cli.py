@@ -170,25 +170,3 @@ def test_tables_fit_a_narrow_terminal():
             for line in out.splitlines():
                 wide = sum(2 if ord(c) > 0x2e80 else 1 for c in line)
                 check(wide <= columns, f"{wide} columns on a terminal of {columns}: {line!r}")
-
-
-def test_completion_of_values_in_bash():
-    with Dev().start() as dev:
-        id = dev.submit("--name", "some-job", "--", "sleep", "60")
-        script = dev.folder / "completion"
-        script.write_text(dev.ok("completion", "bash").out)
-
-        def complete(*words):
-            line = " ".join(f"'{w}'" for w in ("hodei", *words))
-            text = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _hodei; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
-            env = dev.environment()
-            env["PATH"] = f"{HODEI.resolve().parent}:{env['PATH']}"
-            done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True, timeout=60, check=True)
-            return done.stdout.split()
-
-        check(id in complete("job", "get", ""), f"job ids: {complete('job', 'get', '')}")
-        check(id in complete("job", "cancel", id[:1]), "job ids that can be cancelled")
-        same(complete("job", "list", "--state", "Ru"), ["Running"], "states")
-        same(complete("job", "list", "-o", "ya"), ["yaml"], "forms of output")
-        same(complete("job", "wa"), ["wait", "watch"], "commands")
-        check(len(complete("worker", "drain", "")) == 1, "workers")

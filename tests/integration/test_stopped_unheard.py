@@ -30,7 +30,7 @@ def stopped_while_the_server_is_away(how):
         agent = server.join("w", "--slots", "2")
         go = server.folder / "go"
         runs_on = begin(server, "runs-on", "exec sleep 600")
-        finishes = begin(server, "finishes", f"echo printed; while [ ! -e {go} ]; do sleep 0.02; done")
+        finishes = begin(server, "finishes", f"echo printed; while [ ! -e {go} ]; do sleep 0.02; done; echo unsent")
         waits = server.submit("--", "sleep", "600")
         end_server(server, how)
         agent.terminate()
@@ -43,6 +43,8 @@ def stopped_while_the_server_is_away(how):
         got = server.wait_for(finishes, "Succeeded", "Failed")
         same((got["state"], len(got["executions"]), number(got["exit_code"]) if "exit_code" in got else 0), ("Succeeded", 1, 0),
              "the job that ended in the grace time")
+        logs = server.cli("job", "logs", finishes)
+        same((logs.code, logs.out, logs.err), (0, "printed\nunsent\n", ""), "its output, also what it printed while nobody heard it")
         until(lambda: len(server.get(runs_on)["executions"]) == 2, lambda: f"it to run again: {server.get(runs_on)}")
         got = server.wait_for(runs_on, "Running", "Failed")
         same((got["state"], number(got["attempts"]), number(got["max_attempts"])), ("Running", 1, 1), "the job that was interrupted")

@@ -23,7 +23,10 @@ class ServerNode::FaultyStore final : public store::Store {
  public:
   explicit FaultyStore(ServerNode& node) : node_(node) {}
 
-  absl::StatusOr<store::Epoch> new_epoch() override { return node_.store_.new_epoch(); }
+  absl::StatusOr<store::Epoch> new_epoch() override {
+    if (is_away()) return absl::UnavailableError("simulated outage");
+    return node_.store_.new_epoch();
+  }
   absl::StatusOr<store::BatchNo> last_batch() override { return node_.store_.last_batch(); }
   absl::Status load(const store::LoadVisitor& visit) override { return node_.store_.load(visit); }
 
@@ -33,7 +36,7 @@ class ServerNode::FaultyStore final : public store::Store {
     node_.wait_for_disk(node_.commit_time());
     // Or somebody pulled the cord while it waited.
     const bool crash = node_.crash_now_ || world.chance(node_.faults_.crash_in_commit);
-    const bool fails = world.chance(node_.faults_.commit_fails);
+    const bool fails = world.chance(node_.faults_.commit_fails) || is_away();
     const bool applied = (!crash && !fails) || world.chance(0.5);
     if (applied) {
       const absl::Status done = node_.store_.commit(writes, epoch, batch);
@@ -55,6 +58,8 @@ class ServerNode::FaultyStore final : public store::Store {
   }
 
  private:
+  bool is_away() const { return node_.world_.elapsed() < node_.store_away_until_; }
+
   ServerNode& node_;
 };
 
@@ -68,9 +73,8 @@ ServerNode::ServerNode(World& world, Checker& checker, Network& network, ServerF
 ServerNode::~ServerNode() = default;
 
 void ServerNode::start() {
-  core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, core::EngineConfig{});
   beats_ = std::make_unique<server::Heartbeats>();
-  core_->set_heartbeats(beats_.get());
+  core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, *beats_, core::EngineConfig{});
   if (!core_->take_over().ok()) world_.broken("the server could not load");
   world_.trace("server up, epoch ", static_cast<uint64_t>(core_->epoch()));
   plan_turn(Duration(0));
@@ -82,6 +86,7 @@ void ServerNode::stop_faults() {
   faults_ = {};
   faults_.digest_every = digest_every;
   faults_.call_lost = faults_.call_repeated = 0;
+  store_away_until_ = Duration(0);
 }
 
 Duration ServerNode::commit_time() {
@@ -112,7 +117,7 @@ void ServerNode::crash(Duration down_for) {
   crash_now_ = false;
   turn_planned_ = false;
   wake_planned_ = kNever;
-  paused_until_ = Duration(0);
+  paused_until_ = store_away_until_ = Duration(0);
   std::vector<server::Waiting> lost = std::move(inbox_);
   inbox_.clear();
   for (server::Waiting& w : lost) {
@@ -126,6 +131,12 @@ void ServerNode::pause(Duration length) {
   if (!up()) return;
   world_.trace("server pauses for ", length.count() / 1000, " ms");
   paused_until_ = world_.elapsed() + length;
+}
+
+void ServerNode::lose_store(Duration length) {
+  if (!up()) return;
+  world_.trace("the store is away for ", length.count() / 1000, " ms");
+  store_away_until_ = world_.elapsed() + length;
 }
 
 void ServerNode::call(const std::string& caller, core::Command command, server::ReplyTo reply) {
@@ -157,7 +168,8 @@ void ServerNode::unregister(const std::string& caller, Hash128 session, core::Un
     if (!up() || core_->engine() == nullptr) return;
     const auto& workers = core_->engine()->state().workers();
     const auto worker = workers.find(bye.worker);
-    if (worker != workers.end() && worker->second->record->session == session) post(bye, nullptr);
+    if (worker == workers.end() || worker->second->record->session != session) return;
+    world_.after(network_.latency(), [this, bye] { post(bye, nullptr); });
   });
 }
 
@@ -245,13 +257,6 @@ void ServerNode::check_digest() {
   core::Engine fresh;
   if (!store_.load([&](const core::Write& w) { fresh.restore(w); }).ok()) world_.broken("the store cannot be loaded");
   if (fresh.digest() != core_->engine()->digest()) world_.broken("memory and store have drifted apart");
-}
-
-void ServerNode::heartbeats(const std::vector<core::AckHeartbeat>& acks) {
-  for (const core::AckHeartbeat& ack : acks) {
-    network_.to_worker(ack.stream,
-                       [ack](StreamEnd& end) { worker_at(end).heartbeat_acked(ack.stream, MonoTime{ack.sent_us}); });
-  }
 }
 
 void ServerNode::carry_out(const core::Turn& turn, store::Epoch) {

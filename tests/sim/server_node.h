@@ -40,6 +40,7 @@ class ServerNode final : public server::Outlet {
   void start();
   void crash(Duration down_for);
   void pause(Duration length);
+  void lose_store(Duration length);  // no commit succeeds and nothing can be loaded for so long, or until it crashes
   bool up() const { return core_ != nullptr; }
   uint64_t life() const { return life_; }
   void set_maker(MakerEnd* maker) { maker_ = maker; }
@@ -50,7 +51,7 @@ class ServerNode final : public server::Outlet {
   void call(const std::string& caller, core::Command command, server::ReplyTo reply);
   // From a worker's stream: already travelled; the hello has an answer, the rest none.
   void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
-  // A worker leaves by itself: that call is believed only while it comes with the session that the worker has.
+  // A worker leaves by itself. The call's session is looked up in one turn, what it asks for is decided in a later one.
   void unregister(const std::string& caller, Hash128 session, core::UnregisterWorker bye);
   void deliver(core::Command command);
   // Heartbeats have a path of their own beside the loop, from when the stream's hello is durable until it ends.
@@ -66,7 +67,6 @@ class ServerNode final : public server::Outlet {
  private:
   class FaultyStore;
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override;
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   void forget_streams(const std::string& why) override;
 
@@ -94,6 +94,7 @@ class ServerNode final : public server::Outlet {
   bool crash_now_ = false;
   bool in_commit_ = false;
   Duration paused_until_{0};
+  Duration store_away_until_{0};
   uint64_t commits_ = 0;
   MakerEnd* maker_ = nullptr;
 };

@@ -60,7 +60,12 @@ class Trouble {
         }
         break;
       case 11: double_up(worker); break;
-      case 12: worker.stop(world_.chance(0.3) ? Duration(0) : world_.between(100ms, 30s)); break;
+      case 12:
+        // Now and then because all machines go down, the one with the store's disk first: the worker is gone before its
+        // server can write down that it stops.
+        if (world_.chance(0.3)) server_.lose_store(world_.between(1s, 60s));
+        worker.stop(world_.chance(0.3) ? Duration(0) : world_.between(100ms, 30s));
+        break;
       default: break;
     }
     if (world_.chance(0.2)) {

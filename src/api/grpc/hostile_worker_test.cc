@@ -194,6 +194,10 @@ TEST_F(HostileWorker, UnregistersNobodyElse) {
   EXPECT_EQ(refused(Claim::Worker), 1);
   EXPECT_TRUE(honest_->is_heard());
   request.set_worker_id("hostile");
+  request.set_incarnation("an earlier start");
+  EXPECT_EQ(call(*workers_, &Workers::UnregisterWorker, request, &answer, hostile_->session()).error_code(),
+            grpc::StatusCode::ABORTED);
+  request.clear_incarnation();
   EXPECT_EQ(call(*workers_, &Workers::UnregisterWorker, request, &answer, hostile_->session()).error_code(),
             grpc::StatusCode::OK);
 }
@@ -236,6 +240,27 @@ TEST_F(HostileWorker, CannotBecomeAnotherWorkerInTheMiddleOfItsStream) {
   hostile_->say(hello);
   EXPECT_FALSE(hostile_->is_heard());
   EXPECT_EQ(hostile_->end().error_message(), "only the first message of a stream may be a hello");
+}
+
+// All of a hello is one turn of the loop, and everybody waits for it.
+TEST_F(HostileWorker, AHelloWithMoreExecutionsThanItsWorkerCanHaveIsRefused) {
+  v1::WorkerMessage hello;
+  hello.mutable_hello()->set_session_id(hostile_->session());
+  hello.mutable_hello()->set_incarnation("hostile");
+  for (uint32_t i = 1; i <= 100'000; ++i) {
+    hello.mutable_hello()->add_held()->set_execution_id(to_string(ExecutionId{JobId{1}, i}));
+  }
+  grpc::ClientContext context;
+  context.set_deadline(deadline_in(kCallPatience));
+  const auto stream = workers_->WorkerStream(&context);
+  stream->Write(hello);
+  v1::ServerMessage answer;
+  EXPECT_FALSE(stream->Read(&answer));
+  const grpc::Status end = stream->Finish();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(end.error_message(), "hello.held: lists 100000 executions; a worker with 1 slot has at most 4097");
+  EXPECT_TRUE(hostile_->is_heard()) << "the stream that it had goes on";
+  EXPECT_TRUE(honest_->is_heard());
 }
 
 TEST_F(HostileWorker, UsageOfAnotherWorkersExecutionIsNotRecorded) {

@@ -200,6 +200,10 @@ absl::Status InputSender::find_spool() {
     if (const auto unwanted = server_.inputs().let_go(job)) unwanted->remove();
     RETURN_IF_ERROR(after.status());
   }
+  if (spool->position().abandoned) {
+    return absl::FailedPreconditionError(
+        cat("the standard input of job ", short_id(job), " has ended: its client was away for too long (stdin_wait)"));
+  }
   const uint64_t sender = spool->attach_sender();
   const uint64_t listener = spool->listen([self = weak_from_this()] {
     if (const auto still = self.lock()) still->news();

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "src/api/grpc/submissions.h"
 #include "src/api/grpc/translate.h"
 #include "src/base/status.h"
 
@@ -17,6 +18,12 @@ absl::Status still_live(JobId job, core::JobState state) {
           "`. Nothing was deleted"));
 }
 
+std::optional<Hash128> key_of(const core::SpecRow& row, const std::string& ns) {
+  v1::JobSpec spec;
+  if (!spec.ParseFromString(row.bytes) || spec.idempotency_key().empty()) return std::nullopt;
+  return key_hash(ns, spec.idempotency_key());
+}
+
 absl::StatusOr<core::ForgetJobs> command_of(store::Reader& reader, const std::string& principal,
                                             const v1::DeleteJobsRequest& in) {
   if (in.job_ids_size() == 0 || static_cast<size_t>(in.job_ids_size()) > core::kMaxForgottenAtOnce) {
@@ -30,7 +37,8 @@ absl::StatusOr<core::ForgetJobs> command_of(store::Reader& reader, const std::st
     if (!named.insert(id).second) continue;
     ASSIGN_OR_RETURN(const store::JobView view, reader.job(id));
     if (!core::is_terminal(view.head.state)) return still_live(id, view.head.state);
-    command.jobs.push_back({id, view.head.ns.str()});
+    const std::string ns = view.head.ns.str();
+    command.jobs.push_back({id, ns, key_of(view.spec, ns)});
   }
   return command;
 }
@@ -43,7 +51,7 @@ void delete_jobs(server::Server& server, const std::string& principal, const v1:
     absl::StatusOr<core::ForgetJobs> command = command_of(server.reader(), principal, in);
     if (!command.ok()) return reactor->Finish(to_grpc(command.status()));
     // The output first: while the job is there, somebody who deletes it again after a failure finds it.
-    for (const auto& [job, ns] : command->jobs) {
+    for (const auto& [job, ns, key] : command->jobs) {
       if (const absl::Status cleared = server.logs().clear(job).status(); !cleared.ok() && !absl::IsNotFound(cleared)) {
         return reactor->Finish(to_grpc(cleared));
       }

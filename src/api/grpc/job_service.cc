@@ -11,6 +11,7 @@
 #include "src/api/grpc/read_call.h"
 #include "src/api/grpc/submissions.h"
 #include "src/api/grpc/unary.h"
+#include "src/api/grpc/waiting_reasons.h"
 #include "src/base/random.h"
 #include "src/base/status.h"
 
@@ -175,13 +176,17 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
 }
 
 JobService::Unary* JobService::GetJob(Context* c, const v1::GetJobRequest* in, v1::Job* out) {
-  return read(server_, *c, kQuick,
-              [this, in, out](const store::ReadLimit&) { return read_job(server_.reader(), *in, out); });
+  return read(
+      server_, *c, kQuick, [this, in, out](const store::ReadLimit&) { return read_job(server_.reader(), *in, out); },
+      [this, out](Unary* call) { tell_why_waiting(server_, {out}, call); });
 }
 
 JobService::Unary* JobService::ListJobs(Context* c, const v1::ListJobsRequest* in, v1::ListJobsResponse* out) {
-  return read(server_, *c, kLong,
-              [this, in, out](const store::ReadLimit& limit) { return list_jobs(*in, limit, out); });
+  return read(
+      server_, *c, kLong, [this, in, out](const store::ReadLimit& limit) { return list_jobs(*in, limit, out); },
+      [this, out](Unary* call) {
+        tell_why_waiting(server_, {out->mutable_jobs()->pointer_begin(), out->mutable_jobs()->pointer_end()}, call);
+      });
 }
 
 absl::Status JobService::list_jobs(const v1::ListJobsRequest& in, const store::ReadLimit& limit,

@@ -19,6 +19,7 @@ constexpr size_t kMaxDifferences = 1000;  // characters of them in one message
 v1::JobSpec comparable(v1::JobSpec spec) {
   spec.clear_idempotency_key();
   spec.clear_traceparent();
+  spec.clear_takes_stdin();  // whether the caller had a terminal
   for (v1::Secret& secret : *spec.mutable_secrets()) {
     secret.clear_value();
     secret.clear_sealed();

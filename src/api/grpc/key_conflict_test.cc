@@ -1,6 +1,8 @@
 // Idempotency keys that come again, over the wire.
 #include "src/api/grpc/key_conflict.h"
 
+#include <future>
+
 #include "gmock/gmock.h"
 #include "src/api/grpc/server_fixture.h"
 
@@ -93,7 +95,7 @@ TEST_F(KeyConflict, IsToldInAStreamToo) {
   EXPECT_TRUE(stream->Finish().ok());
 }
 
-TEST_F(KeyConflict, AKeyWhoseJobWasDeletedSaysSo) {
+TEST_F(KeyConflict, AKeyWhoseJobAPersonDeletedIsFreeAgain) {
   v1::QueueJobResponse first, again;
   ASSERT_TRUE(queue(echo("a"), &first).ok());
   v1::CancelJobRequest cancel;
@@ -104,6 +106,22 @@ TEST_F(KeyConflict, AKeyWhoseJobWasDeletedSaysSo) {
   drop.add_job_ids(first.job_id());
   v1::DeleteJobsResponse dropped;
   ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::DeleteJobs, drop, &dropped).ok());
+  ASSERT_TRUE(queue(echo("b"), &again).ok());
+  EXPECT_FALSE(again.existing());
+  EXPECT_NE(again.short_id(), first.short_id());
+}
+
+TEST_F(KeyConflict, AKeyWhoseJobARuleLetGoSaysSo) {
+  v1::QueueJobResponse first, again;
+  ASSERT_TRUE(queue(echo("a"), &first).ok());
+  v1::CancelJobRequest cancel;
+  cancel.set_job_id(first.job_id());
+  v1::CancelJobResponse cancelled;
+  ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::CancelJob, cancel, &cancelled).ok());
+  std::promise<void> forgotten;
+  server_->loop().post(core::ForgetJobs{{{parse_job_id(first.short_id()).value(), "default"}}, "", ""},
+                       [&forgotten](const absl::StatusOr<core::Reply>&) { forgotten.set_value(); });
+  forgotten.get_future().wait();
   const grpc::Status refused = queue(echo("a"), &again);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_THAT(refused.error_message(), AllOf(HasSubstr(first.short_id()), HasSubstr("has been deleted")));

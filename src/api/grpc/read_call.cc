@@ -18,26 +18,40 @@ class ReadCall final : public grpc::ServerUnaryReactor {
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-}  // namespace
-
-grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, const grpc::CallbackServerContext& c,
-                               server::ReadPool::Lane lane, ReadWork work) {
+grpc::ServerUnaryReactor* start_read(server::Server& server, server::ReadPool& pool,
+                                     const grpc::CallbackServerContext& c, server::ReadPool::Lane lane, ReadWork work,
+                                     AfterRead after) {
   auto* call = new ReadCall;  // its own owner; alive until it is finished
   const server::ReadPool::Asker who{c.peer(), lane};
-  const absl::Status taken = pool.post(who, [&server, call, work = std::move(work), cancelled = call->cancelled()] {
-    store::ReadLimit limit;
-    limit.is_cancelled = [cancelled] { return cancelled->load(); };
-    const MonoTime end = server.clock().now().mono + kReadTime;
-    limit.is_out_of_time = [&server, end] { return server.clock().now().mono >= end; };
-    call->Finish(to_grpc(*cancelled ? absl::CancelledError("the caller has gone away") : work(limit)));
-  });
+  const absl::Status taken =
+      pool.post(who, [&server, call, work = std::move(work), after = std::move(after), cancelled = call->cancelled()] {
+        store::ReadLimit limit;
+        limit.is_cancelled = [cancelled] { return cancelled->load(); };
+        const MonoTime end = server.clock().now().mono + kReadTime;
+        limit.is_out_of_time = [&server, end] { return server.clock().now().mono >= end; };
+        const absl::Status done = *cancelled ? absl::CancelledError("the caller has gone away") : work(limit);
+        if (done.ok() && after) return after(call);
+        call->Finish(to_grpc(done));
+      });
   if (!taken.ok()) call->Finish(to_grpc(taken));
   return call;
 }
 
+}  // namespace
+
+grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work) {
+  return start_read(server, pool, c, lane, std::move(work), nullptr);
+}
+
 grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
                                server::ReadPool::Lane lane, ReadWork work) {
-  return read(server, server.reads(), c, lane, std::move(work));
+  return start_read(server, server.reads(), c, lane, std::move(work), nullptr);
+}
+
+grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work, AfterRead after) {
+  return start_read(server, server.reads(), c, lane, std::move(work), std::move(after));
 }
 
 void read_then_finish(server::Server& server, grpc::ServerUnaryReactor* reactor, std::function<absl::Status()> work) {

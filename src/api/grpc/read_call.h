@@ -26,6 +26,11 @@ grpc::ServerUnaryReactor* read(server::Server& server, server::ReadPool& pool, c
 grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
                                server::ReadPool::Lane lane, ReadWork work);
 
+// The same, with something left to ask before the answer leaves: `after` finishes the call when `work` went well.
+using AfterRead = std::function<void(grpc::ServerUnaryReactor* call)>;
+grpc::ServerUnaryReactor* read(server::Server& server, const grpc::CallbackServerContext& c,
+                               server::ReadPool::Lane lane, ReadWork work, AfterRead after);
+
 // For calls that the loop has answered, and that have something to look up now: the loop's thread must not.
 void read_then_finish(server::Server& server, grpc::ServerUnaryReactor* reactor, std::function<absl::Status()> work);
 

@@ -77,7 +77,7 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   job.head.ns = Namespace(ns);
   job.key_limit = spec.concurrency_limit;
   if (!spec.idempotency_key.empty()) {
-    job.idempotency = hash128(cat(ns, '\0', spec.idempotency_key));
+    job.idempotency = key_hash(ns, spec.idempotency_key);
     job.fingerprint = fingerprint_of(in);
   }
   job.spec = std::make_shared<core::SpecRow>();
@@ -89,6 +89,8 @@ absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& in, const std::string& n
   job.spec->bytes = in.SerializeAsString();
   return job;
 }
+
+Hash128 key_hash(const std::string& ns, const std::string& key) { return hash128(cat(ns, '\0', key)); }
 
 absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& reader, core::Submit& submit) {
   if (!horizon.ask_store) return absl::OkStatus();

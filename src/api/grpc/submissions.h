@@ -24,6 +24,9 @@ absl::StatusOr<v1::JobSpec> rendered_spec(const v1::QueueJobRequest& request, co
 absl::StatusOr<core::NewJob> new_job(const v1::JobSpec& spec, const std::string& ns, const std::string& correlation_id,
                                      const std::string& template_name);
 
+// An idempotency key as it is stored: it counts within its namespace.
+Hash128 key_hash(const std::string& ns, const std::string& key);
+
 // Asks the store for the idempotency keys of a submission, where the engine may have forgotten them.
 absl::Status find_key_owners(const server::KeyHorizon& horizon, store::Reader& reader, core::Submit& submit);
 

@@ -61,7 +61,7 @@ void add_facts(const RunFacts& facts, v1::Execution* out) {
   out->mutable_outputs()->insert(facts.outputs.begin(), facts.outputs.end());
 }
 
-void add_past(const core::Past& past, v1::Job* out) {
+void add_past(const core::Past& past, core::JobState state, v1::Job* out) {
   out->set_reason(past.reason);
   out->set_failure(past.failure);
   out->set_failure_reason(reason_of(past.failure));
@@ -74,13 +74,15 @@ void add_past(const core::Past& past, v1::Job* out) {
   if (past.executions.empty()) return;
   const core::Execution& last = past.executions.back();
   out->set_worker_id(last.worker.str());
+  out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
+  // Back in the queue, it neither runs nor has ended: what became of the execution before is told with that one.
+  if (state == core::JobState::Pending) return;
   out->set_signal(last.signal);
   if (last.exit_code) out->set_exit_code(*last.exit_code);
   if (last.started.is_set()) set_time(last.started, out->mutable_started_at());
   if (last.started.is_set() && last.ended.is_set()) {
     out->set_run_ms(std::max<int64_t>((last.ended - last.started).count() / 1000, 0));
   }
-  out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
 }
 
 }  // namespace
@@ -191,7 +193,7 @@ void to_proto(const store::JobView& view, bool detail, v1::Job* out) {
   out->set_template_(view.spec.template_name);
   out->set_correlation_id(view.spec.correlation_id);
   for (const auto& [key, value] : view.spec.labels) (*out->mutable_labels())[key] = value;
-  if (job.past != nullptr) add_past(*job.past, out);
+  if (job.past != nullptr) add_past(*job.past, job.state, out);
   if (out->reason().empty() && job.state == core::JobState::Pending) out->set_reason("waiting for a worker");
   if (!detail) return;
   out->mutable_spec()->ParseFromString(view.spec.bytes);

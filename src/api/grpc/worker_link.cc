@@ -93,7 +93,7 @@ void WorkerStreamLink::note_input_errors() {
   if (server_.inputs().empty()) return;
   for (v1::RunJob& order : *out_.mutable_run()) {
     const absl::StatusOr<ExecutionId> execution = parse_execution_id(order.execution_id());
-    if (execution.ok()) order.set_input_error(server_.inputs().problem(execution->job));
+    if (execution.ok()) order.set_input_error(server_.inputs().prepare_start(execution->job));
   }
 }
 

@@ -12,12 +12,13 @@
 #include "src/base/sha256.h"
 #include "src/base/status.h"
 #include "src/base/trace.h"
+#include "src/core/worker/worker.h"
 
 namespace hodei::api {
 namespace {
 
 constexpr size_t kMaxStatusMessageBytes = size_t{2} << 20;
-constexpr int kMaxHeld = 100'000;
+constexpr int kMaxHeld = core::kMaxSlots + core::kMaxEndedHeld;
 constexpr size_t kMaxUnfit = 500;  // characters of a worker's status
 constexpr size_t kMaxLineage = 64;
 constexpr int kMaxStopped = 16;

@@ -117,7 +117,8 @@ WorkerService::Unary* WorkerService::UnregisterWorker(Context* c, const v1::Unre
       [this, in, peer = c->peer()](const WorkerId& worker) -> absl::StatusOr<core::Command> {
         if (in->worker_id().empty() || in->worker_id() == worker.str()) {
           return core::Command(core::UnregisterWorker{worker, std::string(clip(in->reason(), kMaxLeaveReason)), true,
-                                                      cat("worker ", worker.str(), " (", peer, ")")});
+                                                      cat("worker ", worker.str(), " (", peer, ")"),
+                                                      in->incarnation()});
         }
         server_.refused_claims().count(server::Claim::Worker);
         return absl::PermissionDeniedError(

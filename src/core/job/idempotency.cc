@@ -44,6 +44,13 @@ void IdempotencyKeys::expire(WallTime before) {
   }
 }
 
+void IdempotencyKeys::erase(const Hash128& key, JobId job) {
+  const auto it = keys_.find(key);
+  if (it == keys_.end() || it->second.job != job) return;
+  ages_.erase({it->second.expires, key});
+  keys_.erase(it);
+}
+
 std::optional<KeyOwner> IdempotencyKeys::find(const Hash128& key) const {
   const auto it = keys_.find(key);
   if (it == keys_.end()) return std::nullopt;

@@ -34,6 +34,8 @@ class IdempotencyKeys {
 
   void put(const Hash128& key, const Entry& entry);
   void expire(WallTime before);
+  // Its job was deleted. A key that another job has by now stays.
+  void erase(const Hash128& key, JobId job);
 
   std::optional<KeyOwner> find(const Hash128& key) const;
   // When the first key expires, here or in the store.

@@ -23,6 +23,16 @@ std::string verdict(const Shape& shape, const WorkerInfo& worker) {
 
 TEST(Rules, LetAPlainJobRunOnAnyPlainWorker) { EXPECT_EQ(verdict(Shape(), plain_worker()), ""); }
 
+TEST(SizeRule, SpeaksOfSizesAsPeopleDo) {
+  Shape shape;
+  WorkerInfo worker = plain_worker();
+  worker.capacity.memory_mb = 24105;
+  shape.needs.memory_mb = 32768;
+  EXPECT_EQ(first_rejection(shape, worker)->reason, "has 23.5 GiB of memory, but the job needs 32 GiB");
+  shape.needs.memory_mb = 24106;
+  EXPECT_EQ(first_rejection(shape, worker)->reason, "has 24105 MiB of memory, but the job needs 24106 MiB");
+}
+
 TEST(ProviderRule, KeepsAJobOnWorkersOfItsProvider) {
   Shape shape;
   shape.provider = "docker";

@@ -21,6 +21,7 @@ struct Attempt {
   MonoTime deadline{0};
   std::string shape;           // encoded, of the job it is for; empty: for a pool
   std::string held_up;         // why it has not started yet, as the provider says; may be empty
+  MonoTime held_up_since{0};   // counts while held_up is not empty
   MonoTime unwanted_since{0};  // 0: a job waits for it
 };
 
@@ -60,6 +61,9 @@ inline constexpr size_t kMaxRefusals = 10'000;
 inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's message
 // A worker being created is withdrawn when no job has waited for it for this long; until then, another job may come.
 inline constexpr Duration kWithdrawAfter = 2s;
+// A worker that its provider cannot start counts against every limit of workers, but after this long it no longer
+// prevents the creation of workers for other jobs: it is withdrawn when its place is needed.
+inline constexpr Duration kYieldAfter = 60s;
 inline constexpr size_t kMaxEndedWorkers = 1'000;  // created workers that have left and are still listed
 
 }  // namespace hodei::core

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/text.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -41,7 +42,8 @@ std::optional<std::string> too_large(const Amounts& size, const ProviderFacts& f
                " are needed");
   }
   if (most.memory_mb > 0 && size.memory_mb > most.memory_mb) {
-    return cat("creates workers with at most ", most.memory_mb, " MB of memory, but ", size.memory_mb, " are needed");
+    const auto [largest, needed] = megabytes_apart(most.memory_mb, size.memory_mb);
+    return cat("creates workers with at most ", largest, " of memory, but ", needed, " are needed");
   }
   if (size.gpus > 0 && !facts.gpu) return std::string("has no GPUs");
   return std::nullopt;

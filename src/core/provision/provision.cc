@@ -137,10 +137,7 @@ absl::Status validate(const PoolRow& r) {
   if (r.one_job && r.slots != 1) return bad_field("slots", "must be 1 in a pool of one-job workers, not ", r.slots);
   if (r.idle < Duration(0) || r.idle > std::chrono::hours(24 * 366))
     return bad_field("idle_ms", "must be between 0 and one year");
-  const Amounts& a = r.size;
-  if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
-    return bad_field("size", "amounts must not be negative");
-  }
+  RETURN_IF_ERROR(check_amounts("size", r.size));
   RETURN_IF_ERROR(check_text("image", r.image));
   return check_size("labels", encode(r));
 }

@@ -1,6 +1,8 @@
 #include "src/core/worker/worker.h"
 
 #include "src/base/codec.h"
+#include "src/base/counted.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::core {
@@ -77,19 +79,19 @@ WorkerInfo decode_worker_info(std::string_view bytes) {
   return w;
 }
 
+absl::Status check_held(std::string_view field, size_t count, const WorkerInfo& info) {
+  const size_t most = size_t{info.slots} + kMaxEndedHeld;
+  if (count <= most) return absl::OkStatus();
+  return bad_field(field, "lists ", counted(count, "execution"), "; a worker with ", counted(info.slots, "slot"),
+                   " has at most ", most);
+}
+
 absl::Status validate(const WorkerInfo& info) {
   RETURN_IF_ERROR(check_name("info.id", info.id.str()));
   if (info.slots == 0 || info.slots > kMaxSlots) {
     return bad_field("info.slots", "must be between 1 and ", kMaxSlots, ", not ", info.slots);
   }
-  const Amounts& c = info.capacity;
-  if (c.cpu_milli < 0 || c.memory_mb < 0 || c.storage_mb < 0 || c.gpus < 0) {
-    return bad_field("info.capacity", "amounts must not be negative");
-  }
-  if (c.memory_mb > kMaxAmountMb || c.storage_mb > kMaxAmountMb || c.gpus > kMaxGpus) {
-    return bad_field("info.capacity", "at most ", kMaxAmountMb, " MB of memory and of storage, and ", kMaxGpus,
-                     " GPUs");
-  }
+  RETURN_IF_ERROR(check_amounts("info.capacity", info.capacity));
   if (info.isolation < Isolation::Process || info.isolation > Isolation::Hardware) {
     return bad_field("info.isolation", "must be one of process, container, hardware");
   }
@@ -111,6 +113,19 @@ absl::Status validate(const WorkerInfo& info) {
   if (const size_t size = encode(info).size(); size > kMaxWorkerInfoBytes) {
     return bad_field("info", "is ", size, " bytes long; at most ", kMaxWorkerInfoBytes,
                      " are allowed; shorten its labels, taints, capabilities and texts");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_amounts(std::string_view field, const Amounts& amounts) {
+  const Amounts& a = amounts;
+  if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
+    return bad_field(field, "amounts must not be negative");
+  }
+  if (a.cpu_milli > kMaxCores * 1000 || a.memory_mb > kMaxAmountMb || a.storage_mb > kMaxAmountMb ||
+      a.gpus > kMaxGpus) {
+    return bad_field(field, "must have at most ", kMaxCores, " cores, ", megabytes_text(kMaxAmountMb),
+                     " of memory and of storage, and ", kMaxGpus, " GPUs");
   }
   return absl::OkStatus();
 }

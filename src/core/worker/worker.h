@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -76,6 +77,7 @@ using WorkerRecordPtr = std::shared_ptr<const WorkerRecord>;
 std::string encode(const WorkerInfo& info);
 WorkerInfo decode_worker_info(std::string_view bytes);
 absl::Status validate(const WorkerInfo& info);
+absl::Status check_amounts(std::string_view field, const Amounts& amounts);
 absl::Status check_incarnation(std::string_view field, std::string_view incarnation);
 // The memory it uses, including its entries in the tables of workers.
 size_t bytes_of(const WorkerRecord& record);
@@ -86,7 +88,13 @@ inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
 inline constexpr size_t kMaxIncarnation = 200;             // characters
 inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
+inline constexpr int64_t kMaxCores = 100'000;
 inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
+// Executions that a worker may have besides those that fill its slots: ended ones, whose results are on their way.
+inline constexpr uint32_t kMaxEndedHeld = 4096;
+
+// Whether a worker can have so many. A longer list is not looked at: all of it would be one turn of the loop.
+absl::Status check_held(std::string_view field, size_t count, const WorkerInfo& info);
 
 }  // namespace hodei::core

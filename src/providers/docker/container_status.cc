@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "src/base/clip.h"
+#include "src/base/sizes.h"
 #include "src/base/text.h"
 
 namespace hodei::providers::docker {
@@ -24,7 +25,7 @@ std::string last_line(std::string_view text) {
 
 std::string why_it_ended(const ContainerFacts& container, const std::string& last_words) {
   if (container.out_of_memory) {
-    const std::string limit = container.memory_bytes > 0 ? cat(" (limit ", container.memory_bytes >> 20, " MiB)") : "";
+    const std::string limit = container.memory_bytes > 0 ? cat(" (limit ", size_text(container.memory_bytes), ")") : "";
     return cat("killed: out of memory", limit);
   }
   if (!container.error.empty()) return std::string(clip(container.error, kLongestReason));

@@ -45,41 +45,87 @@ absl::Status not_there(const std::string& program) {
 
 }  // namespace
 
-EngineChooser::EngineChooser(const Settings& settings, std::string folder, std::string worker, std::string jail_parent)
+EngineChooser::EngineChooser(const Settings& settings, std::string folder, std::string worker, std::string jail_parent,
+                             Duration head_start)
     : settings_(settings),
       folder_(std::move(folder)),
       worker_(std::move(worker)),
-      jail_parent_(std::move(jail_parent)) {}
+      jail_parent_(std::move(jail_parent)),
+      head_start_(head_start) {}
+
+EngineChooser::~EngineChooser() {
+  stopping_ = true;
+  if (prober_.joinable()) prober_.join();
+}
 
 std::string EngineChooser::why_not_firecracker() {
   const std::lock_guard lock(mutex_);
   return why_not_firecracker_;
 }
 
+bool EngineChooser::is_provisional() {
+  const std::lock_guard lock(mutex_);
+  return engine_ == nullptr && meanwhile_ != nullptr;
+}
+
 Engine* EngineChooser::chosen() {
   const std::lock_guard lock(mutex_);
-  return engine_.get();
+  return engine_ != nullptr ? engine_.get() : meanwhile_.get();
 }
 
 absl::StatusOr<Engine*> EngineChooser::get() {
-  const std::lock_guard lock(mutex_);
-  if (engine_ == nullptr) {
-    sweep_probes();
-    ASSIGN_OR_RETURN(engine_, choose());
-    journal(Level::Info, "firecracker", "microVMs are booted by ", engine_->name(),
-            why_not_firecracker_.empty() ? "" : ", not by firecracker: ", why_not_firecracker_);
+  std::unique_lock lock(mutex_);
+  if (engine_ != nullptr) return engine_.get();
+  if (probing_ && meanwhile_ != nullptr) return meanwhile_.get();
+  if (!probing_) {
+    if (prober_.joinable()) prober_.join();  // it has said what it found
+    probing_ = true;
+    prober_ = std::thread([this] { probe(); });
   }
+  const auto is_known = [this] { return !probing_; };
+  if (!found_out_.wait_until(lock, deadline_in(head_start_), is_known)) {
+    if (Engine* other = stand_in()) return other;
+    found_out_.wait(lock, is_known);
+  }
+  if (engine_ == nullptr) return verdict_;
   return engine_.get();
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::choose() {
+// Only where QEMU may be the answer: who asked for Firecracker gets nothing else.
+Engine* EngineChooser::stand_in() {
+  if (meanwhile_ != nullptr || settings_.engine == EngineChoice::Firecracker) return meanwhile_.get();
+  const std::string program = find_program(settings_.qemu_binary);
+  if (program.empty()) return nullptr;
+  meanwhile_ = make_qemu_engine({.program = program, .kvm = false, .uid = settings_.uid, .gid = settings_.gid});
+  journal(Level::Info, "firecracker", "whether KVM works is not known yet: until then, microVMs are booted by ",
+          meanwhile_->name());
+  return meanwhile_.get();
+}
+
+void EngineChooser::probe() {
+  sweep_probes();
+  std::string why_not;
+  absl::StatusOr<std::unique_ptr<Engine>> engine = choose(why_not);
+  const std::lock_guard lock(mutex_);
+  verdict_ = engine.status();
+  if (engine.ok()) {
+    engine_ = *std::move(engine);
+    why_not_firecracker_ = why_not;
+    journal(Level::Info, "firecracker", "microVMs are booted by ", engine_->name(),
+            why_not.empty() ? "" : ", not by firecracker: ", why_not);
+  }
+  probing_ = false;
+  found_out_.notify_all();
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> EngineChooser::choose(std::string& why_not_firecracker) {
   if (settings_.engine == EngineChoice::Firecracker) return try_firecracker();
   if (settings_.engine == EngineChoice::Qemu) return try_qemu();
   absl::StatusOr<std::unique_ptr<Engine>> first = try_firecracker();
   if (first.ok()) return first;
   absl::StatusOr<std::unique_ptr<Engine>> second = try_qemu();
   if (second.ok()) {
-    why_not_firecracker_ = std::string(first.status().message());
+    why_not_firecracker = std::string(first.status().message());
     return second;
   }
   return absl::FailedPreconditionError(
@@ -130,6 +176,7 @@ absl::Status EngineChooser::boots(Engine& engine) {
     return absl::UnavailableError(is_trouble ? verdict.substr(std::string_view(kTrouble).size()) : verdict);
   }
   const absl::Status up = boot_a_guest(engine);
+  if (stopping_) return up;  // nothing was found out
   // Whatever it is: the next start of the server, and the next look at its health, need not find it out again.
   const std::string found = up.ok()                   ? std::string(kWorks)
                             : absl::IsUnavailable(up) ? std::string(up.message())
@@ -161,7 +208,8 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
   while (up.ok()) {
     const bool runs = process_state(record) == ProcessState::Running;
     if (text_of_file(console).find(kBooted) != std::string::npos) break;
-    if (!runs) up = absl::UnavailableError(cat(engine.name(), " ended before a guest had booted"));
+    if (stopping_) up = absl::CancelledError("the provider is being closed");
+    if (up.ok() && !runs) up = absl::UnavailableError(cat(engine.name(), " ended before a guest had booted"));
     if (up.ok() && clock.now().mono > end) up = absl::UnavailableError(cat(engine.name(), kSlow));
     if (up.ok()) pause_for(kBetweenLooks);
   }

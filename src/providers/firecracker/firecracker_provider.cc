@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "src/base/hash.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/providers/firecracker/boot_files.h"
 #include "src/providers/firecracker/engine_choice.h"
@@ -149,6 +150,11 @@ Health FirecrackerProvider::health_check() {
   absl::Status good = ready();
   if (good.ok()) good = engines_.get().status();
   if (!good.ok()) return {.state = HealthState::Unhealthy, .reason = std::string(good.message())};
+  if (engines_.is_provisional()) {
+    return {.state = HealthState::Healthy,
+            .reason = cat("microVMs are booted by ", engines_.chosen()->name(),
+                          " until it is known whether KVM works here")};
+  }
   const std::string why_not = engines_.why_not_firecracker();
   return {.state = HealthState::Healthy,
           .reason = cat("microVMs are booted by ", engines_.chosen()->name(),
@@ -169,8 +175,8 @@ absl::Status FirecrackerProvider::suits(const WorkerSpec& spec) const {
         cat("cpu: ", spec.cpu_milli, "m is more than the ", can.max_cpu_milli, "m of this host"));
   }
   if (spec.memory_mb > can.max_memory_mb) {
-    return absl::FailedPreconditionError(
-        cat("memory: ", spec.memory_mb, " MiB is more than the ", can.max_memory_mb, " MiB of this host"));
+    const auto [asked, most] = megabytes_apart(spec.memory_mb, can.max_memory_mb);
+    return absl::FailedPreconditionError(cat("memory: ", asked, " is more than the ", most, " of this host"));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/providers/kubernetes/names.h"
 #include "src/providers/worker_environment.h"
@@ -161,8 +162,8 @@ absl::Status check_spec(const PodMaker& maker, const WorkerSpec& spec) {
                      "m");
   }
   if (maker.capabilities.max_memory_mb > 0 && spec.memory_mb > maker.capabilities.max_memory_mb) {
-    return bad_field("memory", spec.memory_mb, " MiB are above this provider's max_memory_mb of ",
-                     maker.capabilities.max_memory_mb);
+    const auto [asked, most] = megabytes_apart(spec.memory_mb, maker.capabilities.max_memory_mb);
+    return bad_field("memory", asked, " is above this provider's max_memory_mb of ", most);
   }
   return absl::OkStatus();
 }

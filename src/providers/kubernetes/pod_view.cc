@@ -16,10 +16,13 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kShownOfAPodMessage = 300;
+constexpr size_t kShownOfAPodReason = 100;
+
+std::string reason_of(const json& object) { return std::string(clip(text(object, "reason"), kShownOfAPodReason)); }
 
 // "reason: message", as far as they are there.
 std::string said(const json& object) {
-  const std::string reason = text(object, "reason");
+  const std::string reason = reason_of(object);
   const std::string message = text(object, "message");
   return cat(reason, reason.empty() || message.empty() ? "" : ": ", clip(message, kShownOfAPodMessage));
 }
@@ -48,10 +51,10 @@ WorkerStatus waiting(const json& state, const std::string& image) {
   const std::string message = text(state, "message");
   WorkerStatus out{.phase = WorkerPhase::Starting};
   if (reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "RegistryUnavailable") {
-    out.reason = cat("image ", image, " cannot be pulled: ", said(state));
+    out.reason = cat("image ", clip(image, kShownOfAPodMessage), " cannot be pulled: ", said(state));
     out.hopeless = pull_is_hopeless(reason, message);
   } else if (reason == "InvalidImageName" || reason == "ErrImageNeverPull" || reason == "ImageInspectError") {
-    out.reason = cat("image ", image, " cannot be used: ", said(state));
+    out.reason = cat("image ", clip(image, kShownOfAPodMessage), " cannot be used: ", said(state));
     out.hopeless = true;
   } else if (reason == "CreateContainerConfigError") {
     out.reason = said(state);
@@ -67,7 +70,7 @@ WorkerStatus waiting(const json& state, const std::string& image) {
 }
 
 std::string how_it_ended(const json& terminated) {
-  const std::string reason = text(terminated, "reason");
+  const std::string reason = reason_of(terminated);
   const int64_t code = number(terminated, "exitCode");
   const std::string message = text(terminated, "message");
   std::string out = reason == "OOMKilled" ? "it used more memory than its limit (OOMKilled)" : reason;

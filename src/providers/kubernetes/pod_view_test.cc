@@ -84,6 +84,13 @@ TEST(PodView, SaysWhyNoNodeTakesIt) {
   EXPECT_EQ(status.reason, "no node can run it: Unschedulable: 0/3 nodes: Insufficient cpu");
 }
 
+TEST(PodView, ClipsWhateverIsLong) {
+  const std::string huge(100'000, 'x');
+  EXPECT_LT(with_worker("Failed", {{"terminated", {{"reason", huge}, {"exitCode", 1}}}}).reason.size(), 1000u);
+  EXPECT_LT(with_worker("Pending", {{"waiting", {{"reason", huge}, {"message", huge}}}}).reason.size(), 1000u);
+  EXPECT_LT(read_pod(a_pod({{"phase", "Failed"}, {"reason", huge}, {"message", huge}})).status.reason.size(), 1000u);
+}
+
 TEST(PodView, SaysHowItEnded) {
   const WorkerStatus oom = with_worker("Failed", {{"terminated", {{"reason", "OOMKilled"}, {"exitCode", 137}}}});
   EXPECT_EQ(oom.phase, WorkerPhase::Ended);

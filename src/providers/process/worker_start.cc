@@ -48,7 +48,9 @@ struct Manner {
 absl::StatusOr<pid_t> start_worker(const std::string& program, const Words& words, const std::string& folder,
                                    const std::string& log) {
   // Settings of workers that whoever started the server meant for these too.
-  const ChildEnvironment env({"HODEI_CGROUPS", "HODEI_LOG_LEVEL", "HODEI_JOB_PROCESSES", "HODEI_JOB_LOG_SIZE"}, words);
+  const ChildEnvironment env({"HODEI_CGROUPS", "HODEI_LOG_LEVEL", "HODEI_JOB_PROCESSES", "HODEI_JOB_LOG_SIZE",
+                              "HODEI_LOG_BATCH_LINES", "HODEI_LOG_BATCH_INTERVAL"},
+                             words);
   std::string name = program;
   char* argv[] = {name.data(), nullptr};
   const Manner manner(folder, log);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "src/base/random.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 
 namespace hodei::server {
@@ -216,8 +217,9 @@ absl::Status ArtifactStore::check_disk(int64_t bytes) const {
   if (limits_.disk_reserve == 0 || ::statvfs(folder_.c_str(), &disk) != 0) return absl::OkStatus();
   const auto room = static_cast<int64_t>(uint64_t{disk.f_bavail} * disk.f_frsize);
   if (room - bytes >= limits_.disk_reserve) return absl::OkStatus();
-  return absl::UnavailableError(cat("the disk of the server's data folder is nearly full (", limits_.disk_reserve >> 20,
-                                    " MiB are reserved for its own records); free some space and try again"));
+  return absl::UnavailableError(cat("the disk of the server's data folder is nearly full (",
+                                    size_text(limits_.disk_reserve),
+                                    " are reserved for its own records); free some space and try again"));
 }
 
 absl::Status ArtifactStore::reserve(int64_t bytes) {

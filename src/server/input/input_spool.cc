@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,13 @@ absl::Status sync_input_folder(const std::string& folder) {
   const absl::Status status = synced ? absl::OkStatus() : absl::ErrnoToStatus(errno, "syncing " + folder);
   if (fd >= 0) close(fd);
   return status;
+}
+
+// What runs must still be recorded when the disk is full: input waits before that.
+bool disk_is_full(const InputStoreFacts& store, uint64_t more) {
+  struct statvfs disk {};
+  if (store.limits.disk_reserve == 0 || statvfs(store.folder.c_str(), &disk) != 0) return false;
+  return uint64_t{disk.f_bavail} * disk.f_frsize < store.limits.disk_reserve + more;
 }
 
 absl::Status write_at(int fd, std::string_view data, int64_t offset) {
@@ -65,8 +73,11 @@ uint64_t InputSpool::listen(std::function<void()> news) {
 }
 
 void InputSpool::unlisten(uint64_t listener) {
+  // Whoever works on the file listens as well, so nobody is waited for here.
+  const std::unique_lock disk(disk_mutex_, std::try_to_lock);
   const std::lock_guard lock(mutex_);
   listeners_.erase(listener);
+  if (listeners_.empty() && disk.owns_lock() && fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 void InputSpool::tell_news() {
@@ -80,7 +91,8 @@ void InputSpool::tell_news() {
 
 InputSpool::Position InputSpool::position() const {
   const std::lock_guard lock(mutex_);
-  return {.size = size_, .whole = has_end(), .broken = broken_, .closed = over_ || broken_ || left_empty_};
+  const bool abandoned = broken_ || left_empty_;
+  return {.size = size_, .whole = has_end(), .broken = broken_, .closed = over_ || abandoned, .abandoned = abandoned};
 }
 
 uint64_t InputSpool::attach_sender() {
@@ -169,6 +181,10 @@ absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset,
   }
   RETURN_IF_ERROR(open_file());
   const auto wanted = static_cast<int64_t>(data.size());
+  if (wanted > 0 && disk_is_full(*store_, data.size())) {
+    store_->is_waiting = true;
+    return Put::Full;
+  }
   ASSIGN_OR_RETURN(const int64_t bytes, make_room(wanted));
   const bool fits = bytes == wanted;
   data = data.substr(0, static_cast<size_t>(bytes));
@@ -250,7 +266,7 @@ void InputSpool::closed_by_job(uint64_t taker) {
   tell_news();
 }
 
-std::string InputSpool::problem() const {
+std::string InputSpool::prepare_start() {
   const std::lock_guard lock(mutex_);
   if (cut_) {
     return cat("its standard input is longer than the ", store_->limits.per_job,
@@ -261,6 +277,9 @@ std::string InputSpool::problem() const {
   if (broken_) {
     return cat("its standard input broke off after ", size_, " bytes: its client has gone away; run it again");
   }
+  taker_ = next_++;
+  taken_ = 0;
+  job_closed_ = false;
   return {};
 }
 

@@ -27,13 +27,15 @@ struct InputLimits {
   int64_t per_job = int64_t{64} << 20;           // bytes of one job's input that are kept
   int64_t total = int64_t{1} << 30;              // bytes of all jobs together
   Duration patience = std::chrono::minutes(10);  // how long the client of an unfinished input may be away
+  uint64_t disk_reserve = 0;                     // bytes of the disk that are left free
 };
 
 // What all inputs of a server share.
 struct InputStoreFacts {
   std::string folder;
   InputLimits limits;
-  std::atomic<int64_t> used{0};  // bytes of all inputs
+  std::atomic<int64_t> used{0};         // bytes of all inputs
+  std::atomic<bool> is_waiting{false};  // somebody was told to wait for room on the disk
 };
 
 class InputSpool {
@@ -43,7 +45,8 @@ class InputSpool {
     int64_t size = 0;    // durable
     bool whole = false;  // the end is durable too
     bool broken = false;
-    bool closed = false;  // nobody reads more of it
+    bool closed = false;     // nobody reads more of it
+    bool abandoned = false;  // its client was away for too long, or could not read the rest
   };
   struct Piece {
     std::string data;
@@ -61,7 +64,8 @@ class InputSpool {
 
   // `news` is called when something has changed, from any thread, with no lock held.
   uint64_t listen(std::function<void()> news);
-  void unlisten(uint64_t listener);
+  void unlisten(uint64_t listener);  // with nobody left, the file is closed
+  void tell_news();                  // to all who listen
   Position position() const;
 
   // The client's side. A new sender takes the place of the one before.
@@ -79,8 +83,9 @@ class InputSpool {
   void taken(uint64_t taker, int64_t offset);               // the job has been given all before
   void closed_by_job(uint64_t taker);
 
-  // Why the job cannot be started (again) with this input; empty: it can.
-  std::string problem() const;
+  // Why the job cannot be started (again) with this input; empty: it can, and what an earlier execution still says
+  // makes no room of it from now on.
+  std::string prepare_start();
 
   // The job has ended: nobody reads or sends any more, and the file goes. Removes it from the disk.
   void remove();
@@ -90,12 +95,11 @@ class InputSpool {
   absl::StatusOr<int64_t> make_room(int64_t wanted);  // with disk_mutex_ held; how much there is, up to that
   absl::Status rename_to(bool whole, bool cut);
   std::string path(bool whole, bool cut) const;
-  void tell_news();
 
   const std::shared_ptr<InputStoreFacts> store_;
   const JobId job_;
   std::mutex disk_mutex_;     // one thread at a time writes; taken before mutex_
-  int fd_ = -1;               // opened once, closed with the spool
+  int fd_ = -1;               // open while somebody listens
   mutable std::mutex mutex_;  // guards what follows
   std::map<uint64_t, std::function<void()>> listeners_;
   uint64_t next_ = 1;

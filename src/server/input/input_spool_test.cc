@@ -95,7 +95,7 @@ TEST_F(InputSpoolTest, AFullOneTakesNoMoreUntilTheJobHasRead) {
   ASSERT_EQ(*input->put(sender, 0, block, false), Put::Stored);
   ASSERT_EQ(*input->put(sender, 32 << 10, block, false), Put::Stored);
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full);
-  EXPECT_EQ(input->problem(), "");
+  EXPECT_EQ(input->prepare_start(), "");
   const uint64_t taker = input->begin(0).value();
   bool told = false;
   input->listen([&] { told = true; });
@@ -124,10 +124,10 @@ TEST_F(InputSpoolTest, WhoseBeginningIsGoneCannotBeStartedAgain) {
   ASSERT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
   input->taken(input->begin(0).value(), 32 << 10);
   ASSERT_EQ(*input->put(sender, 64 << 10, "b", true), Put::Stored);
-  EXPECT_NE(inputs_->problem(JobId{1}).find("cannot be started again"), std::string::npos);
+  EXPECT_NE(inputs_->prepare_start(JobId{1}).find("cannot be started again"), std::string::npos);
   EXPECT_FALSE(input->begin(0).ok());
   open();  // the file's name says so
-  EXPECT_NE(inputs_->problem(JobId{1}).find("cannot be started again"), std::string::npos);
+  EXPECT_NE(inputs_->prepare_start(JobId{1}).find("cannot be started again"), std::string::npos);
   EXPECT_EQ(text(*spool(), 64 << 10), "b");
 }
 
@@ -137,7 +137,7 @@ TEST_F(InputSpoolTest, OfAJobThatClosedItsInputTakesWhatIsKeptAndNoMore) {
   input->closed_by_job(input->begin(0).value());
   EXPECT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
   // A second execution could still read all of it.
-  EXPECT_EQ(inputs_->problem(JobId{1}), "");
+  EXPECT_EQ(inputs_->prepare_start(JobId{1}), "");
 }
 
 TEST_F(InputSpoolTest, WhatAnEarlierExecutionHasReadMakesNoRoomForALaterOne) {
@@ -151,6 +151,52 @@ TEST_F(InputSpoolTest, WhatAnEarlierExecutionHasReadMakesNoRoomForALaterOne) {
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full);
   input->taken(second, 64 << 10);
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Stored);
+}
+
+TEST_F(InputSpoolTest, OnceAnExecutionIsOrderedAnEarlierOneMakesNoRoom) {
+  const auto input = spool();
+  const uint64_t sender = input->attach_sender();
+  ASSERT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
+  const uint64_t first = input->begin(0).value();
+  EXPECT_EQ(inputs_->prepare_start(JobId{1}), "");
+  input->taken(first, 64 << 10);
+  EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full) << "the second one reads it from the beginning";
+  EXPECT_TRUE(input->begin(0).ok());
+}
+
+TEST_F(InputSpoolTest, WaitsForRoomOnTheDisk) {
+  limits_.disk_reserve = uint64_t{1} << 60;
+  open();
+  const auto input = spool();
+  const uint64_t sender = input->attach_sender();
+  bool told = false;
+  const uint64_t listener = input->listen([&] { told = true; });
+  EXPECT_EQ(*input->put(sender, 0, "x", false), Put::Full);
+  EXPECT_EQ(input->position().size, 0);
+  EXPECT_FALSE(told);
+  inputs_->tick();
+  EXPECT_TRUE(told) << "to try again";
+  told = false;
+  inputs_->tick();
+  EXPECT_FALSE(told) << "nobody waits";
+  input->unlisten(listener);
+}
+
+TEST_F(InputSpoolTest, HoldsADescriptorOnlyWhileSomebodyUsesIt) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = open_files();
+  std::vector<std::shared_ptr<InputSpool>> inputs;
+  for (uint64_t job = 1; job <= 20; ++job) {
+    const auto input = spool(job);
+    const uint64_t listener = input->listen([] {});
+    ASSERT_EQ(*input->put(input->attach_sender(), 0, "x", true), Put::Stored);
+    input->unlisten(listener);
+    inputs.push_back(input);
+  }
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(text(*inputs[0], 0), "x");
 }
 
 TEST_F(InputSpoolTest, AllTogetherHaveALimit) {
@@ -183,7 +229,7 @@ TEST_F(InputSpoolTest, BreaksOffWhenItsClientStaysAway) {
   EXPECT_TRUE(input->position().broken);
   EXPECT_TRUE(input->read(0, 100)->broken);
   EXPECT_FALSE(input->read(0, 100)->end);
-  EXPECT_NE(inputs_->problem(JobId{1}).find("broke off after 4 bytes"), std::string::npos);
+  EXPECT_NE(inputs_->prepare_start(JobId{1}).find("broke off after 4 bytes"), std::string::npos);
 }
 
 TEST_F(InputSpoolTest, OfWhichNothingEverCameIsEmpty) {
@@ -191,7 +237,7 @@ TEST_F(InputSpoolTest, OfWhichNothingEverCameIsEmpty) {
   clock_.us += 601'000'000;
   inputs_->tick();
   EXPECT_TRUE(input->read(0, 100)->end);
-  EXPECT_EQ(inputs_->problem(JobId{1}), "");
+  EXPECT_EQ(inputs_->prepare_start(JobId{1}), "");
 }
 
 TEST_F(InputSpoolTest, GoesWithItsJob) {

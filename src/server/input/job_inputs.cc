@@ -51,7 +51,7 @@ absl::StatusOr<std::shared_ptr<InputSpool>> JobInputs::of(JobId job) {
   return spools_[job] = std::make_shared<InputSpool>(store_, job, clock_.now().mono);
 }
 
-std::string JobInputs::problem(JobId job) const {
+std::string JobInputs::prepare_start(JobId job) {
   std::shared_ptr<InputSpool> spool;
   {
     const std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ std::string JobInputs::problem(JobId job) const {
     if (it == spools_.end()) return {};
     spool = it->second;
   }
-  return spool->problem();
+  return spool->prepare_start();
 }
 
 bool JobInputs::empty() const {
@@ -78,13 +78,16 @@ std::shared_ptr<InputSpool> JobInputs::let_go(JobId job) {
 
 void JobInputs::tick() {
   const MonoTime now = clock_.now().mono;
-  std::vector<std::shared_ptr<InputSpool>> abandoned;
+  std::vector<std::shared_ptr<InputSpool>> abandoned, waiting;
+  const bool somebody_waits = store_->is_waiting.exchange(false);
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [job, spool] : spools_) {
       if (spool->is_abandoned(now)) abandoned.push_back(spool);
+      if (somebody_waits) waiting.push_back(spool);
     }
   }
+  for (const auto& spool : waiting) spool->tell_news();  // there may be room on the disk again
   for (const auto& spool : abandoned) spool->break_off();
 }
 

@@ -24,8 +24,8 @@ class JobInputs {
 
   // Makes one if there is none. The job is known to be live and to take a standard input.
   absl::StatusOr<std::shared_ptr<InputSpool>> of(JobId job);
-  // Why an execution of the job must not start; empty: it may.
-  std::string problem(JobId job) const;
+  // Before an execution of the job is sent to a worker: why it must not start; empty: it may.
+  std::string prepare_start(JobId job);
   bool empty() const;
 
   // The job has ended. What is returned is to be removed, on a thread that may wait for a disk; null: nothing.

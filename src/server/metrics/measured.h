@@ -26,7 +26,6 @@ class MeasuredOutlet final : public Outlet {
  public:
   MeasuredOutlet(Outlet& outlet, ServerMetrics& metrics) : outlet_(outlet), metrics_(metrics) {}
 
-  void heartbeats(const std::vector<core::AckHeartbeat>& acks) override { outlet_.heartbeats(acks); }
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   void forget_streams(const std::string& why) override { outlet_.forget_streams(why); }
 

@@ -196,6 +196,16 @@ TEST(ServerMetrics, CountsALifeOnce) {
   }
 }
 
+TEST(ServerMetrics, CountsWorkersByTheStatesThatListsShow) {
+  ServerMetrics metrics;
+  Readings readings;
+  readings.loop.system.by_state[static_cast<size_t>(core::WorkerState::Draining)] = 2;
+  readings.loop.system.stopped = 3;
+  const std::string text = metrics.text(readings);
+  EXPECT_THAT(text, HasSubstr("hodei_workers{state=\"draining\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("hodei_workers{state=\"stopped\"} 3\n"));
+}
+
 TEST(ServerMetrics, CountsOnlyTransitionsThatAreNew) {
   ServerMetrics metrics;
   metrics.moved(finished_job(), 3);

@@ -93,6 +93,7 @@ struct ServerMetrics::Series {
   // When somebody asks.
   std::array<Gauge*, 3> jobs{};  // the living, by kJobStates
   std::array<Gauge*, core::kWorkerStates + 1> workers{};
+  Gauge* stopped = nullptr;
   std::map<SystemState, Gauge*> system;
   std::array<Counter*, kClaims> refused{};
   Counter& commands = counter(r, "hodei_commands_total", "Commands processed by the loop.");
@@ -133,6 +134,7 @@ struct ServerMetrics::Series {
     auto& of_workers = prometheus::BuildGauge().Name("hodei_workers").Help("Workers, by state.").Register(r);
     for (size_t i = 1; i < core::kWorkerStates; ++i)
       workers[i] = &of_workers.Add({{"state", std::string(kWorkerStateNames[i])}});
+    stopped = &of_workers.Add({{"state", "stopped"}});
     auto& of_claims = prometheus::BuildCounter()
                           .Name("hodei_worker_claims_refused_total")
                           .Help("Refused claims of workers about things that do not belong to them, by kind.")
@@ -157,6 +159,7 @@ struct ServerMetrics::Series {
     const int64_t counts[] = {q.pending, q.scheduled, q.running};
     for (size_t i = 0; i < kFirstEnd; ++i) jobs[i]->Set(static_cast<double>(counts[i]));
     for (size_t i = 1; i < core::kWorkerStates; ++i) workers[i]->Set(static_cast<double>(now.loop.system.by_state[i]));
+    stopped->Set(static_cast<double>(now.loop.system.stopped));
     for (const auto& [state, one] : system) one->Set(state == now.state ? 1 : 0);
     for (size_t i = 0; i < kClaims; ++i) bring_to(*refused[i], static_cast<double>(now.refused_claims[i]));
     delayed.Set(static_cast<double>(q.delayed));

@@ -261,6 +261,17 @@ TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
   EXPECT_EQ(reader().key_owners({}).value(), Owners{});
 }
 
+TEST_P(StoreSuite, AnIdempotencyKeyIsDeletedOnlyForTheJobThatHasIt) {
+  const Hash128 key = hash128("a");
+  ASSERT_EQ(commit({PutIdempotency{{key, JobId{7}, WallTime{100}}}}), absl::OkStatus());
+  ASSERT_EQ(commit({DeleteIdempotency{key, JobId{6}}, DeleteIdempotency{hash128("b"), JobId{7}}}), absl::OkStatus());
+  EXPECT_EQ(reader().key_owners({key}).value().at(0), KeyOwner{JobId{7}});
+  ASSERT_EQ(commit({DeleteIdempotency{key, JobId{7}}}), absl::OkStatus());
+  EXPECT_EQ(reader().key_owners({key}).value().at(0), std::nullopt);
+  reopen();
+  EXPECT_EQ(reader().key_owners({key}).value().at(0), std::nullopt);
+}
+
 TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
   std::vector<AuditRow> rows;
   Writes batch;

@@ -162,7 +162,7 @@ void RandomHistory::move_a_job(Writes& out) {
 void RandomHistory::change_something_else(Writes& out) {
   const std::string ns = cat("ns", pick(2));
   const std::string id = cat("w", pick(5));
-  switch (pick(19)) {
+  switch (pick(20)) {
     case 0: out.push_back(PutWorker{a_worker(id)}); break;
     case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
     case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
@@ -196,6 +196,7 @@ void RandomHistory::change_something_else(Writes& out) {
       if (!ended_.empty()) out.push_back(EraseJob{ended_[pick(ended_.size())]});
       break;
     case 17: out.push_back(DropExecutions{JobId{1 + pick(next_job_)}, static_cast<uint32_t>(pick(3))}); break;
+    case 18: out.push_back(DeleteIdempotency{hash128(cat("key", pick(50))), JobId{1 + pick(next_job_)}}); break;
     default: out.push_back(PutNextJob{next_job_});
   }
 }

@@ -66,6 +66,9 @@ struct Describe {
                        w.row.expires.us, w.row.fingerprint);
   }
   std::string operator()(const ExpireIdempotency& w) const { return fmt::format("expire before {}", w.before.us); }
+  std::string operator()(const DeleteIdempotency& w) const {
+    return fmt::format("delete idempotency {} of job={}", text_of(w.key), number(w.job));
+  }
   std::string operator()(const PutScheduler& w) const {
     const SchedulerConfig& c = w.config;
     return fmt::format("scheduler {} {} {} {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load,

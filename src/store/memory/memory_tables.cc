@@ -80,6 +80,10 @@ struct Apply {
   void operator()(const ExpireIdempotency& w) const {
     std::erase_if(t.idempotency, [&](const auto& entry) { return entry.second.expires < w.before; });
   }
+  void operator()(const DeleteIdempotency& w) const {
+    const auto found = t.idempotency.find(w.key);
+    if (found != t.idempotency.end() && found->second.job == w.job) t.idempotency.erase(found);
+  }
   void operator()(const PutScheduler& w) const { t.scheduler = unpack_scheduler(pack(w.config)); }
   void operator()(const PutNextJob& w) const { t.next_job = w.next; }
 };

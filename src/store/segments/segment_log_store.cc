@@ -5,6 +5,7 @@
 #include <map>
 
 #include "src/base/journal.h"
+#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/store/segments/append_plan.h"
 #include "src/store/segments/segment_scan.h"
@@ -161,9 +162,9 @@ absl::Status SegmentLogStore::check_room(size_t bytes) {
   if (options_.disk_reserve == 0) return absl::OkStatus();
   ASSIGN_OR_RETURN(const int64_t room, files_.free_bytes(folder_));
   if (room - static_cast<int64_t>(bytes) >= options_.disk_reserve) return absl::OkStatus();
-  return absl::ResourceExhaustedError(cat("the disk of ", folder_, " has ", room >> 20, " MiB left, of which ",
-                                          options_.disk_reserve >> 20,
-                                          " MiB are reserved for the server's own records: job "
+  return absl::ResourceExhaustedError(cat("the disk of ", folder_, " has ", size_text(room), " left, of which ",
+                                          size_text(options_.disk_reserve),
+                                          " are reserved for the server's own records: job "
                                           "output waits until there is room"));
 }
 

@@ -66,6 +66,7 @@ absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
       {&out.expire_audit_, "DELETE FROM audit WHERE at < ?1 AND number < (SELECT max(number) FROM audit)"},
       {&out.put_idempotency_, upsert_sql(kIdempotency, kDialect)},
       {&out.expire_idempotency_, "DELETE FROM idempotency WHERE expires < ?1"},
+      {&out.delete_idempotency_, "DELETE FROM idempotency WHERE key = ?1 AND job = ?2"},
   };
   for (const auto& [statement, sql] : all) {
     ASSIGN_OR_RETURN(*statement, db.prepare(sql));
@@ -211,6 +212,11 @@ absl::Status BatchWriter::write_other(const Write& write) {
     absl::Status operator()(const ExpireIdempotency& p) const {
       w.expire_idempotency_.integer(p.before.us);
       return done_or_error(w.expire_idempotency_.run());
+    }
+    absl::Status operator()(const DeleteIdempotency& p) const {
+      w.delete_idempotency_.packed(pack(p.key));
+      w.delete_idempotency_.integer(key(p.job));
+      return done_or_error(w.delete_idempotency_.run());
     }
     absl::Status operator()(const PutSpec&) const { return folded(); }
     absl::Status operator()(const PutJob&) const { return folded(); }

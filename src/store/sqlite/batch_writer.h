@@ -53,6 +53,7 @@ class BatchWriter {
   Statement expire_audit_;
   Statement put_idempotency_;
   Statement expire_idempotency_;
+  Statement delete_idempotency_;
   Connection* db_ = nullptr;
 };
 
