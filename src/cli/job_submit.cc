@@ -136,7 +136,7 @@ absl::StatusOr<std::string> dry_run_text(Session& session, const JobFlags& flags
 }
 
 void add_job_submit(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("submit", "queue a job, or the jobs of a file, and print their ids");
+  CLI::App* command = group.add_subcommand("submit", "Queue a job, or the jobs in a file, and print their ids");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
   command->add_flag("--detach", flags->detach, "accepted for symmetry with run; submit never waits");

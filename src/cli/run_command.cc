@@ -188,8 +188,7 @@ void choose_run(Session& session, const std::shared_ptr<JobFlags>& flags) {
 }
 
 void add_run_command(CLI::App& root, Session& session) {
-  CLI::App* command =
-      root.add_subcommand("run", "Run a job and wait for it: its output is yours, and so is its exit code");
+  CLI::App* command = root.add_subcommand("run", "Run a job, show its output and exit with its exit code");
   auto flags = std::make_shared<JobFlags>();
   add_job_flags(*command, *flags);
   add_run_flags(*command, *flags);

@@ -167,7 +167,7 @@ constexpr Setting kSettings[] = {
     {"fc_enabled", "", "HODEI_FC_ENABLED", "", "", kServer, check_switch,
      "1: enable the provider `firecracker` (default: in `hodei dev` if an engine and a kernel exist)"},
     {"log_level", "--log-level", "HODEI_LOG_LEVEL", "", "info", kServer | kAgent, check_level,
-     "level of the own log: trace, debug, info, warn, error or off"},
+     "level of the program's own log: trace, debug, info, warn, error or off"},
     {"slots", "--slots", "HODEI_SLOTS", "", "0", kAgent, check_slots,
      "executions at once on this worker; 0: four per CPU core, at least four"},
     {"job_processes", "--job-processes", "HODEI_JOB_PROCESSES", "", "4096", kAgent, check_processes,

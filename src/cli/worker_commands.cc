@@ -177,7 +177,7 @@ absl::StatusOr<std::string> logs_text(Session& session, v1::GetWorkerLogsRequest
 }
 
 void add_logs(CLI::App& group, Session& session) {
-  CLI::App* command = group.add_subcommand("logs", "Show the own log of a worker that a provider created");
+  CLI::App* command = group.add_subcommand("logs", "Show the log of a worker that a provider created");
   auto id = std::make_shared<std::string>();
   auto tail = std::make_shared<std::string>("100");
   command->add_option("id", *id, "the worker's id, the start of it, or its name")->required()->type_name("WORKER");

@@ -93,7 +93,7 @@ struct Explanation {
   std::string provisioning;  // the worker that is being created for it, as text
 };
 
-// In the order asked. Empty: nothing but a worker is missing, or the job is not waiting.
+// One text per job, in the order of the question. Empty: only a worker is missing, or the job is not waiting.
 struct WaitingWords {
   std::vector<std::string> words;
 };

@@ -55,7 +55,7 @@ struct ForgetJobs {
   struct One {
     JobId job{};
     std::string ns;
-    std::optional<Hash128> key = {};  // its idempotency key, which is free again when the job is gone
+    std::optional<Hash128> key = {};  // its idempotency key, which is freed with the job
   };
   std::vector<One> jobs;
   std::string principal;  // empty: the retention, not a person; not in the audit trail
@@ -215,7 +215,7 @@ struct UnregisterWorker {
   std::string reason;
   bool by_itself = false;
   std::string principal = {};
-  std::string incarnation = {};  // the one that leaves by itself; empty: whichever there is
+  std::string incarnation = {};  // the incarnation that leaves by itself; empty: the current one
 };
 
 // ---- Tenants and keys. Absent fields keep their values.
@@ -324,7 +324,7 @@ struct ExplainJob {
 };
 struct WhyWaiting {
   std::vector<JobId> jobs;
-};  // of each: what holds it back, if it is not just the lack of a worker. Quick: lists ask it about all they show
+};  // what holds each back, besides the lack of a worker; fast, because lists ask it about all jobs they show
 struct PreviewJob {
   ShapePtr shape;
   Namespace ns{};

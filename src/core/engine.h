@@ -143,7 +143,7 @@ class Engine {
   Answer on(const RegisterWorker& c, Now now, Turn& turn);
   Answer on(const OpenStream& c, Now now, Turn& turn);
   Answer on(const CloseStream& c, Now now, Turn& turn);
-  // Of those that it holds, the ones that were given to it.
+  // Returns those of its held executions that were given to it.
   std::vector<ExecutionId> reconcile(LiveWorker& worker, const OpenStream& hello, Now now, Turn& turn);
   absl::Status check_succession(const LiveWorker& worker, const Incarnation& who,
                                 const std::vector<std::string>& stopped, bool has_token, Now now) const;
@@ -256,7 +256,7 @@ class Engine {
   bool pool_needs(const Made& made) const;
   void withdraw(LiveWorker& worker, Turn& turn);
   uint32_t held_up(const std::string& provider) const;
-  // Takes back a worker that does not start, so that one for this shape can be made in its place. False: there is none.
+  // Withdraws a worker that does not start, to make room for one of this shape. False: there is none.
   bool yield_place(const Shape& shape, Now now, Turn& turn);
   LiveWorker* stuck_in_the_way(const Shape& shape, Now now);
   bool place_is_coming(const std::string& provider) const;
@@ -293,7 +293,7 @@ class Engine {
   Answer on(const Question& c, Now now, Turn& turn);
   Answer answer(const ExplainJob& q, Now now);
   Answer answer(const WhyWaiting& q, Now now);
-  // A limit that somebody set keeps the job from starting, whatever workers there are. No words: none does.
+  // A quota, limit or rate that keeps the job from starting, whatever workers there are. Empty words: none.
   struct Hold {
     std::string words;
     std::string_view unblock;

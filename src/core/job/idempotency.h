@@ -34,7 +34,7 @@ class IdempotencyKeys {
 
   void put(const Hash128& key, const Entry& entry);
   void expire(WallTime before);
-  // Its job was deleted. A key that another job has by now stays.
+  // Its job was deleted. A key that now belongs to another job stays.
   void erase(const Hash128& key, JobId job);
 
   std::optional<KeyOwner> find(const Hash128& key) const;

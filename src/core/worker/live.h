@@ -57,7 +57,7 @@ struct LiveWorker {
   bool available() const { return connected && is_well() && !paused && in_service(); }
   // The state shown to people: a worker that stops is Draining.
   WorkerState shown_state() const { return takes_work(state) && record->stopped ? WorkerState::Draining : state; }
-  // It said that it stops, and has gone: lists show it as stopped until it comes back.
+  // It announced that it stops, and has left: lists show it as stopped until it comes back.
   bool has_stopped() const { return record->stopped && !connected && !unhealthy && state != WorkerState::Terminated; }
   bool has_slot() const { return executions.size() < record->info.slots; }
   Amounts free() const {

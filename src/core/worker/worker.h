@@ -91,10 +91,11 @@ inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or stora
 inline constexpr int64_t kMaxCores = 100'000;
 inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
-// Executions that a worker may have besides those that fill its slots: ended ones, whose results are on their way.
+// Executions a worker may have in addition to those in its slots: ended ones whose results are on their way.
 inline constexpr uint32_t kMaxEndedHeld = 4096;
 
-// Whether a worker can have so many. A longer list is not looked at: all of it would be one turn of the loop.
+// Checks that a worker can have this many executions. A longer list is refused, because all of it would be
+// decided in one turn of the loop.
 absl::Status check_held(std::string_view field, size_t count, const WorkerInfo& info);
 
 }  // namespace hodei::core
