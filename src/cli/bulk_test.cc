@@ -50,6 +50,7 @@ TEST_F(CliTest, JobListSortsByWhatTheServerHasNoOrderFor) {
 
 TEST_F(CliTest, AJobIsFoundByItsNameOrByTheIdOfAnExecution) {
   server_.jobs.jobs = {job("j2", v1::Job::Running, "nightly")};
+  server_.jobs.jobs[0].set_executions_total(1);
   EXPECT_EQ(run({"job", "get", "nightly", "-o", "name"}), 0) << err_;
   EXPECT_EQ(out_, "j2\n");
   EXPECT_EQ(server_.jobs.listed.at(0).name(), "nightly");
@@ -137,6 +138,12 @@ TEST_F(CliTest, ANameInTheFormOfAnIdIsFound) {
   server_.jobs.jobs = {job("j3", v1::Job::Running, "jq.1")};
   EXPECT_EQ(run({"job", "cancel", "jq.1", "-o", "name"}), 0) << err_;
   EXPECT_EQ(out_, "j3\n");
+}
+
+TEST_F(CliTest, AnExecutionThatIsNotThereIsNotItsJob) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running)};
+  EXPECT_EQ(run({"job", "get", "j2.9"}), 1);
+  EXPECT_THAT(err_, HasSubstr("so there is no j2.9"));
 }
 
 TEST_F(CliTest, SeveralCancelledJobsAreOneListOfData) {

@@ -15,6 +15,8 @@
 namespace hodei::cli {
 namespace {
 
+constexpr size_t kMostKeys = 10'000;  // of one mapping
+
 // Carries a refusal out of yaml-cpp's callbacks; never leaves this file.
 struct Refused : std::runtime_error {
   Refused(int at, const std::string& what) : std::runtime_error(what), line(at) {}
@@ -96,6 +98,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   static void begin_field(Open& top, Node key) {
     if (key.kind != Node::Kind::Scalar) throw Refused(key.line, "a key must be text");
+    if (top.node.fields.size() == kMostKeys) throw Refused(key.line, cat("there are more than ", kMostKeys, " keys"));
     if (top.node.find(key.text)) throw Refused(key.line, cat("'", key.text, "' is given twice"));
     top.node.fields.push_back({std::move(key.text), key.line, Node{}});
     top.key_read = true;

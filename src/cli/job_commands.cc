@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/cli/job_list.h"
 #include "src/cli/job_logs.h"
@@ -47,8 +48,12 @@ struct GetFlags {
 absl::StatusOr<std::string> job_get_text(Session& session, const GetFlags& flags) {
   std::vector<v1::Job> jobs;
   for (const std::string& typed : flags.ids) {
-    ASSIGN_OR_RETURN(const std::string id, find_job_id(session, typed, SameName::TakesNewest));
-    ASSIGN_OR_RETURN(v1::Job job, get_with_executions(session, id, flags.all));
+    ASSIGN_OR_RETURN(const FoundJob found, find_job(session, typed, SameName::TakesNewest));
+    ASSIGN_OR_RETURN(v1::Job job, get_with_executions(session, found.id, flags.all));
+    if (found.execution > job.executions_total()) {
+      return absl::NotFoundError(
+          cat("job ", found.id, " has ", counted(job.executions_total(), "execution"), ", so there is no ", typed));
+    }
     if (!job.older_executions_token().empty()) {
       session.note(cat("these are the newest ", job.executions_size(), " of ", job.executions_total(),
                        " executions; see the others with --all-executions"));

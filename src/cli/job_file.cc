@@ -69,8 +69,9 @@ bool is_json_lines(std::string_view text) {
 absl::StatusOr<std::vector<Node>> json_lines(std::string_view text, const std::string& name) {
   std::vector<Node> out;
   for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = first_line_of(text);
+    std::string_view line = first_line_of(text);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     ASSIGN_OR_RETURN(std::vector<Node> nodes, parse_documents(line, name, kLargestDocument, number));
     for (Node& node : nodes) out.push_back(std::move(node));

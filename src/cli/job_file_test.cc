@@ -138,6 +138,7 @@ TEST(JobFile, MayHoldSeveralJobs) {
   EXPECT_EQ(names("[{\"name\": \"a\"}, {\"name\": \"b\"}]", "jobs.json"), "a b ");
   EXPECT_EQ(names("{\n\"name\":\n\"one\"}", "job.json"), "one ");
   EXPECT_EQ(names("name: a\n---\nnmae: b\n", "jobs.yaml"), "jobs.yaml:3: unknown field 'nmae'; did you mean 'name'?");
+  EXPECT_EQ(names("{\"name\": \"a\"}\r\n{\"name\": \"b\"}\r\n", "jobs.jsonl"), "a b ");
   EXPECT_EQ(names("{\"name\": \"a\"}\n{\"nmae\": \"b\"}\n", "jobs.jsonl"),
             "jobs.jsonl:2: unknown field 'nmae'; did you mean 'name'?");
   EXPECT_THAT(names("---\n---\n", "jobs.yaml"), HasSubstr("is empty"));
@@ -252,6 +253,13 @@ TEST(MessageText, ASpecPrintsAsAJobFileThatReadsBack) {
     ASSERT_EQ(read_job(text, "job.yaml", second).message(), "") << text;
     EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(second.spec(), spec)) << text;
   }
+}
+
+TEST(JobFile, HasABoundForTheKeysOfAMapping) {
+  std::string text = "env:\n";
+  for (int i = 0; i < 10'001; ++i) text += cat("  k", i, ": v\n");
+  v1::QueueJobRequest request;
+  EXPECT_NE(read_job(text, "job.yaml", request).message().find("more than 10000 keys"), std::string::npos);
 }
 
 // The parser finds an empty document at such a sign for ever.

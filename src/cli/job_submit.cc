@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
 
+#include "src/base/counted.h"
 #include "src/base/status.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/job_commands.h"
@@ -25,8 +27,17 @@ void complete(const Session& session, v1::QueueJobRequest& request) {
   request.mutable_spec()->clear_takes_stdin();
 }
 
+// Each note once, however many jobs it is about.
+void tell_notes(const Session& session, const std::vector<v1::QueueJobResponse>& queued) {
+  std::map<std::string, size_t> notes;
+  for (const v1::QueueJobResponse& one : queued) {
+    if (!one.note().empty()) ++notes[one.note()];
+  }
+  for (const auto& [note, count] : notes)
+    session.note(cat("note: ", note, count > 1 ? cat(" (", counted(count, "job"), ")") : std::string()));
+}
+
 void tell(const Session& session, const v1::QueueJobResponse& queued) {
-  if (!queued.note().empty()) session.note(cat("note: ", queued.note()));
   if (queued.existing())
     session.note(cat("this idempotency key is already in use: job ", queued.short_id(), " was created with it before"));
 }
@@ -89,6 +100,7 @@ absl::StatusOr<std::string> submit_text(Session& session, const JobFlags& flags)
   if (!status.ok()) return after_some(status, queued, requests.size());
   std::vector<const google::protobuf::Message*> messages;
   std::string ids;
+  tell_notes(session, queued);
   for (const v1::QueueJobResponse& one : queued) {
     tell(session, one);
     messages.push_back(&one);

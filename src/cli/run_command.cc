@@ -92,9 +92,11 @@ int leave_it_running(Session& session, const std::string& job_id, int error) {
     session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()),
                      "); see all of its output with `hodei job logs ", job_id, "`"));
   } else {
-    session.note(cat(trouble, "\n  the job continues: follow it with `hodei job logs --follow ", job_id,
-                     "`, cancel it with `hodei job cancel ", job_id,
-                     "`\n  (use --cancel-on-close to cancel it automatically)"));
+    const bool loses_input = job.ok() && job->spec().takes_stdin();
+    session.note(
+        cat(trouble, "\n  the job continues: follow it with `hodei job logs --follow ", job_id,
+            "`, cancel it with `hodei job cancel ", job_id, "`\n  (use --cancel-on-close to cancel it automatically)",
+            loses_input ? "\n  if it still reads standard input, it will fail: that came from this command" : ""));
   }
   return kPlatform;
 }

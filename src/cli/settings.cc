@@ -88,7 +88,8 @@ absl::Status check_database(const std::string& v) {
         "PostgreSQL is not supported yet; leave HODEI_DATABASE_URL and DATABASE_URL unset to use SQLite in the data "
         "folder");
   }
-  return absl::InvalidArgumentError(cat("'", v, "' is not supported; leave it empty, or write sqlite:PATH"));
+  // Without what was given: it may contain a password.
+  return absl::InvalidArgumentError("is not supported; leave it empty, or write sqlite:PATH");
 }
 
 constexpr Setting kSettings[] = {

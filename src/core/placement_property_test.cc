@@ -178,7 +178,7 @@ class Placements {
 TEST(AnyPlacement, KeepsToEveryFilterAndCostsNobodyAnAttempt) {
   size_t placed = 0;
   size_t put_back = 0;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     Placements random(seed);
     for (int i = 0; i < 250; ++i) {
@@ -190,8 +190,8 @@ TEST(AnyPlacement, KeepsToEveryFilterAndCostsNobodyAnAttempt) {
     placed += random.placed();
     put_back += random.put_back();
   }
-  EXPECT_GT(placed, 600u) << "too little happens to mean anything";
-  EXPECT_GT(put_back, 30u);
+  EXPECT_GT(placed, 240u) << "too little happens to mean anything";
+  EXPECT_GT(put_back, 12u);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class JobSweeperTest : public testing::Test {
   void keep(JobRetention retention) {
     const auto forget = [this](const core::ForgetJobs& command, const ReplyTo& reply) {
       core::Writes writes;
-      for (const auto& [job, ns] : command.jobs) writes.push_back(core::EraseJob{job});
+      for (const core::ForgetJobs::One& one : command.jobs) writes.push_back(core::EraseJob{one.job});
       commit(writes);
       reply(core::Reply(core::Forgotten{}));
     };

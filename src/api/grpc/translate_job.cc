@@ -88,8 +88,13 @@ void add_past(const core::Past& past, core::JobState state, v1::Job* out) {
 }  // namespace
 
 absl::Status check_fractions(const v1::JobSpec& spec) {
-  return check_within("resources.cpu_cores", spec.resources().cpu_cores(), 0,
-                      static_cast<double>(core::kMaxCpuMilli / 1000));
+  const v1::Resources& wanted = spec.resources();
+  RETURN_IF_ERROR(
+      check_within("resources.cpu_cores", wanted.cpu_cores(), 0, static_cast<double>(core::kMaxCpuMilli / 1000)));
+  if (wanted.cpu_milli() == 0 || wanted.cpu_cores() == 0 || wanted.cpu_milli() == milli_cores(wanted.cpu_cores()))
+    return absl::OkStatus();
+  return bad_field("resources.cpu_milli", "is ", wanted.cpu_milli(), ", but resources.cpu_cores is ",
+                   wanted.cpu_cores(), "; set one of them");
 }
 
 core::JobSpec from_proto(const v1::JobSpec& in) {
