@@ -64,7 +64,8 @@ def workers_come_and_go(trail):
         trail.expect(("otp.created", ""), ("worker.registered", name))
     # A worker that was drained unregisters itself.
     trail.act("worker", "drain", "w2", expect=[("worker.drained", "w2"), ("worker.unregistered", "w2")])
-    trail.act("worker", "unregister", "w3", "--reason", "sold", expect=[("worker.removed", "w3")])
+    # One that was removed tries to come back with its session, and is turned away.
+    trail.act("worker", "unregister", "w3", "--reason", "sold", expect=[("worker.removed", "w3"), ("worker.refused", "w3")])
 
 
 def settings_change(trail):

@@ -63,7 +63,7 @@ def test_a_taken_http_port_leaves_no_microvm_behind_and_is_no_crash():
         port = taken.getsockname()[1]
         kill_machines(server)
         try:
-            for _ in range(12):
+            for _ in range(6):
                 server.launch(HODEI_HTTP_LISTEN=f"127.0.0.1:{port}", MALLOC_PERTURB_="165")
                 same(server.process.wait(timeout=PATIENCE), 1, f"exit code; its log: {server.tail()}")
                 same(server.machines(), [], "machines that a server that was never open has left behind")

@@ -7,8 +7,8 @@ import tarfile
 from harness import HODEI, Dev, check, contains, items, same
 
 DATA = pathlib.Path(__file__).resolve().parent / "data"
-# The folders get older with every day; what is in them must not expire.
-KEPT = {f"HODEI_{what}_RETENTION_AGE": "36500d" for what in ("JOB", "LOG", "ARTIFACT", "AUDIT")}
+# The folders get older with every day; what is in them must not expire. Ten years is the longest.
+KEPT = {f"HODEI_{what}_RETENTION_AGE": "3650d" for what in ("JOB", "LOG", "ARTIFACT", "AUDIT")}
 
 
 def unpacked(dev, name):
