@@ -18,6 +18,8 @@
 #include "hodei/v1/provider_service.grpc.pb.h"
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
+#include "src/base/pause.h"
+#include "src/base/time.h"
 
 namespace hodei::cli {
 
@@ -69,14 +71,15 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   // The last answer is given again and again.
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* answer) override {
     const std::lock_guard lock(mutex);
-    asked.push_back(*request);
+    const bool is_look = request->execution_page_size() == 1;  // whether there is such a job, before the real call
+    if (!is_look) asked.push_back(*request);
     if (no_such_id) return {grpc::NOT_FOUND, "job " + request->job_id() + " is not known"};
     if (jobs.empty()) {
       answer->set_short_id(request->job_id());
       return grpc::Status::OK;
     }
     *answer = jobs.front();
-    if (jobs.size() > 1) jobs.pop_front();
+    if (jobs.size() > 1 && !is_look) jobs.pop_front();
     return grpc::Status::OK;
   }
   grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request,
@@ -383,10 +386,25 @@ class FakeInputs final : public v1::JobInputService::Service {
       stream->Write(answer);
       if (ended) return grpc::Status::OK;
     }
+    const std::lock_guard lock(mutex);
+    over = true;
     return grpc::Status::OK;
+  }
+  // The client has said all that it wants to say.
+  void wait_until_over() {
+    const SystemClock clock;
+    const MonoTime end = clock.now().mono + 20s;
+    while (clock.now().mono < end) {
+      {
+        const std::lock_guard lock(mutex);
+        if (over) return;
+      }
+      pause_for(1ms);
+    }
   }
 
   std::mutex mutex;
+  bool over = false;
   std::deque<size_t> breaks;
   std::string taken;
   bool ended = false;

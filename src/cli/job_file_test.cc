@@ -257,7 +257,7 @@ TEST(MessageText, ASpecPrintsAsAJobFileThatReadsBack) {
 
 TEST(JobFile, HasABoundForTheKeysOfAMapping) {
   std::string text = "env:\n";
-  for (int i = 0; i < 10'001; ++i) text += cat("  k", i, ": v\n");
+  for (int i = 0; i < 10'001; ++i) text += "  k" + std::to_string(i) + ": v\n";
   v1::QueueJobRequest request;
   EXPECT_NE(read_job(text, "job.yaml", request).message().find("more than 10000 keys"), std::string::npos);
 }

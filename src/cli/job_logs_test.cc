@@ -85,7 +85,9 @@ TEST_F(JobLogs, CountATailOfChosenLinesAndThenFollow) {
 
 TEST_F(JobLogs, BeginAtAnOffset) {
   server_.logs.scripts = {{{chunk(2, 7, "rest\n")}}};
-  ASSERT_EQ(run({"job", "logs", "j1", "--attempt", "2", "--offset", "7"}), 0);
+  server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+  server_.jobs.jobs[0].set_executions_total(2);
+  ASSERT_EQ(run({"job", "logs", "j1", "--attempt", "2", "--offset", "7"}), 0) << err_;
   EXPECT_EQ(out_, "rest\n");
   EXPECT_EQ(server_.logs.requests[0].execution(), 2);
   EXPECT_EQ(server_.logs.requests[0].from_offset(), 7);

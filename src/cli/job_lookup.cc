@@ -61,7 +61,10 @@ absl::Status check_namespace(Session& session, const std::string& id) {
 
 // `jack`, `java8` and `jq.1` have the form of ids and may be names.
 absl::StatusOr<bool> is_there(Session& session, const std::string& id) {
-  const absl::Status known = session.client().get_job(id).status();
+  v1::GetJobRequest request;
+  request.set_job_id(id);
+  request.set_execution_page_size(1);
+  const absl::Status known = session.client().get_job(request).status();
   if (known.ok() || absl::IsNotFound(known)) return known.ok();
   return known;
 }

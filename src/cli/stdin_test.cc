@@ -50,8 +50,8 @@ TEST_F(StdinTest, GoesOnWhereABrokenCallStopped) {
 }
 
 TEST_F(StdinTest, IsNotMixedWithWhatAnotherClientHasSent) {
-  expect_no_input();
   server_.inputs.taken = "foreign";
+  server_.logs.wait = [this] { server_.inputs.wait_until_over(); };
   EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
   EXPECT_EQ(server_.inputs.taken, "foreign");
   EXPECT_THAT(err_, testing::HasSubstr("another client has sent 7 bytes of standard input"));

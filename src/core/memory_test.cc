@@ -108,7 +108,7 @@ TEST(Memory, JobsAreRefusedWhenTheirBytesAreUsedUp) {
     status = bench.refused(Submit{{order.made()}});
     taken += status.ok();
   }
-  EXPECT_THAT(full(status), AllOf(HasSubstr("MiB of memory"), HasSubstr("fewer labels, rules and tolerations")));
+  EXPECT_THAT(full(status), AllOf(HasSubstr("KiB of memory"), HasSubstr("fewer labels, rules and tolerations")));
   EXPECT_GE(taken, 5u);
   EXPECT_LE(taken, 30u);
   EXPECT_GT(bench.engine().state().job_bytes(), 200'000u);
@@ -233,7 +233,7 @@ TEST(Memory, WhatAWorkerSaysOfItselfHasBounds) {
   WorkerOrder wordy = a_worker();
   wordy.info.hostname = std::string(70'000, 'h');
   EXPECT_THAT(why(wordy), HasSubstr("at most 65536 are allowed"));
-  EXPECT_THAT(why(a_worker().memory(INT64_MAX)), HasSubstr("info.capacity: at most"));
+  EXPECT_THAT(why(a_worker().memory(INT64_MAX)), HasSubstr("info.capacity: must have at most"));
   EXPECT_EQ(why(a_worker()), "");
   EXPECT_THAT(std::string(check_incarnation("incarnation", std::string(201, 'i')).message()),
               HasSubstr("incarnation: must have at most 200"));

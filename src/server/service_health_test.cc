@@ -44,7 +44,7 @@ TEST(ServiceHealth, AFullDiskIsToldByWhomeverItKeepsFromWorking) {
   EXPECT_TRUE(bad.contains("hodei.v1.MetricsService"));
 }
 
-TEST(ServiceHealth, NoneServesWhenTheServerStops) { EXPECT_EQ(reasons({.stopping = true, .loaded = true}).size(), 8u); }
+TEST(ServiceHealth, NoneServesWhenTheServerStops) { EXPECT_EQ(reasons({.stopping = true, .loaded = true}).size(), 9u); }
 
 }  // namespace
 }  // namespace hodei::server::service_health_test

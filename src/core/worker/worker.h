@@ -88,7 +88,7 @@ inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
 inline constexpr size_t kMaxIncarnation = 200;             // characters
 inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
-inline constexpr int64_t kMaxCores = 100'000;
+inline constexpr int64_t kMaxWorkerMilli = int64_t{1} << 40;  // of a core
 inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
 // Executions a worker may have in addition to those in its slots: ended ones whose results are on their way.
