@@ -19,9 +19,7 @@ Automaton::Automaton(const std::set<std::string>& texts, Reading reading) : node
   for (const std::string& text : texts) add(text);
   nodes_.shrink_to_fit();
   fingerprint_ = hash64(std::string(1, static_cast<char>(reading)), fingerprint_) | 1;
-  for (size_t byte = 0; byte < 256; ++byte) {
-    begins_[byte] = skipped_[byte] != Skip::Always && first_[static_cast<uint8_t>(meaning_[byte])] != kStart;
-  }
+  note_beginnings();
   widen();
   link();
 }
@@ -41,6 +39,18 @@ void Automaton::learn(Reading reading) {
     skip(":;,.-_|'\"=%&#xXuU", Skip::Always);
     for (char digit = 'A'; digit <= 'F'; ++digit)
       meaning_[static_cast<uint8_t>(digit)] = static_cast<char>(digit - 'A' + 'a');
+  }
+}
+
+void Automaton::note_beginnings() {
+  for (size_t byte = 0; byte < 256; ++byte) {
+    const State first = first_[static_cast<uint8_t>(meaning_[byte])];
+    if (skipped_[byte] == Skip::Always || first == kStart) continue;
+    begins_[byte] = true;
+    for (size_t next = 0; next < 256; ++next) {
+      if (skipped_[next] != Skip::Never || child_of(first, meaning_[next]) != kStart)
+        begins_so_.set(pair_of(static_cast<char>(byte), static_cast<char>(next)));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -54,6 +55,8 @@ class Automaton {
 
   bool knows(State state) const { return state < nodes_.size(); }
   bool may_begin(char byte) const { return begins_[static_cast<uint8_t>(byte)]; }
+  // `next` stands behind it. Now and then true where no text begins so.
+  bool may_begin(char byte, char next) const { return may_begin(byte) && begins_so_[pair_of(byte, next)]; }
   size_t longest() const { return longest_; }
   // The same for the same texts, never 0.
   uint64_t fingerprint() const { return fingerprint_; }
@@ -69,7 +72,12 @@ class Automaton {
     uint8_t open = 0;
     char byte = 0;
   };
+  static constexpr size_t kPairs = 4096;
+  static size_t pair_of(char byte, char next) {
+    return (static_cast<uint8_t>(byte) * size_t{61} + static_cast<uint8_t>(next)) % kPairs;
+  }
   void learn(Reading reading);
+  void note_beginnings();
   void add(std::string_view text);
   State next_of(State state, char meaning) const;
   State child_of(State state, char meaning) const;
@@ -80,6 +88,7 @@ class Automaton {
   std::array<char, 256> meaning_{};
   std::array<Skip, 256> skipped_{};
   std::array<bool, 256> begins_{};
+  std::bitset<kPairs> begins_so_;
   std::array<State, 256> first_{};  // the children of the start: looked up for nearly every byte
   // The children of those that have many, by the byte of their parent, which is a child of the start: with a long
   // secret nearly every byte of any text comes by there.

@@ -204,8 +204,8 @@ void RingMasker::find(Track& track, const Automaton& part, const Span& span, cha
   size_t skipped = track.skipped;
   for (size_t i = 0; i < span.size; ++i) {
     if (state == Automaton::kStart && !track.after_gap && track.inside.empty()) {
-      while (i < span.size && !part.may_begin(span.at[i])) ++i;  // nearly all bytes of nearly all output
-      if (i == span.size) break;
+      // Nearly all bytes of nearly all output.
+      while (i + 1 < span.size && !part.may_begin(span.at[i], span.at[i + 1])) ++i;
     }
     const char byte = span.at[i];
     if (part.skips(i > 0 ? span.at[i - 1] : before, byte)) {
