@@ -136,6 +136,7 @@ void Clients::store_secret(const std::string& name, int times) {
 }
 
 void Clients::submit(uint64_t key, int jobs) {
+  submitting_.insert(key);
   core::Submit command;
   for (int i = 0; i < jobs; ++i) command.jobs.push_back(make_job(key + static_cast<uint64_t>(i)));
   call(command, [this, key, jobs](absl::StatusOr<core::Reply> reply) {
@@ -144,6 +145,7 @@ void Clients::submit(uint64_t key, int jobs) {
       world_.after(world_.between(10ms, 2s), [this, key, jobs] { submit(key, jobs); });
       return;
     }
+    submitting_.erase(key);
     const std::vector<core::Submitted::One>& told = std::get<core::Submitted>(*reply).jobs;
     for (size_t i = 0; i < told.size(); ++i) {
       const JobId job = told[i].job;

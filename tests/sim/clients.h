@@ -1,6 +1,8 @@
 // People and programs in the simulation: they submit, insist until they are answered, and cancel now and then.
 #pragma once
 
+#include <set>
+
 #include "tests/sim/checker.h"
 #include "tests/sim/server_node.h"
 #include "tests/sim/world.h"
@@ -22,6 +24,8 @@ class Clients {
   void plan_secrets(int changes, Duration over);
   // In half of all worlds people change strategies, packing and preemption, and taint workers w0, w1, …
   void plan_scheduling(uint64_t workers, Duration over);
+  // No submission waits for its answer, or to be tried again.
+  bool has_submitted_all() const { return submitting_.empty(); }
 
  private:
   void submit(uint64_t key, int jobs);
@@ -38,6 +42,7 @@ class Clients {
   Checker& checker_;
   ServerNode& server_;
   std::string provider_;
+  std::set<uint64_t> submitting_;  // keys
 };
 
 }  // namespace hodei::sim

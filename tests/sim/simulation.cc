@@ -163,7 +163,8 @@ Outcome simulate(const Options& options) {
     while (world.ok() && world.step(at)) {
     }
     checker.check_overdue();
-    if (checker.all_acknowledged_ended() && maker.has_nothing() && at > kTrouble + 120s) break;
+    const bool is_over = clients.has_submitted_all() && checker.all_acknowledged_ended() && maker.has_nothing();
+    if (is_over && at > kTrouble + 120s) break;
   }
   if (world.ok()) checker.finish(server.outcomes(), [&server](JobId job) { return server.why_it_waits(job); });
   if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");

@@ -122,8 +122,7 @@ absl::Status check_amounts(std::string_view field, const Amounts& amounts) {
   if (a.cpu_milli < 0 || a.memory_mb < 0 || a.storage_mb < 0 || a.gpus < 0) {
     return bad_field(field, "amounts must not be negative");
   }
-  if (a.cpu_milli > kMaxWorkerMilli || a.memory_mb > kMaxAmountMb || a.storage_mb > kMaxAmountMb ||
-      a.gpus > kMaxGpus) {
+  if (a.cpu_milli > kMaxWorkerMilli || a.memory_mb > kMaxAmountMb || a.storage_mb > kMaxAmountMb || a.gpus > kMaxGpus) {
     return bad_field(field, "must have at most ", kMaxWorkerMilli / 1000, " cores, ", megabytes_text(kMaxAmountMb),
                      " of memory and of storage, and ", kMaxGpus, " GPUs");
   }
