@@ -157,7 +157,7 @@ void LogPump::set_batches(uint32_t lines, Duration interval) {
 // Only as far as it matters: a batch that is full is not counted on, and what is sent by its size never is.
 void LogPump::count_lines(Log& log) const {
   if (!log.reader || log.masker || log.reader->unread() >= config_.hurry_bytes) return;
-  if (log.counted < log.reader->cursor()) {
+  if (log.counted <= log.reader->cursor()) {  // all that was counted has been sent
     log.counted = log.reader->cursor();
     log.lines = 0;
   }
