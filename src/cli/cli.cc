@@ -20,7 +20,7 @@ void build(CLI::App& root, Session& session) {
   root.require_subcommand(1);
   root.fallthrough();  // inherited by every command: the flags of the root are understood behind them
   root.set_help_flag("-h,--help", "show this help");
-  root.set_version_flag("--version", "hodei " + session.local.version);
+  root.set_version_flag("--version", "hodei " + session.local.version, "show the version");
   root.get_formatter()->column_width(36);
   add_client_flags(root, session);
   add_run_command(root, session);
@@ -70,7 +70,7 @@ absl::Status load_settings(Session& session) {
 void build_worker(CLI::App& root, Session& session) {
   root.require_subcommand(0, 1);
   root.set_help_flag("-h,--help", "show this help");
-  root.set_version_flag("--version", "hodei-worker " + session.local.version);
+  root.set_version_flag("--version", "hodei-worker " + session.local.version, "show the version");
   root.get_formatter()->column_width(36);
   add_worker_flags(root, session);
   add_report_commands(root, session);

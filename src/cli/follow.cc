@@ -67,8 +67,8 @@ absl::StatusOr<v1::Job> Follower::follow() {
       continue;
     }
     if (stopped_) return absl::CancelledError("the output is no longer wanted");
-    if (fell_behind_) continue;  // from where we stand: it is all in the store
-    if (options_.execution != 0) return job_now();
+    if (fell_behind_) continue;                                    // from where we stand: it is all in the store
+    if (options_.execution != 0 || is_deleted_) return job_now();  // nothing more of it will come
     ASSIGN_OR_RETURN(const v1::Job job, job_with_news());
     if (cursor_.offset() == before) ++empty_rounds;
     const bool all_read = !has_unread_output(job, cursor_) || empty_rounds >= kMostEmptyRounds;
@@ -81,6 +81,7 @@ absl::StatusOr<v1::Job> Follower::follow() {
 absl::Status Follower::read_logs() {
   fell_behind_ = false;
   const auto on_gap = [this](const v1::LogGap& gap) {
+    is_deleted_ = is_deleted_ || gap.reason() == "cleared";
     options_.on_gap ? options_.on_gap(gap, cursor_) : options_.on_note(gap_note(gap));
   };
   return client_.subscribe_logs(cursor_.request(), [&](const v1::LogChunk& chunk) {

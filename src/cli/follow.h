@@ -49,8 +49,9 @@ class Follower {
   BackOff back_off_;
   MonoTime away_since_{};
   bool fell_behind_ = false;
-  bool stopped_ = false;    // by on_pause
-  bool told_away_ = false;  // that the server is away
+  bool is_deleted_ = false;  // somebody has deleted the output
+  bool stopped_ = false;     // by on_pause
+  bool told_away_ = false;   // that the server is away
 };
 
 }  // namespace hodei::cli

@@ -54,6 +54,20 @@ TEST_F(JobLogs, SayHowMuchIsMissingAndWhere) {
   EXPECT_THAT(err_, HasSubstr("100 bytes of output are missing here (dropped)"));
 }
 
+TEST_F(JobLogs, ThatSomebodyDeletesAreNotWaitedFor) {
+  v1::LogChunk cleared = gap(0, 0);
+  cleared.mutable_gap()->set_reason("cleared");
+  server_.logs.scripts = {{{chunk(1, 0, "a\n"), cleared}}, {{chunk(1, 2, "never asked for\n")}}};
+  v1::Job job = job_in(v1::Job::Succeeded);
+  v1::Execution* execution = job.add_executions();
+  execution->set_number(1);
+  execution->set_log_bytes(100);
+  server_.jobs.jobs = {job};
+  ASSERT_EQ(run({"job", "logs", "-f", "j1"}), 0) << err_;
+  EXPECT_EQ(out_, "a\n");
+  EXPECT_THAT(server_.logs.requests, SizeIs(1));
+}
+
 TEST_F(JobLogs, LetTheServerFindATailAndATime) {
   ASSERT_EQ(run({"job", "logs", "j1", "--tail", "5", "--since", "10m"}), 0);
   ASSERT_THAT(server_.logs.requests, SizeIs(1));

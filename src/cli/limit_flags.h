@@ -1,4 +1,4 @@
-// The flags of `run` and `job submit` that say what a job may take, and whether it runs shut in.
+// The flags of `run` and `job submit` that limit what a job may use, and that run it in a sandbox.
 #pragma once
 
 #include <string>

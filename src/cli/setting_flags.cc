@@ -41,8 +41,7 @@ void add_client_flags(CLI::App& root, Session& session) {
   root.add_flag("-A,--all-namespaces", session.all_namespaces, "use all namespaces, whatever HODEI_NAMESPACE says");
   root.add_flag("--utc", session.utc, "show times in UTC instead of the local time zone");
   root.add_flag("--no-headers", session.no_headers, "print tables without a header");
-  root.add_option("--correlation-id", session.correlation_id,
-                  "an id of yours, stored with jobs and sent with every call")
+  root.add_option("--correlation-id", session.correlation_id, "your own id, stored with jobs and sent with every call")
       ->type_name("ID");
 }
 

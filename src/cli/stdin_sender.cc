@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hodei/v1/input_service.grpc.pb.h"
+#include "src/base/random.h"
 #include "src/base/status.h"
 
 namespace hodei::cli {
@@ -39,7 +40,7 @@ struct StdinSender::Call {
 };
 
 StdinSender::StdinSender(Session& session, std::string job_id, std::shared_ptr<InputSource> input)
-    : session_(session), job_id_(std::move(job_id)), input_(std::move(input)) {}
+    : session_(session), job_id_(std::move(job_id)), name_(random_uuid()), input_(std::move(input)) {}
 
 void StdinSender::start() {
   reader_ = std::jthread([this] { read_input(); });
@@ -129,6 +130,7 @@ absl::Status StdinSender::send_once() {
   const std::stop_callback on_stop(stop_.get_token(), [&call] { call.context.TryCancel(); });
   const std::string token = session_.settings.text("token");
   if (!token.empty()) call.context.AddMetadata("authorization", "Bearer " + token);
+  call.context.AddMetadata("hodei-client", name_);  // so that a call after a break takes the place of the one before
   call.stream = stub->Send(&call.context);
   v1::SendInputRequest first;
   first.set_job_id(job_id_);

@@ -40,6 +40,7 @@ class StdinSender {
 
   Session& session_;
   const std::string job_id_;
+  const std::string name_;  // of this sender, random
   const std::shared_ptr<InputSource> input_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;

@@ -22,6 +22,18 @@ LimitView view_of(const ConcurrencyKeys::Name& name, const KeyState& key) {
   return view;
 }
 
+// In the unit that gives a number of 1 or more, as people set it: "5 starts per second", "1 start per hour".
+std::string starts_per(double per_second) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"second", 1}, {"minute", 60}, {"hour", 3600}, {"day", 86400}};
+  for (const auto& [unit, seconds] : kUnits) {
+    const std::string count = fmt::format("{:.4g}", per_second * seconds);
+    if (per_second * seconds < 0.9995 && unit != "day") continue;
+    return cat(count, count == "1" ? " start per " : " starts per ", unit);
+  }
+  return {};
+}
+
 bool is_named(const DescribeLimits& q, const ConcurrencyKeys::Name& name) {
   return (q.ns.empty() || q.ns == name.first) && (q.key.empty() || q.key == name.second);
 }
@@ -102,9 +114,8 @@ std::string Engine::held_by_key(const JobHead& head, Now now) {
                head.concurrency_key, " --limit N`");
   }
   const Duration wait = key.setting->bucket.next(now.mono) - now.mono;
-  return cat("concurrency key '", head.concurrency_key, "' is over its rate of ", key.setting->rule.rate,
-             " starts per second until ", format_utc(now.wall + wait), " (", counted(key.jobs - key.held, "job"),
-             " waiting)");
+  return cat("concurrency key '", head.concurrency_key, "' is over its rate of ", starts_per(key.setting->rule.rate),
+             " until ", format_utc(now.wall + wait), " (", counted(key.jobs - key.held, "job"), " waiting)");
 }
 
 void Engine::park(JobId id, Now now) {

@@ -173,7 +173,7 @@ TEST(Rate, IsWhatAWaitingJobIsExplainedWith) {
   bench.worker("w1").joins(10);
   const auto jobs = submit(bench, 2, a_job().key("api"));
   const std::string words = bench.explain(jobs[1]).waiting_for;
-  EXPECT_NE(words.find("over its rate of 0.5 starts per second"), std::string::npos) << words;
+  EXPECT_NE(words.find("over its rate of 30 starts per minute"), std::string::npos) << words;
   EXPECT_NE(words.find(format_utc(bench.now.wall + 2s)), std::string::npos) << words;
 }
 
@@ -186,9 +186,23 @@ TEST(Limit, IsWhatListsSayOfAWaitingJob) {
   const std::vector<std::string> words =
       bench.ask<WaitingWords>(Question{WhyWaiting{{rated[1], keyed[1], keyed[0]}}}).words;
   ASSERT_EQ(words.size(), 3u);
-  EXPECT_NE(words[0].find("'api' is over its rate of 0.5 starts per second"), std::string::npos) << words[0];
+  EXPECT_NE(words[0].find("'api' is over its rate of 30 starts per minute"), std::string::npos) << words[0];
   EXPECT_NE(words[1].find("'db' is at its limit of 1"), std::string::npos) << words[1];
   EXPECT_EQ(words[2], "") << "it is with a worker";
+}
+
+TEST(Rate, IsToldInTheUnitThatPeopleSetItIn) {
+  for (const auto& [rate, words] : {std::pair(5.0, "5 starts per second"),
+                                    {1.0 / 3600, "1 start per hour"},
+                                    {2.5 / 60, "2.5 starts per minute"},
+                                    {1.0 / 86400, "1 start per day"}}) {
+    Bench bench;
+    set_limit(bench, {.key = "api", .limit = 0, .rate = rate, .burst = 1});
+    bench.worker("w1").joins(10);
+    const auto jobs = submit(bench, 2, a_job().key("api"));
+    const std::string told = bench.explain(jobs[1]).waiting_for;
+    EXPECT_NE(told.find(cat("over its rate of ", words, " until")), std::string::npos) << told;
+  }
 }
 
 TEST(Rate, RefusesABurstWithoutARate) {

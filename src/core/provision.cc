@@ -258,7 +258,9 @@ JobId Engine::unclaimed(const std::vector<const Lane*>& lanes) const {
 void Engine::make_worker(const Shape& shape, LiveProvider& provider, JobId job, const std::string& ns, Now now,
                          Turn& turn) {
   const PoolRow* pool = pool_of(shape);
-  const uint64_t number = state_.next_job();
+  uint64_t number = state_.next_job();
+  // Somebody may have given such an id to a worker of their own.
+  while (state_.worker(WorkerId(id_of(provider.row.name, number))) != nullptr) ++number;
   write(PutNextJob{number + 1}, turn);
   auto record = std::make_shared<WorkerRecord>();
   record->info = prospect(shape, provider, pool);

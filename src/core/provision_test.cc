@@ -17,6 +17,21 @@ TEST(Provision, MakesAWorkerForAJobThatFitsNowhereAndGivesItTheJob) {
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
 }
 
+TEST(Provision, TakesNobodysId) {
+  Bench bench;
+  add(bench, a_docker());
+  // The id that the next worker would get.
+  const std::string taken = cat("docker-", short_id(JobId{bench.engine().state().next_job() + 1}).substr(1));
+  bench.worker(taken).joins();
+  const JobId mine = bench.submit(a_job());
+  bench.worker(taken).takes(mine);
+  const JobId job = bench.submit(a_job().image("x"));
+  const std::string made = only_asked(bench);
+  EXPECT_NE(made, taken);
+  EXPECT_EQ(bench.state(mine), JobState::Running);
+  arrives(bench, made).takes(job);
+}
+
 TEST(Provision, MakesNothingWhereAStandingWorkerWillHaveRoom) {
   Bench bench;
   add(bench, a_docker());

@@ -66,10 +66,9 @@ absl::Status Loop::check_room(size_t bytes) const {
   }
   // One that is larger than all the room goes alone, or it would never go.
   if (waiting_bytes_ > 0 && waiting_bytes_ + bytes > kMaxWaitingBytes) {
-    return absl::ResourceExhaustedError(cat("requests with ", size_text(static_cast<int64_t>(waiting_bytes_)),
-                                            " of jobs are already waiting (",
-                                            size_text(static_cast<int64_t>(kMaxWaitingBytes)),
-                                            " is the limit); try again in a moment"));
+    return absl::ResourceExhaustedError(
+        cat("requests with ", size_text(static_cast<int64_t>(waiting_bytes_)), " of jobs are already waiting (",
+            size_text(static_cast<int64_t>(kMaxWaitingBytes)), " is the limit); try again in a moment"));
   }
   return absl::OkStatus();
 }

@@ -59,11 +59,15 @@ def workers_come_and_go(trail):
     trail.act("worker", "undrain", "w1", expect=[("worker.undrained", "w1")])
     server.ok("job", "cancel", busy)
     server.wait_for(busy, "Cancelled")
+    agents = {}
     for name in ("w2", "w3"):
-        server.join(name)
+        agents[name] = server.join(name)
         trail.expect(("otp.created", ""), ("worker.registered", name))
     # A worker that was drained unregisters itself.
     trail.act("worker", "drain", "w2", expect=[("worker.drained", "w2"), ("worker.unregistered", "w2")])
+    # One that is stopped stays registered: it could come back.
+    agents["w3"].terminate()
+    same(agents["w3"].wait(timeout=30), 0, "exit code of an agent that is stopped")
     trail.act("worker", "unregister", "w3", "--reason", "sold", expect=[("worker.removed", "w3")])
 
 

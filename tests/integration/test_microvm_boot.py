@@ -53,7 +53,7 @@ def test_auto_says_why_it_did_not_take_firecracker_and_remembers_it():
     with Machines(firecracker=NO_KVM, qemu=HANGS) as server:
         server.start(worker=False)
         server.add(engine="auto")
-        until(lambda: "booted by" in server.health(), lambda: f"the provider to be looked at: {server.health()}")
+        until(lambda: "not by firecracker" in server.health(), lambda: f"the provider to be looked at: {server.health()}")
         words = server.health()
         for part in ("microVMs are booted by qemu with software emulation", "not by firecracker", "needs a working KVM",
                      "KVM is of no use here"):

@@ -29,11 +29,11 @@ def test_output_is_sent_in_batches_of_the_size_and_interval_that_the_worker_is_t
             server.wait_for(job, "Succeeded")
             until(lambda: server.ok("job", "logs", job).out.count("\n") == LINES, "all of its output")
             sent[worker] = batches(server) - before
-        # A busy machine may put lines together; it never parts a batch.
+        # A busy machine may put lines together, and take so long that the interval ends meanwhile.
         for worker in ("by-line", "often", "made"):
             check(sent[worker] >= LINES / 2, f"a batch for each line of {worker}: {sent}")
-        check(4 <= sent["by-five"] <= 7, f"the first line, then five at a time: {sent}")
-        check(sent["patient"] <= 2, f"the first line, and the rest with the end: {sent}")
+        check(4 <= sent["by-five"] < LINES / 2, f"the first line, then five at a time: {sent}")
+        check(sent["patient"] <= 4, f"the first line, and the rest with the end: {sent}")
 
 
 def test_a_worker_that_runs_and_does_not_register_is_given_up_after_the_limit():

@@ -14,7 +14,7 @@ namespace {
 
 class InputSender final : public std::enable_shared_from_this<InputSender> {
  public:
-  explicit InputSender(server::Server& server) : server_(server) {}
+  InputSender(server::Server& server, std::string client) : server_(server), client_(std::move(client)) {}
   SendInputReactor* start();
 
  private:
@@ -35,6 +35,7 @@ class InputSender final : public std::enable_shared_from_this<InputSender> {
   void go_on();                          // with the mutex held
 
   server::Server& server_;
+  const std::string client_;  // tells its calls from those of others
   uint64_t open_call_ = 0;
   std::mutex mutex_;                     // guards what follows, but for in_ while it is worked on
   SendInputReactor* reactor_ = nullptr;  // null: the call is over
@@ -204,7 +205,10 @@ absl::Status InputSender::find_spool() {
     return absl::FailedPreconditionError(
         cat("the standard input of job ", short_id(job), " has ended: its client was away for too long (stdin_wait)"));
   }
-  const uint64_t sender = spool->attach_sender();
+  const uint64_t sender = spool->attach_sender(client_);
+  if (sender == 0) {
+    return absl::FailedPreconditionError(cat("another client is sending the standard input of job ", short_id(job)));
+  }
   const uint64_t listener = spool->listen([self = weak_from_this()] {
     if (const auto still = self.lock()) still->news();
   });
@@ -240,6 +244,12 @@ absl::Status InputSender::store_piece() {
 
 }  // namespace
 
-SendInputReactor* start_input_sender(server::Server& server) { return std::make_shared<InputSender>(server)->start(); }
+SendInputReactor* start_input_sender(server::Server& server, const grpc::CallbackServerContext& context) {
+  const auto client = context.client_metadata().find("hodei-client");
+  std::string name = client == context.client_metadata().end()
+                         ? std::string()
+                         : std::string(client->second.data(), client->second.size());
+  return std::make_shared<InputSender>(server, std::move(name))->start();
+}
 
 }  // namespace hodei::api

@@ -13,7 +13,7 @@ using TakeInputReactor = grpc::ServerBidiReactor<v1::TakeInputRequest, v1::TakeI
 inline constexpr size_t kMaxInputPiece = 256 << 10;  // bytes in one message
 inline constexpr int64_t kInputWindow = 256 << 10;   // bytes on their way to a worker that it has not acknowledged
 
-SendInputReactor* start_input_sender(server::Server& server);
+SendInputReactor* start_input_sender(server::Server& server, const grpc::CallbackServerContext& context);
 TakeInputReactor* start_input_taker(server::Server& server, const grpc::CallbackServerContext& context);
 
 class InputService final : public v1::JobInputService::CallbackService {
@@ -21,7 +21,7 @@ class InputService final : public v1::JobInputService::CallbackService {
   explicit InputService(server::Server& server) : server_(server) {}
 
   using Context = grpc::CallbackServerContext;
-  SendInputReactor* Send(Context*) override { return start_input_sender(server_); }
+  SendInputReactor* Send(Context* c) override { return start_input_sender(server_, *c); }
   TakeInputReactor* Take(Context* c) override { return start_input_taker(server_, *c); }
 
  private:

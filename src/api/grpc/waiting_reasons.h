@@ -1,5 +1,5 @@
-// Why jobs wait. The store has the words of a job's last change; that a quota, a concurrency key or a rate holds it back
-// right now, only the engine knows.
+// Why jobs wait. The store has the words of a job's last change; that a quota, a concurrency key or a rate holds it
+// back right now, only the engine knows.
 #pragma once
 
 #include <vector>

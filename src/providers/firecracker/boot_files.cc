@@ -139,7 +139,8 @@ absl::StatusOr<bool> make_scratch_disk(const std::string& file, int64_t size_mb)
   if (program.empty()) return false;
   const Fd out(open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
   if (!out.is_open() || ftruncate(out.get(), size_mb << 20) != 0) {
-    return absl::UnavailableError(cat("cannot create a file of ", megabytes_text(size_mb), " at ", file, ": ", strerror(errno)));
+    return absl::UnavailableError(
+        cat("cannot create a file of ", megabytes_text(size_mb), " at ", file, ": ", strerror(errno)));
   }
   // What is on it ends with the machine: it needs no journal, and nobody has to fill its tables before.
   RETURN_IF_ERROR(run_program({program, "-q", "-F", "-m", "0", "-O", "^has_journal", "-E",

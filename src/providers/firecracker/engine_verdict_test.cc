@@ -27,6 +27,7 @@ using testing::Not;
 constexpr const char* kNoKvm = "echo '[ERROR] KVM is of no use here' >> firecracker.log; exit 1";
 // Boots without KVM only.
 constexpr const char* kEmulates = "case \"$*\" in *'-accel kvm'*) echo 'no such accelerator'; exit 1 ;; esac; exit 0";
+constexpr Duration kPatience = 60s;  // the machine may be busy; no engine is to stand in meanwhile
 constexpr const char* kBoots = "echo 'a guest has booted'; exec sleep 100";
 
 class EngineVerdictTest : public testing::Test {
@@ -59,7 +60,7 @@ class EngineVerdictTest : public testing::Test {
   // As a server that has just been started.
   std::unique_ptr<EngineChooser> a_chooser(EngineChoice choice) {
     settings_.engine = choice;
-    return std::make_unique<EngineChooser>(settings_, path("provider"), path("worker"), "hodei-test");
+    return std::make_unique<EngineChooser>(settings_, path("provider"), path("worker"), "hodei-test", kPatience);
   }
   std::string refusal() {
     const absl::StatusOr<Engine*> engine = a_chooser(EngineChoice::Firecracker)->get();

@@ -152,8 +152,8 @@ Health FirecrackerProvider::health_check() {
   if (!good.ok()) return {.state = HealthState::Unhealthy, .reason = std::string(good.message())};
   if (engines_.is_provisional()) {
     return {.state = HealthState::Healthy,
-            .reason = cat("microVMs are booted by ", engines_.chosen()->name(),
-                          " until it is known whether KVM works here")};
+            .reason =
+                cat("microVMs are booted by ", engines_.chosen()->name(), " until it is known whether KVM works here")};
   }
   const std::string why_not = engines_.why_not_firecracker();
   return {.state = HealthState::Healthy,

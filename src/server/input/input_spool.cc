@@ -95,8 +95,10 @@ InputSpool::Position InputSpool::position() const {
   return {.size = size_, .whole = has_end(), .broken = broken_, .closed = over_ || abandoned, .abandoned = abandoned};
 }
 
-uint64_t InputSpool::attach_sender() {
+uint64_t InputSpool::attach_sender(const std::string& client) {
   const std::lock_guard lock(mutex_);
+  if (sender_ != 0 && client != client_) return 0;
+  client_ = client;
   return sender_ = next_++;
 }
 
@@ -182,8 +184,7 @@ absl::StatusOr<InputSpool::Put> InputSpool::put(uint64_t sender, int64_t offset,
   RETURN_IF_ERROR(open_file());
   const auto wanted = static_cast<int64_t>(data.size());
   if (wanted > 0 && disk_is_full(*store_, data.size())) {
-    store_->is_waiting = true;
-    return Put::Full;
+    return absl::ResourceExhaustedError("the disk of the server is nearly full");
   }
   ASSIGN_OR_RETURN(const int64_t bytes, make_room(wanted));
   const bool fits = bytes == wanted;

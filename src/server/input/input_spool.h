@@ -34,8 +34,7 @@ struct InputLimits {
 struct InputStoreFacts {
   std::string folder;
   InputLimits limits;
-  std::atomic<int64_t> used{0};         // bytes of all inputs
-  std::atomic<bool> is_waiting{false};  // somebody was told to wait for room on the disk
+  std::atomic<int64_t> used{0};  // bytes of all inputs
 };
 
 class InputSpool {
@@ -68,8 +67,9 @@ class InputSpool {
   void tell_news();                  // to all who listen
   Position position() const;
 
-  // The client's side. A new sender takes the place of the one before.
-  uint64_t attach_sender();
+  // The client's side. A new call of the same client takes the place of the one before; while a client is connected,
+  // another one gets 0.
+  uint64_t attach_sender(const std::string& client = {});
   void detach_sender(uint64_t sender, MonoTime now);
   absl::StatusOr<Put> put(uint64_t sender, int64_t offset, std::string_view data, bool end);  // writes to the disk
   void break_off();  // the client cannot read the rest, or it was away for too long
@@ -104,6 +104,7 @@ class InputSpool {
   std::map<uint64_t, std::function<void()>> listeners_;
   uint64_t next_ = 1;
   uint64_t sender_ = 0;  // 0: none is connected
+  std::string client_;   // whose call that is
   MonoTime last_seen_;   // when one was connected last
   int64_t size_ = 0;
   int64_t base_ = 0;  // what lies before it is gone

@@ -67,10 +67,19 @@ TEST_F(InputSpoolTest, PassesOverWhatIsSentAgainAndRefusesAGap) {
   EXPECT_EQ(input->put(sender, 9, "x", false).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(InputSpoolTest, BelongsToItsNewestSender) {
+TEST_F(InputSpoolTest, OfAClientThatIsConnectedIsNobodyElses) {
   const auto input = spool();
-  const uint64_t first = input->attach_sender();
-  const uint64_t second = input->attach_sender();
+  const uint64_t first = input->attach_sender("a");
+  EXPECT_EQ(input->attach_sender("b"), 0u);
+  EXPECT_EQ(*input->put(first, 0, "x", false), Put::Stored);
+  input->detach_sender(first, clock_.now().mono);
+  EXPECT_NE(input->attach_sender("b"), 0u);
+}
+
+TEST_F(InputSpoolTest, BelongsToTheNewestCallOfItsClient) {
+  const auto input = spool();
+  const uint64_t first = input->attach_sender("a");
+  const uint64_t second = input->attach_sender("a");
   EXPECT_EQ(*input->put(first, 0, "x", false), Put::Replaced);
   EXPECT_EQ(*input->put(second, 0, "y", true), Put::Stored);
   EXPECT_EQ(text(*input, 0), "y");
@@ -165,22 +174,13 @@ TEST_F(InputSpoolTest, OnceAnExecutionIsOrderedAnEarlierOneMakesNoRoom) {
   EXPECT_TRUE(input->begin(0).ok());
 }
 
-TEST_F(InputSpoolTest, WaitsForRoomOnTheDisk) {
+TEST_F(InputSpoolTest, LeavesTheReserveOfTheDiskAlone) {
   limits_.disk_reserve = uint64_t{1} << 60;
   open();
   const auto input = spool();
-  const uint64_t sender = input->attach_sender();
-  bool told = false;
-  const uint64_t listener = input->listen([&] { told = true; });
-  EXPECT_EQ(*input->put(sender, 0, "x", false), Put::Full);
+  const absl::Status full = input->put(input->attach_sender(), 0, "x", false).status();
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << "its client waits and comes again";
   EXPECT_EQ(input->position().size, 0);
-  EXPECT_FALSE(told);
-  inputs_->tick();
-  EXPECT_TRUE(told) << "to try again";
-  told = false;
-  inputs_->tick();
-  EXPECT_FALSE(told) << "nobody waits";
-  input->unlisten(listener);
 }
 
 TEST_F(InputSpoolTest, HoldsADescriptorOnlyWhileSomebodyUsesIt) {

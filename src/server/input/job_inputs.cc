@@ -78,16 +78,13 @@ std::shared_ptr<InputSpool> JobInputs::let_go(JobId job) {
 
 void JobInputs::tick() {
   const MonoTime now = clock_.now().mono;
-  std::vector<std::shared_ptr<InputSpool>> abandoned, waiting;
-  const bool somebody_waits = store_->is_waiting.exchange(false);
+  std::vector<std::shared_ptr<InputSpool>> abandoned;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [job, spool] : spools_) {
       if (spool->is_abandoned(now)) abandoned.push_back(spool);
-      if (somebody_waits) waiting.push_back(spool);
     }
   }
-  for (const auto& spool : waiting) spool->tell_news();  // there may be room on the disk again
   for (const auto& spool : abandoned) spool->break_off();
 }
 
