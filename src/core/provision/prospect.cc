@@ -12,7 +12,7 @@ namespace hodei::core {
 namespace {
 
 // What a worker has when nobody says: as much as any job may ask for. The real figures come when it registers.
-constexpr Amounts kPlenty{kMaxCores * 1000, kMaxAmountMb, kMaxAmountMb, 0};
+constexpr Amounts kPlenty{kMaxWorkerMilli, kMaxAmountMb, kMaxAmountMb, 0};
 
 Amounts size_of(const Shape& shape, const LiveProvider& provider, const PoolRow* pool) {
   const Amounts from_pool = pool != nullptr ? pool->size : Amounts();
