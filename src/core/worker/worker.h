@@ -86,8 +86,8 @@ size_t bytes_of(const WorkerRecord& record);
 inline constexpr size_t kMaxWorkerInfoBytes = 64 << 10;  // all of it, as stored
 inline constexpr size_t kMaxTaints = 64;
 inline constexpr size_t kMaxWorkerLabels = 256;
-inline constexpr size_t kMaxIncarnation = 200;             // characters
-inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;  // of memory or storage
+inline constexpr size_t kMaxIncarnation = 200;                // characters
+inline constexpr int64_t kMaxAmountMb = int64_t{1} << 40;     // of memory or storage
 inline constexpr int64_t kMaxWorkerMilli = int64_t{1} << 40;  // of a core
 inline constexpr int64_t kMaxGpus = 1'000'000;
 inline constexpr uint32_t kMaxSlots = 100'000;
