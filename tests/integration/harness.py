@@ -196,9 +196,8 @@ class Dev:
 
     def role(self, name):
         """The server, supervisor or agent process."""
-        status = until(self.status, "`hodei status` to answer")
-        pid = number(status.get(name + "_pid"))
-        check(pid, lambda: f"`hodei status -o json` gives no {name}_pid: {status}")
+        # A server that has just come back does not know its worker's processes yet.
+        pid = until(lambda: number((self.status() or {}).get(name + "_pid")), f"`hodei status -o json` to give {name}_pid")
         return self.remember(pid)
 
     def kill(self, name, number_of_signal=signal.SIGKILL):
