@@ -83,9 +83,14 @@ absl::StatusOr<FoundJob> find_job(Session& session, const std::string& typed, Sa
     ASSIGN_OR_RETURN(by_id, is_there(session, out.id));
   }
   if (!by_id) {
-    out = {};
-    ASSIGN_OR_RETURN(out.id, find_by_name(session, typed, same_name));
-    return out;  // looked for in the namespace
+    const bool looks_like_id = out.execution != 0 || parse_job_id(typed).ok();
+    absl::StatusOr<std::string> named = find_by_name(session, typed, same_name);
+    if (absl::IsNotFound(named.status()) && looks_like_id) {
+      return absl::NotFoundError(
+          cat("job ", out.id, " does not exist, and no job has this name", "\n`hodei job list` shows ids and names"));
+    }
+    RETURN_IF_ERROR(named.status());
+    return FoundJob{*std::move(named), 0};  // looked for in the namespace
   }
   RETURN_IF_ERROR(check_namespace(session, out.id));
   return out;
