@@ -79,9 +79,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.handle_request(self.read_body())
 
     def read_body(self):
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        return body if len(body) == length else None  # it died while it sent it
 
     def handle_request(self, body):
+        if body is None:
+            return
         api = self.server.api
         url = urllib.parse.urlsplit(self.path)
         query = urllib.parse.parse_qsl(url.query, keep_blank_values=True)

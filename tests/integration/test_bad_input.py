@@ -66,7 +66,7 @@ def test_a_job_id_that_is_a_path():
         for id in ("../../etc/passwd", "j1/../../x", "j1;id", "$(id)", "j1\n", "x" * 300, ""):
             for command in ("get", "logs", "cancel", "retry", "explain"):
                 refused(dev, ["job", command, id], "job")
-        refused(dev, ["job", "get", "jzzzz"], "jzzzz", "no job has the id or the name")
+        refused(dev, ["job", "get", "jzzzz"], "jzzzz", "does not exist, and no job has this name")
 
 
 def test_an_unknown_template_parameter():

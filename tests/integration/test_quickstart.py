@@ -27,7 +27,9 @@ class Started(Dev):
             (tree / ".hodei/quickstart.address").write_text(self.address + "\n")
         said = open(self.folder / "said", "w")
         stopper = subprocess.Popen([tree / "scripts/quickstart", *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                                   env=self.environment(), start_new_session=True)
+                                   env=self.environment(), start_new_session=True,
+                                   # A shell cannot trap what was ignored when it started, as in the background of another.
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.clients.append(stopper)
         return stopper
 
