@@ -46,8 +46,10 @@ def test_a_worker_with_a_full_disk_fails_nothing():
         jobs = [server.submit("--", "true"), server.submit("--script", str(script)),
                 server.submit("--input", f"file://{data}=data", "--", "true")]
         for job in jobs:
-            until(lambda: server.get(job).get("executions") and server.state(job) == "Pending", f"{job} to be sent back")
-            got = server.get(job)
+            def sent_back(job=job):
+                got = server.get(job)
+                return got if got.get("executions") and got["state"] == "Pending" else None
+            got = until(sent_back, f"{job} to be sent back")
             same(number(got.get("attempts")), 0, "attempts")
             contains(got["reason"], "No space left on device; the job had not started", "why it waits")
             same(got["executions"][0]["failure"], "infrastructure", "what its execution is called")
