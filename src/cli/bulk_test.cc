@@ -130,6 +130,24 @@ TEST_F(CliTest, AnEmptyStateDoesNotMeanEveryJob) {
   EXPECT_THAT(server_.jobs.listed, IsEmpty());
 }
 
+TEST_F(CliTest, AnEmptyValueOfAFlagIsRefused) {
+  for (const char* flag : {"--name", "--since", "--until", "--worker", "--label"}) {
+    EXPECT_EQ(run({"job", "delete", "--state", "Failed", flag, "", "--yes"}), 2) << flag;
+    EXPECT_THAT(err_, HasSubstr("must not be empty")) << flag;
+  }
+  for (const char* flag : {"--timeout", "--cpu", "--memory", "--pool", "--provider", "--priority"}) {
+    EXPECT_EQ(run({"run", flag, "", "--", "true"}), 2) << flag;
+  }
+  EXPECT_THAT(server_.jobs.queued, IsEmpty());
+  EXPECT_EQ(run({"run", "--detach", "-e", "EMPTY=", "--", "echo", ""}), 0) << err_;
+}
+
+TEST_F(CliTest, WaitingForNothingIsNoSuccess) {
+  EXPECT_EQ(run({"job", "wait", "--label", "no=such"}), 1);
+  EXPECT_THAT(err_, HasSubstr("no jobs match"));
+  EXPECT_EQ(run({"job", "wait", "j1", "--label", "a=b"}), 2);
+}
+
 TEST_F(CliTest, ANameInTheFormOfAnIdIsFound) {
   server_.jobs.no_such_id = true;
   server_.jobs.jobs = {job("j2", v1::Job::Running, "java8")};

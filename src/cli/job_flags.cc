@@ -4,6 +4,7 @@
 
 #include "src/base/status.h"
 #include "src/cli/document.h"
+#include "src/cli/flag_values.h"
 #include "src/cli/job_file.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/quantities.h"
@@ -218,6 +219,7 @@ void add_job_flags(CLI::App& command, JobFlags& f) {
   add_artifact_flags(command, f.artifacts);
   command.add_option("-t,--template", f.template_name, "create the job from this template")->type_name("NAME");
   repeatable(command, "-p,--param", f.params, "a parameter of the template")->type_name("KEY=VALUE");
+  refuse_empty_values(command);
 }
 
 absl::StatusOr<v1::QueueJobRequest> make_request(const JobFlags& flags, const std::vector<std::string>& program,

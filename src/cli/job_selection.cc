@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/base/status.h"
+#include "src/cli/flag_values.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/moments.h"
 #include "src/cli/repeatable.h"
@@ -75,6 +76,7 @@ void add_selection_flags(CLI::App& command, SelectionFlags& flags) {
   command.add_option("--since", flags.since, "only jobs submitted since then: 2h (ago), 2026-11-15T15:04:05Z")
       ->type_name("TIME");
   command.add_option("--until", flags.until, "only jobs submitted before then")->type_name("TIME");
+  refuse_empty_values(command);
 }
 
 absl::StatusOr<v1::ListJobsRequest> make_list_request(Session& session, const SelectionFlags& flags) {

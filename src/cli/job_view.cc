@@ -176,13 +176,15 @@ std::string job_table(const std::vector<const v1::Job*>& jobs, const ViewOptions
   }
   Table table(headers);
   for (const v1::Job* job : jobs) {
-    const size_t most = options.wide ? SIZE_MAX : kLongestReason;
+    // In a pipe nothing is cut.
+    const bool all = options.wide || options.style.columns == 0;
+    const size_t most = all ? SIZE_MAX : kLongestReason;
     std::vector<Table::Cell> row = {job->short_id(),
-                                    or_dash(options.wide ? job->name() : fitted(job->name(), kLongestName)),
+                                    or_dash(all ? job->name() : fitted(job->name(), kLongestName)),
                                     state_cell(job->state()),
                                     cat(job->attempts(), "/", std::max(job->max_attempts(), 1)),
                                     ending(*job),
-                                    or_dash(options.wide ? job->worker_id() : fitted(job->worker_id(), 16)),
+                                    or_dash(all ? job->worker_id() : fitted(job->worker_id(), 16)),
                                     age(job->created_at(), options.now),
                                     running_time(*job, options.now),
                                     fitted(job->reason(), most)};

@@ -26,6 +26,9 @@ absl::StatusOr<std::vector<std::string>> awaited(Session& session, const WaitFla
     return absl::InvalidArgumentError(
         "no jobs selected\ngive ids, or select jobs with --label, --state, --name, --since, …");
   }
+  if (!flags.ids.empty() && !flags.selection.empty()) {
+    return absl::InvalidArgumentError("give ids, or select jobs with --label, --state, …, but not both");
+  }
   std::vector<std::string> out;
   for (const std::string& typed : flags.ids) {
     ASSIGN_OR_RETURN(std::string id, find_job_id(session, typed, SameName::TakesNewest));
@@ -97,7 +100,7 @@ int wait_for_jobs(Session& session, const WaitFlags& flags) {
   const Patience patience(*session.io.clock, limit);
   const absl::StatusOr<std::vector<std::string>> ids = awaited(session, flags);
   if (!ids.ok()) return session.fail(ids.status());
-  if (ids->empty()) session.note("no jobs found");
+  if (ids->empty()) return session.fail(absl::NotFoundError("no jobs match"));
   const bool as_text = session.form() == OutputForm::Table || session.form() == OutputForm::Wide;
   std::vector<v1::Job> jobs;
   int code = kOk;

@@ -82,7 +82,7 @@ void Engine::explain_making(const Shape& shape, JobId job, Explanation& out) con
     const auto worker = state_.workers().find(id);
     if (worker == state_.workers().end() || is_own) continue;
     const Made& made = *worker->second->record->info.made;
-    is_own = made.for_job == number(job);
+    is_own = job != JobId{} && made.for_job == number(job);
     if (!is_own && attempt.shape != shape.encoded) continue;
     out.provisioning =
         cat("worker ", id.str(), " is being created by provider ", made.provider, is_own ? "" : " for a job like it",

@@ -17,6 +17,15 @@ TEST(Provision, MakesAWorkerForAJobThatFitsNowhereAndGivesItTheJob) {
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
 }
 
+TEST(Provision, APreviewNamesTheProviderThatWouldMakeAWorker) {
+  Bench bench;
+  add(bench, a_docker());
+  const Explanation would = bench.ask<Explanation>(Question{PreviewJob{a_job().image("x").made().head.shape}});
+  EXPECT_FALSE(would.decision.has_value());
+  EXPECT_EQ(would.waiting_for, "provider docker is going to create a worker for it");
+  EXPECT_TRUE(bench.told<CreateWorker>().empty());
+}
+
 TEST(Provision, TakesNobodysId) {
   Bench bench;
   add(bench, a_docker());

@@ -134,6 +134,8 @@ Engine::Answer Engine::answer(const PreviewJob& q, Now now) {
     out.decision = std::move(decision);
     out.waiting_for.clear();
     out.unblock.clear();
+  } else {
+    explain_providers(*q.shape, q.ns, JobId{}, now, out);
   }
   out.at = now.wall;
   return out;
