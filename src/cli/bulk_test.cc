@@ -1,5 +1,6 @@
 // Commands about many jobs: selections, bulk changes, files of jobs, waiting, dry runs.
 #include "src/cli/cli_fixture.h"
+#include "src/cli/in_zone.h"
 
 namespace hodei::cli::bulk_test {
 namespace {
@@ -247,6 +248,128 @@ TEST_F(CliTest, WaitGivesUpWhenItsTimeIsOver) {
   server_.jobs.jobs = {job("j1", v1::Job::Running)};
   EXPECT_EQ(run({"job", "wait", "j1", "--timeout", "0"}), 124);
   EXPECT_THAT(err_, HasSubstr("job j1 has not ended within 0"));
+}
+
+TEST_F(CliTest, TwoValuesOfOneLabelAreBothAskedFor) {
+  EXPECT_EQ(run({"job", "list", "-l", "a=b,a=c"}), 0) << err_;
+  const v1::ListJobsRequest& request = server_.jobs.listed.at(0);
+  EXPECT_EQ(request.labels().at("a"), "b");
+  ASSERT_EQ(request.label_rules_size(), 1) << "no job has both, and none is chosen";
+  EXPECT_THAT(request.label_rules(0).values(), ElementsAre("c"));
+}
+
+TEST_F(CliTest, BoundsInTimeAreInUtcIfThatIsAskedFor) {
+  const InZone zone("Asia/Kolkata");
+  EXPECT_EQ(run({"job", "list", "--utc", "--since", "2023-11-14 22:13:20"}), 0) << err_;
+  EXPECT_EQ(server_.jobs.listed.back().since().seconds(), 1'700'000'000);
+  EXPECT_EQ(run({"job", "list", "--since", "2023-11-15 03:43:20"}), 0) << err_;
+  EXPECT_EQ(server_.jobs.listed.back().since().seconds(), 1'700'000'000);
+}
+
+TEST_F(CliTest, JobsAreSortedByTheTimeTheyRanNotByTheClock) {
+  v1::Job interrupted = job("j1", v1::Job::Succeeded);  // ran for a second of a hundred
+  interrupted.mutable_started_at()->set_seconds(1000);
+  interrupted.mutable_ended_at()->set_seconds(1100);
+  interrupted.set_run_ms(1000);
+  v1::Job steady = job("j2", v1::Job::Succeeded);
+  steady.mutable_started_at()->set_seconds(1000);
+  steady.mutable_ended_at()->set_seconds(1010);
+  server_.jobs.jobs = {steady, interrupted};
+  EXPECT_EQ(run({"job", "list", "--sort", "time", "-o", "name"}), 0) << err_;
+  EXPECT_EQ(out_, "j1\nj2\n");
+}
+
+TEST_F(CliTest, AChoiceIsAllOfItsPages) {
+  server_.jobs.page = 2;
+  for (const char* id : {"j5", "j4", "j3", "j2", "j1"}) server_.jobs.jobs.push_back(job(id, v1::Job::Running));
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7", "--yes"}), 0) << err_;
+  EXPECT_EQ(server_.jobs.cancelled.size(), 5u);
+  EXPECT_THAT(err_, HasSubstr("5 jobs cancelled"));
+}
+
+TEST_F(CliTest, AChoiceOfTooManyJobsChangesNone) {
+  for (int i = 1; i <= 10'001; ++i) server_.jobs.jobs.push_back(job("j" + std::to_string(i), v1::Job::Running));
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7", "--yes"}), 1);
+  EXPECT_THAT(err_, HasSubstr("more than 10000 jobs match"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+}
+
+TEST_F(CliTest, DeletesAsManyAsWereChosen) {
+  for (int i = 1; i <= 501; ++i) server_.jobs.jobs.push_back(job("j" + std::to_string(i), v1::Job::Failed));
+  EXPECT_EQ(run({"job", "delete", "--state", "Failed", "--yes"}), 0) << err_;
+  EXPECT_EQ(out_, "501 jobs deleted\n");
+}
+
+TEST_F(CliTest, OnlyAYesIsAYes) {
+  server_.jobs.jobs = {job("j1", v1::Job::Running)};
+  for (const char* answer : {"", " ", "n", "no", "yep"}) {
+    io_.ask = [&](std::string_view) { return absl::StatusOr<std::string>(answer); };
+    EXPECT_EQ(run({"job", "cancel", "--label", "batch=7"}), 1) << answer;
+  }
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+  io_.ask = [](std::string_view) { return absl::StatusOr<std::string>("yes"); };
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7"}), 0) << err_;
+}
+
+TEST_F(CliTest, WithoutAStateOnlyJobsThatFailedByThemselvesAreRetried) {
+  server_.jobs.jobs = {job("j1", v1::Job::Failed)};
+  EXPECT_EQ(run({"job", "retry", "--label", "batch=7", "--yes"}), 0) << err_;
+  EXPECT_THAT(server_.jobs.listed.at(0).states(), ElementsAre(v1::Job::Failed, v1::Job::Timeout));
+}
+
+TEST_F(CliTest, JobsThatEndMeanwhileAreNoErrorsOfABulkCancel) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running), job("j1", v1::Job::Running)};
+  server_.jobs.cancel_errors["j1"] = {grpc::FAILED_PRECONDITION, "job j1 has ended already"};
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7", "--yes"}), 0) << err_;
+  EXPECT_THAT(err_, HasSubstr("1 job cancelled, 1 had ended already"));
+  server_.jobs.jobs.clear();
+  EXPECT_EQ(run({"job", "cancel", "j1"}), 1) << "one that was named";
+}
+
+TEST_F(CliTest, ABulkCancelStopsWhereTheServerGoesAway) {
+  server_.jobs.jobs = {job("j3", v1::Job::Running), job("j2", v1::Job::Running), job("j1", v1::Job::Running)};
+  server_.jobs.cancel_errors["j2"] = {grpc::UNAVAILABLE, "gone"};
+  EXPECT_EQ(run({"job", "cancel", "--label", "batch=7", "--yes"}), 1);
+  EXPECT_THAT(err_, HasSubstr("stopped after 1 of 3 jobs; run it again for the rest"));
+  EXPECT_EQ(server_.jobs.cancelled.size(), 1u);
+}
+
+TEST_F(CliTest, SeveralJobsAreAListOfDataAlsoIfOneOfThemFails) {
+  server_.jobs.cancel_errors["j1"] = {grpc::NOT_FOUND, "job j1 is not known"};
+  EXPECT_EQ(run({"job", "cancel", "j1", "j2", "-o", "json"}), 1);
+  ASSERT_FALSE(out_.empty());
+  EXPECT_EQ(out_[0], '[');
+}
+
+TEST_F(CliTest, AnOlderExecutionDoesNotStandForItsJobWhereThatWouldEnd) {
+  v1::Job second = job("j2", v1::Job::Running);
+  second.set_executions_total(2);
+  server_.jobs.jobs = {second};
+  EXPECT_EQ(run({"job", "cancel", "j2.1"}), 1);
+  EXPECT_THAT(err_, HasSubstr("j2.1 is not the newest execution of job j2"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+  EXPECT_EQ(run({"job", "cancel", "j2.2"}), 0) << err_;
+}
+
+TEST_F(CliTest, ANameIsAllOfTheName) {
+  server_.jobs.jobs = {job("j2", v1::Job::Running, "nightly-2")};  // an older server looks for names that contain it
+  EXPECT_EQ(run({"job", "cancel", "nightly"}), 1);
+  EXPECT_THAT(err_, HasSubstr("no job has the id or the name 'nightly'"));
+  EXPECT_THAT(server_.jobs.cancelled, IsEmpty());
+}
+
+TEST_F(CliTest, OfManyJobsWithOneNameSomeAreShown) {
+  for (const char* id : {"j9", "j8", "j7", "j6", "j5", "j4"})
+    server_.jobs.jobs.push_back(job(id, v1::Job::Running, "nightly"));
+  EXPECT_EQ(run({"job", "cancel", "nightly"}), 1);
+  EXPECT_THAT(err_, HasSubstr("more than 5 jobs are called nightly: j9"));
+  EXPECT_THAT(err_, testing::Not(HasSubstr("j4 (")));
+}
+
+TEST_F(CliTest, WaitFailsForACancelledJob) {
+  server_.jobs.jobs = {job("j1", v1::Job::Cancelled)};
+  EXPECT_EQ(run({"job", "wait", "j1"}), 1);
+  EXPECT_THAT(out_, HasSubstr("j1  Cancelled"));
 }
 
 }  // namespace

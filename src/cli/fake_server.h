@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,10 @@ class FakeJobs final : public v1::JobExecutionService::Service {
                         v1::ListJobsResponse* answer) override {
     const std::lock_guard lock(mutex);
     listed.push_back(*request);
-    for (const v1::Job& job : jobs) *answer->add_jobs() = job;
+    const size_t first = request->page_token().empty() ? 0 : std::stoul(request->page_token());
+    const size_t end = std::min(jobs.size(), first + std::min(page, jobs.size()));
+    for (size_t i = first; i < end; ++i) *answer->add_jobs() = jobs[i];
+    if (end < jobs.size()) answer->set_next_page_token(std::to_string(end));
     return grpc::Status::OK;
   }
   grpc::Status DeleteJobs(grpc::ServerContext*, const v1::DeleteJobsRequest* request,
@@ -99,6 +103,8 @@ class FakeJobs final : public v1::JobExecutionService::Service {
   grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest* request,
                          v1::CancelJobResponse* answer) override {
     const std::lock_guard lock(mutex);
+    const auto error = cancel_errors.find(request->job_id());
+    if (error != cancel_errors.end()) return error->second;
     cancelled.push_back(*request);
     answer->set_state(v1::Job::Running);
     answer->set_short_id(request->job_id());
@@ -123,6 +129,8 @@ class FakeJobs final : public v1::JobExecutionService::Service {
 
   std::mutex mutex;
   std::deque<grpc::Status> queue_errors;
+  std::map<std::string, grpc::Status> cancel_errors;  // by id
+  size_t page = SIZE_MAX;                             // jobs of one page of a list
   std::deque<v1::Job> jobs;
   std::deque<StreamScript<v1::ExecutionEvent>> events;
   std::vector<v1::QueueJobRequest> queued;
@@ -166,8 +174,9 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
       v1::Worker& worker = *answer->add_workers();
       worker.mutable_info()->set_id(id);
       if (names.count(id) != 0) worker.mutable_info()->set_name(names[id]);
-      worker.set_state(v1::Worker::Ready);
-      worker.set_connected(true);
+      const bool is_gone = gone.count(id) != 0;
+      worker.set_state(is_gone ? v1::Worker::Terminated : v1::Worker::Ready);
+      worker.set_connected(!is_gone);
     }
     return grpc::Status::OK;
   }
@@ -202,6 +211,7 @@ class FakeWorkers final : public v1::WorkerAgentService::Service {
 
   std::vector<std::string> ids;
   std::map<std::string, std::string> names;  // by id
+  std::set<std::string> gone;
   std::vector<std::string> undrained;
   std::vector<std::string> drained;
   std::vector<v1::TaintWorkerRequest> tainted;
@@ -369,6 +379,11 @@ class FakeInputs final : public v1::JobInputService::Service {
       const std::lock_guard lock(mutex);
       ++calls;
       if (!breaks.empty()) most = breaks.front(), breaks.pop_front();
+      if (!refusals.empty()) {
+        const grpc::Status refusal = refusals.front();
+        refusals.pop_front();
+        return refusal;
+      }
     }
     while (stream->Read(&piece)) {
       const std::lock_guard lock(mutex);
@@ -381,10 +396,12 @@ class FakeInputs final : public v1::JobInputService::Service {
         return {grpc::UNAVAILABLE, "the server goes away"};
       }
       ended = ended || piece.end();
+      broken = broken || piece.broken();
       answer.set_offset(static_cast<int64_t>(taken.size()));
       answer.set_ended(ended);
+      answer.set_closed(broken);
       stream->Write(answer);
-      if (ended) return grpc::Status::OK;
+      if (ended || broken) return grpc::Status::OK;
     }
     const std::lock_guard lock(mutex);
     over = true;
@@ -406,8 +423,10 @@ class FakeInputs final : public v1::JobInputService::Service {
   std::mutex mutex;
   bool over = false;
   std::deque<size_t> breaks;
+  std::deque<grpc::Status> refusals;  // of the first calls
   std::string taken;
   bool ended = false;
+  bool broken = false;
   int calls = 0;
 };
 

@@ -92,6 +92,14 @@ TEST_F(CliTest, AWorkerNameThatSeveralHaveIsRefusedWithThem) {
   EXPECT_EQ(out_, "w3 takes jobs again\n");
 }
 
+TEST_F(CliTest, AWorkerThatHasLeftDoesNotMakeANameAmbiguous) {
+  server_.workers.ids = {"w1", "w2"};
+  server_.workers.names = {{"w1", "build"}, {"w2", "build"}};
+  server_.workers.gone = {"w1"};
+  EXPECT_EQ(run({"worker", "drain", "build"}), 0) << err_;
+  EXPECT_THAT(server_.workers.drained, testing::ElementsAre("w2"));
+}
+
 TEST_F(CliTest, LogsOfAnAttemptThatThereIsNotSaySo) {
   v1::Job job = job_in(v1::Job::Succeeded);
   job.set_executions_total(1);

@@ -74,6 +74,28 @@ TEST_F(RunTest, RunAsksAgainForWhatWasLeftOutBecauseItWasSlow) {
   EXPECT_EQ(server_.logs.requests[1].from_offset(), 4);
 }
 
+TEST_F(RunTest, RunAsksForTheRestOfALogThatIsShorterThanTheJobSays) {
+  server_.logs.scripts = {{{chunk(1, 0, "one\n")}}, {{chunk(1, 4, "two\n")}}};
+  v1::Job job = job_in(v1::Job::Succeeded);
+  v1::Execution& execution = *job.add_executions();
+  execution.set_number(1);
+  execution.set_log_bytes(8);
+  server_.jobs.jobs = {job};
+  EXPECT_EQ(run({"run", "--", "true"}), 0) << err_;
+  EXPECT_EQ(out_, "one\ntwo\n");
+}
+
+TEST_F(RunTest, TwoShortBreaksFarApartAreNotOneLongOne) {
+  server_.logs.scripts = {{{chunk(1, 0, "one\n")}, {grpc::UNAVAILABLE, "restarting"}},
+                          {{chunk(1, 4, "two\n")}, {grpc::UNAVAILABLE, "restarting"}},
+                          {{chunk(1, 8, "three\n")}}};
+  server_.jobs.jobs = {job_in(v1::Job::Succeeded)};
+  on_pause_ = [&] { return clock_.us += 3'600'000'000, true; };
+  EXPECT_EQ(run({"run", "--reconnect-for", "20s", "--", "true"}), 0) << err_;
+  EXPECT_EQ(out_, "one\ntwo\nthree\n");
+  EXPECT_EQ(err_, "");
+}
+
 TEST_F(RunTest, RunFollowsEveryExecution) {
   v1::LogChunk end = chunk(1, 0, "first\n");
   end.set_end_of_execution(true);

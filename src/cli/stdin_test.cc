@@ -97,5 +97,44 @@ TEST_F(StdinTest, FlagsThatExcludeEachOtherAreRefused) {
   EXPECT_EQ(run({"run", "--stdin", "--script", "-"}), 2);
 }
 
+// Some of it, then an error.
+class BrokenInput final : public InputSource {
+ public:
+  absl::StatusOr<std::string> read(size_t) override {
+    if (std::exchange(was_read_, true))
+      return absl::DataLossError("standard input: cannot be read: Input/output error");
+    return std::string("half");
+  }
+  void stop() override {}
+
+ private:
+  bool was_read_ = false;
+};
+
+TEST_F(StdinTest, ThatCannotBeReadToItsEndIsNotSentAsAWholeOne) {
+  io_.open_input = [] { return std::make_shared<BrokenInput>(); };
+  server_.logs.wait = [this] {
+    const SystemClock clock;
+    const MonoTime end = clock.now().mono + 20s;
+    const auto is_over = [this] {
+      const std::lock_guard lock(server_.inputs.mutex);
+      return server_.inputs.broken || server_.inputs.ended;
+    };
+    while (!is_over() && clock.now().mono < end) pause_for(1ms);
+  };
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, "half");
+  EXPECT_TRUE(server_.inputs.broken);
+  EXPECT_FALSE(server_.inputs.ended);
+  EXPECT_THAT(err_, HasSubstr("Input/output error; the job does not get the rest"));
+}
+
+TEST_F(StdinTest, WaitsForAServerThatHasNoRoomForIt) {
+  server_.inputs.refusals = {{grpc::RESOURCE_EXHAUSTED, "the disk of the server is nearly full"}};
+  EXPECT_EQ(run({"run", "--", "cat"}), 0) << err_;
+  EXPECT_EQ(server_.inputs.taken, "hello\n");
+  EXPECT_THAT(err_, HasSubstr("standard input is waiting: the disk of the server is nearly full"));
+}
+
 }  // namespace
 }  // namespace hodei::cli::stdin_test

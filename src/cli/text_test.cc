@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <sstream>
 
 #include "gmock/gmock.h"
@@ -7,6 +6,7 @@
 #include "src/base/utf8.h"
 #include "src/cli/address.h"
 #include "src/cli/columns.h"
+#include "src/cli/in_zone.h"
 #include "src/cli/label_rules.h"
 #include "src/cli/local_commands.h"
 #include "src/cli/moments.h"
@@ -81,6 +81,11 @@ TEST(Sizes, AreBytesWithoutAUnitWhereverTheyAreAskedFor) {
               HasSubstr("'512' is 512 bytes, less than 1Mi; write 512Mi for 512 MiB"));
 }
 
+TEST(Sizes, InMegabytesAreRoundedUp) {
+  EXPECT_EQ(parse_megabytes("1048577").value(), 2);
+  EXPECT_EQ(parse_megabytes("1.2Mi").value(), 2);
+}
+
 TEST(Rates, AreShownInTheUnitThatPeopleWouldWrite) {
   EXPECT_EQ(human_rate(parse_rate("5/h").value()), "5/h");
   EXPECT_EQ(human_rate(parse_rate("100/m").value()), "1.667/s");
@@ -96,6 +101,11 @@ TEST(Cores, MayBeWrittenInThousandths) {
   EXPECT_EQ(parse_cores("0").value(), 0);
   for (const char* bad : {"m", "500mm", "1k", "-1", "1 m"}) EXPECT_FALSE(parse_cores(bad).ok()) << bad;
   EXPECT_THAT(std::string(parse_cores("0.0001").status().message()), HasSubstr("less than 1m"));
+}
+
+TEST(Cores, AreRoundedToTheNearestThousandth) {
+  EXPECT_EQ(parse_cores("1.001").value(), 1001) << "1.001 * 1000 is a little less in binary";
+  EXPECT_EQ(parse_cores("1.005").value(), 1005);
 }
 
 TEST(Suggestion, FindsWhatWasMeantAndNothingFarAway) {
@@ -230,15 +240,9 @@ TEST(Fields, AreWrappedAtTheEdgeOfATerminal) {
   EXPECT_GT(count, 1);
 }
 
-// The zone is the process's: it is put back.
-class InZone {
- public:
-  explicit InZone(const char* name) : before_(getenv("TZ") ? getenv("TZ") : "") { setenv("TZ", name, 1); }
-  ~InZone() { before_.empty() ? unsetenv("TZ") : setenv("TZ", before_.c_str(), 1); }
-
- private:
-  std::string before_;
-};
+TEST(Fields, AreWrappedAtASpaceThatTheNextLineDoesNotBeginWith) {
+  EXPECT_EQ(wrapped("no worker is connected", 12, 2), "no worker is\n  connected");
+}
 
 TEST(Times, AreLocalUnlessUtcIsAskedFor) {
   const WallTime time{1'700'000'000'000'000};

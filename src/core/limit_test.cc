@@ -191,6 +191,16 @@ TEST(Limit, IsWhatListsSayOfAWaitingJob) {
   EXPECT_EQ(words[2], "") << "it is with a worker";
 }
 
+TEST(Limit, IsNotWhatListsSayOfAJobInBackOff) {
+  Bench bench;
+  Hand worker = bench.worker("w1").joins(1);
+  const JobId failed = bench.submit(a_job().key("db", 1).attempts(2).backoff(10s));
+  worker.takes(failed).fails(failed);
+  const JobId next = bench.submit(a_job().key("db", 1));
+  worker.takes(next);
+  EXPECT_EQ(bench.ask<WaitingWords>(Question{WhyWaiting{{failed}}}).words, std::vector<std::string>{""});
+}
+
 TEST(Rate, IsToldInTheUnitThatPeopleSetItIn) {
   for (const auto& [rate, words] : {std::pair(5.0, "5 starts per second"),
                                     {1.0 / 3600, "1 start per hour"},

@@ -284,6 +284,7 @@ TEST(Undrain, LetsAWorkerThatStillRunsSomethingTakeWorkAgain) {
   EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Busy);
   EXPECT_TRUE(bench.told<TellDrain>().back().is_over);
   EXPECT_EQ(bench.state(waiting), JobState::Scheduled) << "it gets what waited at once";
+  EXPECT_EQ(bench.rows.workers.at(WorkerId("w1"))->info.end_reason, "") << "it has not ended";
   bench.worker("w1").finishes(job);
   EXPECT_EQ(bench.worker("w1").live().state, WorkerState::Busy) << "it does not leave";
   bench.effects.clear();
@@ -334,6 +335,16 @@ TEST(Unregister, LeadsThroughTerminatingToTerminated) {
   EXPECT_EQ(bench.told<DropStream>().size(), 1u);
   const JobId job = bench.submit(a_job());
   EXPECT_EQ(bench.state(job), JobState::Pending);
+}
+
+TEST(Unregister, OfAWorkerLeavesTheBeginningOfItsIdToOthers) {
+  Bench bench;
+  bench.worker("build-1").joins();
+  bench.ask<Done>(UnregisterWorker{WorkerId("build-1"), ""});
+  bench.worker("build-2").joins();
+  const auto found = bench.ask<WorkerViews>(Question(DescribeWorkers{"build", true})).workers;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].record->info.id, WorkerId("build-2"));
 }
 
 TEST(Unregister, IsRefusedWhileExecutionsMayRun) {

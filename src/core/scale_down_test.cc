@@ -92,6 +92,19 @@ TEST(ScaleDown, APoolKeepsItsMinimumAndItsSpareOnes) {
   EXPECT_EQ(asked(bench).size(), 1u) << "one of the spare ones is busy now";
 }
 
+TEST(ScaleDown, WhatComesForAJobIsNotASpareOne) {
+  Bench bench;
+  add(bench, a_docker());
+  PoolRow pool = a_pool("p");
+  pool.spare = 1;
+  pool.image = "x";
+  bench.ask<Done>(PutPool{pool});
+  for (int i = 0; i < 2; ++i) bench.submit(a_job().pool("p"));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  bench.advance(2s);
+  EXPECT_EQ(asked(bench).size(), 3u);
+}
+
 TEST(ScaleDown, APoolNeverHasMoreThanItsMaximum) {
   Bench bench;
   add(bench, a_docker());

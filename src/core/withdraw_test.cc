@@ -121,6 +121,24 @@ TEST(HeldUp, WhatIsMadeForALargeJobIsNotCountedForASmallOne) {
   EXPECT_TRUE(has(bench.job(large).past->reason, "Insufficient cpu"));
 }
 
+TEST(HeldUp, WhatIsMadeForAnotherJobIsItsAlsoWhileAllIsWell) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.submit(a_job().image("x").cores(900));
+  bench.submit(a_job().image("x"));
+  EXPECT_EQ(asked(bench).size(), 2u);
+}
+
+TEST(HeldUp, SpareSlotsOfAWorkerThatDoesNotStartAreNotCounted) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.ask<Done>(PutPool{{.name = "p", .image = "x", .slots = 2}});
+  bench.submit(a_job().pool("p").cores(8));
+  bench.ask<Done>(WorkerHeldUp{WorkerId(only_asked(bench)), "Unschedulable"});
+  bench.submit(a_job().pool("p").cores(1));
+  EXPECT_EQ(asked(bench).size(), 2u);
+}
+
 TEST(HeldUp, ManyOfThemDoNotUseUpWhatMayBeMadeAtOnce) {
   Bench bench;
   add(bench, a_docker());
@@ -190,6 +208,30 @@ TEST(Yield, AWorkerThatDoesNotStartGivesItsPlaceToAnotherJobAfterAWhile) {
   EXPECT_TRUE(has(bench.explain(large).waiting_for, "its place was needed for other jobs"))
       << bench.explain(large).waiting_for;
   EXPECT_EQ(bench.state(large), JobState::Pending);
+}
+
+TEST(Yield, ItDoesNotMatterThatItSaysSomethingElseMeanwhile) {
+  Bench bench;
+  JobId large{};
+  const std::string stuck = stuck_one(bench, large);
+  bench.submit(a_job().image("x"));
+  for (int i = 0; i < 3; ++i) {
+    bench.advance(kYieldAfter / 3);
+    bench.ask<Done>(WorkerHeldUp{WorkerId(stuck), cat("Unschedulable: ", i, " nodes are available")});
+  }
+  bench.advance(5s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{stuck});
+}
+
+TEST(Yield, OneAtATimeMakesRoomForOneJob) {
+  Bench bench;
+  add(bench, a_docker().most(2));
+  for (int i = 0; i < 2; ++i) bench.submit(a_job().image("x").cores(900));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  for (const WorkerRecordPtr& one : asked(bench)) bench.ask<Done>(WorkerHeldUp{one->info.id, "Unschedulable"});
+  bench.submit(a_job().image("x"));
+  bench.advance(kYieldAfter + 30s);
+  EXPECT_EQ(destroyed(bench).size(), 1u) << "its place is coming";
 }
 
 TEST(Yield, TheJobWhoseWorkerWasWithdrawnIsTriedAgain) {
@@ -264,6 +306,45 @@ TEST(Withdraw, WhatIsMoreThanTheJobsThatWaitGoes) {
   EXPECT_EQ(destroyed(bench).size(), 7u);
 }
 
+TEST(Withdraw, TheOneWhoseOwnJobIsGoneGoesFirst) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId first = bench.submit(a_job().image("x"));
+  const std::string of_first = only_asked(bench);
+  bench.advance(1s);
+  bench.submit(a_job().image("x"));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  bench.cancel(first);
+  bench.advance(5s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{of_first}) << "though the other is newer";
+}
+
+TEST(Withdraw, OneOfWhichSomeSlotsAreNeededStays) {
+  Bench bench;
+  add(bench, a_docker());
+  bench.ask<Done>(PutPool{{.name = "p", .image = "x", .slots = 4}});
+  for (int i = 0; i < 5; ++i) bench.submit(a_job().pool("p"));
+  ASSERT_EQ(asked(bench).size(), 2u);
+  bench.advance(10s);
+  EXPECT_TRUE(destroyed(bench).empty());
+}
+
+TEST(Withdraw, OneThatWasUnwantedBeforeIsNotTakenSooner) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId first = bench.submit(a_job().image("x"));
+  const std::string id = only_asked(bench);
+  bench.cancel(first);
+  bench.advance(1s);
+  const JobId second = bench.submit(a_job().image("x"));
+  bench.advance(30s);
+  bench.cancel(second);
+  bench.advance(1s);
+  EXPECT_TRUE(destroyed(bench).empty());
+  bench.advance(4s);
+  EXPECT_EQ(destroyed(bench), std::vector<std::string>{id});
+}
+
 TEST(Withdraw, OneThatIsWantedAgainInTimeStays) {
   Bench bench;
   add(bench, a_docker());
@@ -315,6 +396,35 @@ TEST(Unmakable, AJobWhoseImageDoesNotExistFailsAfterAWhileInTheProvidersWords) {
   EXPECT_EQ(bench.state(job), JobState::Failed);
   EXPECT_TRUE(has(bench.job(job).past->reason, "manifest unknown")) << bench.job(job).past->reason;
   EXPECT_EQ(bench.job(job).past->failure, "provisioning_failed");
+}
+
+TEST(Unmakable, EachJobHasItsOwnTime) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId first = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(2) + 5s);
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(2));
+  const JobId second = bench.submit(a_job().image("none"));
+  bench.advance(90s);
+  EXPECT_EQ(bench.state(first), JobState::Failed);
+  EXPECT_EQ(bench.state(second), JobState::Pending);
+}
+
+TEST(Unmakable, AJobThatAStandingWorkerCanRunDoesNotFail) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  const JobId urgent = bench.submit(a_job().image("none").priority(Priority::Critical));
+  Hand worker = bench.worker("w1");
+  worker.joins(a_worker().image("none"));
+  worker.takes(urgent);
+  bench.advance(std::chrono::minutes(7));
+  EXPECT_EQ(bench.state(job), JobState::Pending) << "the worker is busy, and will not always be";
+  worker.finishes(urgent);
+  EXPECT_EQ(bench.where(job), "w1");
 }
 
 TEST(Unmakable, AJobThatAnotherProviderCanHelpDoesNotFail) {
@@ -370,6 +480,19 @@ TEST(Abilities, AJobThatAsksForWhatItsProviderCannotDoIsRefused) {
   EXPECT_TRUE(has(std::string(refused.message()), "sandbox: workers of provider 'docker' cannot do this"));
   order.spec.sandbox = false;
   bench.submit(order);
+}
+
+TEST(Abilities, APoolStandsForItsProvider) {
+  Bench bench;
+  ProviderOrder pods = a_docker();
+  pods.facts.lacks = kSandbox;
+  add(bench, pods);
+  bench.ask<Done>(PutPool{{.name = "p", .provider = "docker", .image = "x"}});
+  JobOrder order = a_job().pool("p");
+  order.spec.sandbox = true;
+  const absl::Status refused = bench.refused(Submit{{order.made()}});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(has(std::string(refused.message()), "sandbox: workers of provider 'docker'")) << refused;
 }
 
 }  // namespace

@@ -64,6 +64,13 @@ TEST_F(InputFeederTest, WaitsForAJobThatDoesNotRead) {
   EXPECT_GT(feeder_.given(), in_pipe);
 }
 
+TEST_F(InputFeederTest, SaysThatAllOfAShortInputIsGiven) {
+  feeder_.open(std::move(ours_));
+  feeder_.add(0, "hi", false);
+  EXPECT_TRUE(feeder_.take_news());
+  EXPECT_FALSE(feeder_.take_news());
+}
+
 TEST_F(InputFeederTest, TakesNoMoreThanItsWindow) {
   const std::string block(kInputWindow, 'x');
   feeder_.add(0, block, false);

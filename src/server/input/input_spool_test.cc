@@ -139,6 +139,14 @@ TEST_F(InputSpoolTest, WhoseBeginningIsGoneCannotBeStartedAgain) {
   open();  // the file's name says so
   EXPECT_NE(inputs_->prepare_start(JobId{1}).find("cannot be started again"), std::string::npos);
   EXPECT_EQ(text(*spool(), 64 << 10), "b");
+  EXPECT_FALSE(spool()->begin(0).ok()) << "nobody is given what is gone";
+}
+
+TEST_F(InputSpoolTest, OfAJobThatClosedItsInputEndsWithWhatIsKept) {
+  const auto input = spool();
+  input->closed_by_job(input->begin(0).value());
+  const std::string more(2 * (64 << 10), 'a');
+  EXPECT_EQ(*input->put(input->attach_sender(), 0, more, false), Put::Closed) << "its client must not wait for ever";
 }
 
 TEST_F(InputSpoolTest, OfAJobThatClosedItsInputTakesWhatIsKeptAndNoMore) {
@@ -172,6 +180,31 @@ TEST_F(InputSpoolTest, OnceAnExecutionIsOrderedAnEarlierOneMakesNoRoom) {
   input->taken(first, 64 << 10);
   EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full) << "the second one reads it from the beginning";
   EXPECT_TRUE(input->begin(0).ok());
+}
+
+TEST_F(InputSpoolTest, WhatAnEarlierExecutionHadReadIsKeptOnceAnotherIsOrdered) {
+  const auto input = spool();
+  const uint64_t sender = input->attach_sender();
+  ASSERT_EQ(*input->put(sender, 0, std::string(64 << 10, 'a'), false), Put::Stored);
+  input->taken(input->begin(0).value(), 64 << 10);
+  EXPECT_EQ(inputs_->prepare_start(JobId{1}), "");
+  EXPECT_EQ(*input->put(sender, 64 << 10, "b", false), Put::Full);
+  EXPECT_TRUE(input->begin(0).ok());
+}
+
+TEST_F(InputSpoolTest, WhatIsRefusedTakesNoRoom) {
+  for (uint64_t job = 1; job <= 4; ++job) {
+    const auto input = spool(job);
+    ASSERT_EQ(*input->put(input->attach_sender(), 0, std::string(64 << 10, 'a'), false), Put::Stored);
+  }
+  const auto fifth = spool(5);
+  const uint64_t sender = fifth->attach_sender();
+  const std::string piece(64 << 10, 'b');
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(fifth->put(sender, 0, piece, false).status().code(), absl::StatusCode::kResourceExhausted);
+  }
+  inputs_->let_go(JobId{1})->remove();
+  EXPECT_EQ(*fifth->put(sender, 0, piece, false), Put::Stored);
 }
 
 TEST_F(InputSpoolTest, LeavesTheReserveOfTheDiskAlone) {
@@ -228,6 +261,7 @@ TEST_F(InputSpoolTest, BreaksOffWhenItsClientStaysAway) {
   clock_.us += 2'000'000;
   inputs_->tick();
   EXPECT_TRUE(input->position().broken);
+  EXPECT_TRUE(input->has_more_at(4)) << "whoever has read all of it hears that it broke off";
   EXPECT_TRUE(input->read(0, 100)->broken);
   EXPECT_FALSE(input->read(0, 100)->end);
   EXPECT_NE(inputs_->prepare_start(JobId{1}).find("broke off after 4 bytes"), std::string::npos);
