@@ -30,8 +30,11 @@ Engine::Answer Engine::on(const PutProvider& c, Now now, Turn& turn) {
     return bad_field("type", "of provider '", c.row.name, "' is ", known->second.row.type, " and cannot be changed");
   }
   if (known == state_.providers().end() || known->second.row != c.row) {
+    const bool is_first = state_.providers().empty();
     write(PutSetting{{SettingKind::Provider, c.row.name, encode(c.row)}}, turn);
     turn.effects.push_back(ProvidersChanged{});
+    // Nothing is remembered as wanted while there is nobody to make it.
+    if (is_first) state_.roster().each_lane([this](const Lane& lane) { want(lane); });
     // What it failed at may work now.
     std::erase_if(making_.refusals, [&c](const auto& entry) { return entry.first.first == c.row.name; });
     making_.look_again();

@@ -453,6 +453,13 @@ TEST(Outage, AProviderThatIsBackIsAskedAtOnce) {
   EXPECT_EQ(asked(bench).size(), 1u);
 }
 
+TEST(FirstProvider, IsAskedForWhatWaitedBeforeItCame) {
+  Bench bench;
+  const JobId job = bench.submit(a_job());
+  add(bench, a_provider("p"));
+  arrives(bench, only_asked(bench)).takes(job);
+}
+
 TEST(End, AJobWhoseWorkerWasEvictedEndsInTheProvidersWords) {
   Bench bench;
   add(bench, a_docker());
