@@ -98,6 +98,35 @@ TEST(ProviderTrouble, ThatIsHopelessHasItsTimeHoweverLongTheJobHasWaited) {
   EXPECT_EQ(bench.state(job), JobState::Pending) << "somebody may still push the image";
 }
 
+TEST(Unmakable, EachJobHasItsOwnTime) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId first = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(2) + 5s);
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  bench.advance(std::chrono::minutes(2));
+  const JobId second = bench.submit(a_job().image("none"));
+  bench.advance(90s);
+  EXPECT_EQ(bench.state(first), JobState::Failed);
+  EXPECT_EQ(bench.state(second), JobState::Pending);
+}
+
+TEST(Unmakable, AJobThatAStandingWorkerCanRunDoesNotFail) {
+  Bench bench;
+  add(bench, a_docker());
+  const JobId job = bench.submit(a_job().image("none"));
+  bench.ask<Done>(WorkerFailed{WorkerId(only_asked(bench)), MakingFailure::Hopeless, "manifest unknown"});
+  const JobId urgent = bench.submit(a_job().image("none").priority(Priority::Critical));
+  Hand worker = bench.worker("w1");
+  worker.joins(a_worker().image("none"));
+  worker.takes(urgent);
+  bench.advance(std::chrono::minutes(7));
+  EXPECT_EQ(bench.state(job), JobState::Pending) << "the worker is busy, and will not always be";
+  worker.finishes(urgent);
+  EXPECT_EQ(bench.where(job), "w1");
+}
+
 TEST(ProviderTrouble, IsNotThatWorkersAreDrainedBeforeTheyCome) {
   Bench bench;
   add(bench, a_docker());
