@@ -76,7 +76,7 @@ class Floor {
 
   int64_t placed() const { return placed_; }
   bool idle() const { return running_.empty(); }
-  int64_t waiting() const { return engine_.state().count(JobState::Pending); }
+  int64_t waiting() const { return engine_.modules().jobs.table.count(JobState::Pending); }
 
  private:
   void decide(const Command& command) {

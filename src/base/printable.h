@@ -14,7 +14,7 @@ std::string printable(std::string_view text);
 // For several: line breaks and tabs stay.
 std::string printable_lines(std::string_view text);
 
-// For several, in which the colours are ours: the sequences of src/cli/table.cc that set them stay, too.
+// For several, in which the colours are ours: the sequences of src/cli/output/table.cc that set them stay, too.
 std::string printable_painted(std::string_view text);
 
 // JSON allows some of those characters inside its strings; there they are escaped as JSON does (\u009b).

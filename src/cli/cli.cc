@@ -5,13 +5,13 @@
 #include <csignal>
 
 #include "src/base/status.h"
-#include "src/cli/artifact_commands.h"
-#include "src/cli/artifact_flags.h"
-#include "src/cli/exit_code.h"
-#include "src/cli/output_errors.h"
-#include "src/cli/parse_errors.h"
-#include "src/cli/session.h"
-#include "src/cli/setting_flags.h"
+#include "src/cli/commands.h"
+#include "src/cli/flags/parse_errors.h"
+#include "src/cli/job/artifact_flags.h"
+#include "src/cli/session/session.h"
+#include "src/cli/session/setting_flags.h"
+#include "src/cli/terminal/exit_code.h"
+#include "src/cli/terminal/output_errors.h"
 
 namespace hodei::cli {
 namespace {
@@ -23,22 +23,9 @@ void build(CLI::App& root, Session& session) {
   root.set_version_flag("--version", "hodei " + session.local.version, "show the version");
   root.get_formatter()->column_width(36);
   add_client_flags(root, session);
-  add_run_command(root, session);
-  add_job_commands(root, session);
-  add_template_commands(root, session);
-  add_artifact_commands(root, session);
-  add_worker_commands(root, session);
-  add_provider_commands(root, session);
-  add_pool_commands(root, session);
-  add_secret_commands(root, session);
-  add_share_commands(root, session);
-  add_system_commands(root, session);
-  add_scheduler_commands(root, session);
-  add_top_command(root, session);
-  add_config_commands(root, session);
-  add_local_commands(root, session);
-  add_report_commands(root, session);
-  add_completion_command(root, session);
+#define HODEI_ADD_COMMANDS(noun) add_##noun##_commands(root, session);
+  HODEI_COMMANDS(HODEI_ADD_COMMANDS)
+#undef HODEI_ADD_COMMANDS
 }
 
 // `hodei help job list` is `hodei job list --help`.
@@ -88,11 +75,10 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
   } catch (const CLI::Success& asked) {
     return show_help(root, asked, surroundings);
   } catch (const CLI::ParseError& wrong) {
-    return report_parse_error(root, wrong, surroundings);
+    return report_parse_error(root, wrong, error_form_in(args), surroundings);
   }
   if (session.has_program && !session.takes_program) {
-    surroundings.err("hodei: error: this command takes nothing after `--`\n");
-    return kUsage;
+    return session.fail(absl::InvalidArgumentError("this command takes nothing after `--`"));
   }
   if (session.needs_settings) {
     if (const absl::Status bad = load_settings(session); !bad.ok()) return session.fail(bad);

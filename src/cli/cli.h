@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "src/cli/local_commands.h"
-#include "src/cli/surroundings.h"
+#include "src/cli/session/local_commands.h"
+#include "src/cli/terminal/surroundings.h"
 
 namespace hodei::cli {
 

@@ -1,4 +1,5 @@
 // The other commands end to end.
+#include "src/base/text.h"
 #include "src/cli/cli_fixture.h"
 
 namespace hodei::cli::cli_test {
@@ -130,6 +131,27 @@ TEST_F(CliTest, ARefusalOfTheServerIsPrintedAsItIs) {
   EXPECT_EQ(run({"job", "submit", "--", "true"}), 1);
   EXPECT_EQ(err_, "hodei: error: timeout_ms: must not be negative\n");
   EXPECT_EQ(out_, "");
+}
+
+TEST_F(CliTest, ErrorsOfTheServerNameTheFlagThatWasGiven) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> given = {
+      {{"--cpu", "2"}, "resources.cpu_milli: must be less"},
+      {{"--memory", "5Gi"}, "resources.memory_mb: must be less"},
+      {{"--env", "HODEI_X=1"}, "env.HODEI_X: names starting with HODEI_ are reserved"},
+      {{"--label", "a=b"}, "labels: must have fewer"},
+      {{"--idempotency-key", "k"}, "idempotency_key: this key belongs to job j3"},
+      {{"--prefer", "a=b"}, "preferences.labels[0].rule.key: must not be empty"}};
+  for (const auto& [flags, error] : given) {
+    server_.jobs.queue_errors = {{grpc::INVALID_ARGUMENT, error}, {grpc::INVALID_ARGUMENT, error}};
+    std::vector<std::string> words = {"job", "submit"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"--", "true"});
+    EXPECT_EQ(run(words), 1);
+    const size_t end = error.find(": ");
+    EXPECT_EQ(err_, cat("hodei: error: ", flags[0], " (", error.substr(0, end), ")", error.substr(end), "\n"));
+    EXPECT_EQ(run({"job", "submit", "--", "true"}), 1);
+    EXPECT_EQ(err_, cat("hodei: error: ", error, "\n")) << "the flag was not given";
+  }
 }
 
 TEST_F(CliTest, AnUnreachableServerIsNamedWithTheFix) {

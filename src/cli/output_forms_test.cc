@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/cli_fixture.h"
-#include "src/cli/document.h"
+#include "src/cli/documents/document.h"
 
 namespace hodei::cli::output_forms_test {
 namespace {
@@ -59,14 +59,14 @@ TEST_P(OutputFormsTest, SpeaksJsonYamlAndName) {
 using Words = std::vector<std::string>;
 INSTANTIATE_TEST_SUITE_P(
     Commands, OutputFormsTest,
-    testing::Values(Words{"run", "--detach", "--", "true"}, Words{"job", "submit", "--", "true"}, Words{"job", "list"},
-                    Words{"job", "get", "j1"}, Words{"job", "cancel", "j1"}, Words{"job", "retry", "j1"},
-                    Words{"job", "delete", "j1"}, Words{"job", "explain", "j1"}, Words{"job", "wait", "j1"},
-                    Words{"job", "logs", "j1"}, Words{"worker", "list"}, Words{"worker", "get", "w1"},
-                    Words{"worker", "drain", "w1"}, Words{"worker", "undrain", "w1"},
-                    Words{"worker", "taint", "w1", "gpu"}, Words{"worker", "unregister", "w1"},
-                    Words{"worker", "logs", "w1"}, Words{"template", "list"}, Words{"template", "rm", "greet"},
-                    Words{"provider", "list"}, Words{"provider", "get", "docker"},
+    testing::Values(Words{"run", "--", "true"}, Words{"run", "--detach", "--", "true"},
+                    Words{"job", "submit", "--", "true"}, Words{"job", "list"}, Words{"job", "get", "j1"},
+                    Words{"job", "cancel", "j1"}, Words{"job", "retry", "j1"}, Words{"job", "delete", "j1"},
+                    Words{"job", "explain", "j1"}, Words{"job", "wait", "j1"}, Words{"job", "logs", "j1"},
+                    Words{"worker", "list"}, Words{"worker", "get", "w1"}, Words{"worker", "drain", "w1"},
+                    Words{"worker", "undrain", "w1"}, Words{"worker", "taint", "w1", "gpu"},
+                    Words{"worker", "unregister", "w1"}, Words{"worker", "logs", "w1"}, Words{"template", "list"},
+                    Words{"template", "rm", "greet"}, Words{"provider", "list"}, Words{"provider", "get", "docker"},
                     Words{"provider", "health", "docker"}, Words{"provider", "rm", "docker"}, Words{"pool", "list"},
                     Words{"pool", "set", "p"}, Words{"pool", "rm", "p"}, Words{"tenant", "list"},
                     Words{"tenant", "set", "team"}, Words{"limit", "list"}, Words{"limit", "set", "k"},
@@ -134,6 +134,41 @@ TEST_F(CliTest, CompletionProposesValues) {
   server_.stop();
   EXPECT_EQ(run({"__complete", "job get", "flag"}), 1);
   EXPECT_EQ(err_, "") << "a shell that completes has no place for errors";
+}
+
+TEST_F(CliTest, RunWithDataOnStdoutWritesTheOutputOfTheJobToStderr) {
+  server_.logs.scripts = {{{chunk(1, 0, "out\n"), chunk(1, 4, "err\n", true)}}};
+  server_.jobs.jobs = {job_in(v1::Job::Failed, 7)};
+  EXPECT_EQ(run({"run", "-o", "json", "--", "make"}), 7);
+  EXPECT_EQ(err_, "out\nerr\n");
+  const nlohmann::json job = nlohmann::json::parse(out_, nullptr, false);
+  ASSERT_TRUE(job.is_object()) << out_;
+  EXPECT_EQ(job["short_id"], "j1");
+  EXPECT_EQ(job["exit_code"], 7);
+}
+
+TEST_F(CliTest, ErrorsAreDataWhereDataIsAskedFor) {
+  server_.jobs.no_such_id = true;
+  const std::vector<std::pair<Words, std::string>> errors = {
+      {{"job", "get", "j9", "-o", "json"}, "NOT_FOUND"},
+      {{"run", "--timeout", "soon", "--output=json", "--", "true"}, "INVALID_ARGUMENT"},
+      {{"job", "list", "--no-such-flag", "--output", "json"}, "INVALID_ARGUMENT"},
+      {{"-ojson", "jbo"}, "INVALID_ARGUMENT"}};
+  for (const auto& [words, code] : errors) {
+    EXPECT_NE(run(words), 0);
+    const nlohmann::json error = nlohmann::json::parse(err_, nullptr, false);
+    ASSERT_TRUE(error.is_object()) << err_;
+    EXPECT_EQ(error["error"]["code"], code) << err_;
+    EXPECT_FALSE(error["error"]["message"].get<std::string>().empty());
+    EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << "one line: " << err_;
+  }
+  EXPECT_NE(run({"job", "get", "j9", "-o", "yaml"}), 0);
+  EXPECT_THAT(err_, testing::StartsWith("error:\n  code: NOT_FOUND\n  message: "));
+  env_["HODEI_OUTPUT"] = "json";
+  EXPECT_NE(run({"job", "get", "j9"}), 0);
+  EXPECT_THAT(err_, testing::StartsWith("{\"error\":"));
+  EXPECT_NE(run({"job", "get", "j9", "-o", "table"}), 0);
+  EXPECT_THAT(err_, testing::StartsWith("hodei: error: "));
 }
 
 }  // namespace

@@ -4,16 +4,16 @@
 #include "gtest/gtest.h"
 #include "hodei/v1/job.pb.h"
 #include "src/base/utf8.h"
-#include "src/cli/address.h"
-#include "src/cli/columns.h"
 #include "src/cli/in_zone.h"
-#include "src/cli/label_rules.h"
-#include "src/cli/local_commands.h"
-#include "src/cli/moments.h"
-#include "src/cli/quantities.h"
-#include "src/cli/suggestion.h"
-#include "src/cli/table.h"
-#include "src/cli/utf8.h"
+#include "src/cli/output/columns.h"
+#include "src/cli/output/table.h"
+#include "src/cli/session/local_commands.h"
+#include "src/cli/text/address.h"
+#include "src/cli/text/label_rules.h"
+#include "src/cli/text/moments.h"
+#include "src/cli/text/quantities.h"
+#include "src/cli/text/suggestion.h"
+#include "src/cli/text/utf8.h"
 
 namespace hodei::cli::text_test {
 namespace {
@@ -229,6 +229,25 @@ TEST(Table, FitsANarrowTerminal) {
   EXPECT_THAT(table.text({.columns = 60}), HasSubstr("j1f3k")) << "what people type is never cut";
   EXPECT_THAT(table.text({.columns = 30}), HasSubstr("j1f3k\n  NAME")) << "too narrow for a table: one below the other";
   EXPECT_THAT(table.text({}), Not(HasSubstr("…"))) << "in a pipe nothing is cut";
+}
+
+TEST(Table, LeavesOutOptionalColumnsBeforeItBecomesAListOfFields) {
+  Table table({"ID", "STATE", "POOL", "DONE", "LABELS"});
+  table.may_leave_out({"LABELS", "POOL", "DONE"});
+  table.add({"dev", "Ready", "-", "12", "zone=a"});
+  EXPECT_EQ(table.text({.columns = 40}), "ID    STATE   POOL   DONE   LABELS\ndev   Ready   -      12     zone=a\n");
+  EXPECT_EQ(table.text({.columns = 30}), "ID    STATE   DONE   LABELS\ndev   Ready   12     zone=a\n")
+      << "the one without a value first";
+  EXPECT_EQ(table.text({.columns = 20}), "ID    STATE   DONE\ndev   Ready   12\n");
+  EXPECT_THAT(table.text({.columns = 8}), HasSubstr("LABELS")) << "a list of fields has them all";
+}
+
+TEST(Table, CutsNoColumnThatIsToStayWhole) {
+  Table table({"NUMBER", "ACTION", "DETAIL"});
+  table.keep_whole("ACTION");
+  table.add({"1", "worker.registered", "a detail that is longer than the screen"});
+  EXPECT_EQ(table.text({.columns = 40}),
+            "NUMBER   ACTION              DETAIL\n1        worker.registered   a detail t…\n");
 }
 
 TEST(Fields, AreWrappedAtTheEdgeOfATerminal) {

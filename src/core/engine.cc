@@ -1,105 +1,103 @@
 #include "src/core/engine.h"
 
-#include <algorithm>
+#include <variant>
 
-#include "src/core/job/draft.h"
-#include "src/core/job/retry.h"
+#include "src/core/routing.h"
 
 namespace hodei::core {
+namespace {
+
+// Specs, executions that others have followed, finished jobs and the audit trail live in the store. Every other write
+// must be folded.
+using StoredOnly = TypeList<PutSpec, PutExecution, DropExecutions, EraseJob, ExpireAudit>;
+
+template <class Module>
+concept Resumes = requires(Module& module, Turn& turn) {
+  module.resume(turn);
+};
+
+template <class Module>
+concept HasTimers = requires(Module& module, const Timer& timer, Turn& turn) {
+  module.due(timer, turn);
+};
+
+template <class Module>
+concept HasState = requires(const Module& module) {
+  module.digest();
+};
+
+}  // namespace
+
+void Engine::begin(const Envelope& envelope, Now now, Turn& turn) {
+  const WallTime steady = loaded_.wall + (now.mono - loaded_.mono);
+  turn.begin({.now = now, .steady = steady, .envelope = &envelope, .memory = this, .timers = &timers_});
+}
 
 void Engine::restored(Now now, std::optional<WallTime> steady) {
   loaded_ = {steady.value_or(now.wall), now.mono};
-  for (const auto& [id, worker] : state_.workers()) {
-    worker->last_seen = now.mono;
-    worker->last_seen_wall = now.wall;
-    worker->connecting_since = now.mono;
-  }
-  for (const auto& [not_before, job] : state_.delayed()) wait_out(*state_.job(job)->head, now);
-  for (const auto& [id, live] : state_.jobs()) {
-    if (live.head->state == JobState::Running) await_timeout(*live.head, now);
-  }
-  // Nobody knows how much of a burst was used before: it has to be earned again.
-  for (const auto& [name, key] : state_.keys().set_by_people()) {
-    key->setting->bucket.set(key->setting->rule.rate, key->setting->rule.burst, now.mono);
-    key->setting->bucket.empty(now.mono);
-  }
-  next_sweep_ = now.mono + config_.sweep;
-  next_audit_sweep_ = now.mono + kAuditSweep;
+  Turn turn;
+  begin(kOwnAct, now, turn);
+  const auto resume = [&turn]<class M>(M& module) {
+    if constexpr (Resumes<M>) module.resume(turn);
+  };
+  modules_.with_all([&](auto&... module) { (resume(module), ...); });
+  turn.wake_at(now.mono + config_.sweep, {.kind = TimerKind::Sweep});
 }
 
-void Engine::wait_out(const JobHead& job, Now now) {
-  // A wall clock that was set since then must not make anybody wait longer than the longest back-off.
-  const Duration longest = job.lost_dispatches > 0 ? Duration(kLongestDispatchDelay) : job.backoff.max;
-  const Duration left = std::clamp(job.not_before - now.wall, Duration(0), longest);
-  due_.set(job.id, now.mono + left);
-}
-
-void Engine::await_timeout(const JobHead& job, Now now) {
-  if (job.timeout > Duration(0)) timeouts_.set(job.current(), now.mono + job.timeout);
-}
-
-absl::StatusOr<Reply> Engine::decide(const Command& command, Now now, Turn& turn) {
-  Answer answer = std::visit([&](const auto& c) { return on(c, now, turn); }, command);
-  settle(now, turn);
-  provision(now, turn);
+Answer Engine::decide(const Command& command, const Envelope& envelope, Now now, Turn& turn) {
+  begin(envelope, now, turn);
+  modules_.access.note_principal(turn);
+  Answer answer = std::visit([&](const auto& c) { return route(c, turn); }, command);
+  modules_.placement.placer.settle(turn);
+  modules_.provisioning.settle(turn);
   return answer;
 }
 
-void Engine::write(Write w, Turn& turn) {
-  state_.fold(w);
-  turn.writes.push_back(std::move(w));
+template <class C>
+Answer Engine::route(const C& command, Turn& turn) {
+  return modules_.with_all([&](auto&... module) { return decide_by(command, turn, module...); });
 }
 
-void Engine::store(Draft& draft, Now now, Turn& turn) {
-  const size_t first = draft.first_new();
-  const JobPtr job = draft.finish();
-  const LiveJob* before = state_.job(job->id);
-  const bool had_slot = before != nullptr && is_active(before->head->state);
-  const WorkerId old_worker = had_slot ? before->head->worker : WorkerId();
-  if (before != nullptr && before->head->state == JobState::Running && job->state != JobState::Running) {
-    timeouts_.cancel(before->head->current());
-  }
-  if (before != nullptr && before->where == LiveJob::Where::Delayed) due_.cancel(job->id);
-  if (is_terminal(job->state)) {
-    write(FinishJob{job}, turn);
-    if (!job->concurrency_key.empty() && !state_.key_in_use(job->ns.str(), job->concurrency_key)) {
-      write(DeleteKeyLimit{job->ns.str(), job->concurrency_key}, turn);
+Answer Engine::route(const Question& question, Turn& turn) {
+  return std::visit([&](const auto& q) { return route(q, turn); }, question);
+}
+
+Answer Engine::route(const Tick&, Turn& turn) {
+  timers_.follow_wall_clock(turn.now());
+  const auto handle = [&turn]<class M>(M& module, const Timer& timer) {
+    if constexpr (HasTimers<M>) module.due(timer, turn);
+  };
+  for (size_t kind = 0; kind < kTimerKinds; ++kind) {
+    for (size_t n = 0; n < Timers::kMaxDuePerTurn; ++n) {
+      const std::optional<Timer> timer = timers_.take_due(static_cast<TimerKind>(kind), turn.mono());
+      if (!timer) break;
+      if (timer->kind == TimerKind::Sweep) turn.wake_at(turn.mono() + config_.sweep, *timer);
+      modules_.with_all([&](auto&... module) { (handle(module, *timer), ...); });
     }
-  } else {
-    write(PutJob{job}, turn);
-    if (job->not_before.is_set()) wait_out(*job, now);
   }
-  turn.effects.push_back(JobMoved{job, first});
-  if (is_active(job->state)) return;
-
-  // Woken jobs are only put into their lanes at first: the freed worker takes the most urgent of all that wait.
-  std::vector<JobId> woken;
-  if (!job->concurrency_key.empty()) woken = wake_key(job->ns.str(), job->concurrency_key, now);
-  if (job->state == JobState::Pending) woken.push_back(job->id);
-  LiveWorker* worker = had_slot ? state_.worker(old_worker) : nullptr;
-  if (worker != nullptr) {
-    leave_if_drained(*worker, now, turn);
-    retire_if_used(*worker, now, turn);
-    fill(*worker, now, turn);
-  }
-  place_woken(std::move(woken), now, turn);
-  const Tenant* tenant = had_slot ? state_.roster().find_tenant(job->ns) : nullptr;
-  if (tenant != nullptr && tenant->has_quota()) wake_tenant(job->ns, now, turn);
+  return Done{};
 }
 
-const JobHead* Engine::current(const WorkerId& worker, ExecutionId execution) const {
-  const LiveJob* live = state_.job(execution.job);
-  if (live == nullptr || !is_active(live->head->state)) return nullptr;
-  if (live->head->executions != execution.number || live->head->worker != worker) return nullptr;
-  return live->head.get();
+void Engine::fold(const Write& write) {
+  std::visit(
+      [this]<class W>(const W& w) {
+        modules_.with_all([&]<class... M>(M&... module) {
+          static_assert(is_one_of<W, StoredOnly> != FoldedBy<W, M...>, "a write is folded, or lives in the store only");
+          fold_into(w, module...);
+        });
+      },
+      write);
 }
 
-bool Engine::was_given(const WorkerId& worker, ExecutionId execution) const {
-  const LiveJob* live = state_.job(execution.job);
-  if (live == nullptr || live->head->past == nullptr) return false;
-  const std::vector<Execution>& all = live->head->past->executions;
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Execution& e) { return e.number == execution.number && e.worker == worker; });
+MonoTime Engine::next_wakeup() const { return modules_.provisioning.has_resumed() ? timers_.next() : MonoTime{0}; }
+
+uint64_t Engine::digest() const {
+  // Parts are added up, so that the order in which they are visited does not matter.
+  const auto digest_of = []<class M>(const M& module) -> uint64_t {
+    if constexpr (HasState<M>) return module.digest();
+    return 0;
+  };
+  return modules_.with_all([&](const auto&... module) { return (digest_of(module) + ... + 0); });
 }
 
 }  // namespace hodei::core

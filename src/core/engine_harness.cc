@@ -28,24 +28,34 @@ void StoredRows::keep(const Write& write) {
     jobs.erase(finish->job->id);
     done[finish->job->id] = finish->job;
   }
-  if (const auto* put = std::get_if<PutWorker>(&write)) workers[put->worker->info.id] = put->worker;
-  if (const auto* gone = std::get_if<DeleteWorker>(&write)) workers.erase(gone->worker);
-  if (const auto* put = std::get_if<PutOtp>(&write)) otps[put->otp.token] = put->otp;
-  if (const auto* gone = std::get_if<DeleteOtp>(&write)) otps.erase(gone->token);
-  if (const auto* put = std::get_if<PutTemplate>(&write)) templates[{put->row.ns, put->row.name}] = put->row;
-  if (const auto* put = std::get_if<PutSetting>(&write)) settings[{put->row.kind, put->row.name}] = put->row;
-  if (const auto* gone = std::get_if<DeleteSetting>(&write)) settings.erase({gone->kind, gone->name});
-  if (const auto* put = std::get_if<PutSecret>(&write)) secrets[{put->row.ns, put->row.name}] = put->row;
-  if (const auto* gone = std::get_if<DeleteSecret>(&write)) secrets.erase({gone->ns, gone->name});
-  if (const auto* put = std::get_if<PutAudit>(&write)) audit.push_back(put->row);
-  if (const auto* gone = std::get_if<DeleteTemplate>(&write)) templates.erase({gone->ns, gone->name});
-  if (const auto* put = std::get_if<PutKeyLimit>(&write)) limits[{put->row.ns, put->row.key}] = put->row;
-  if (const auto* gone = std::get_if<DeleteKeyLimit>(&write)) limits.erase({gone->ns, gone->key});
-  if (const auto* put = std::get_if<PutIdempotency>(&write)) idempotency[put->row.key] = put->row;
+  if (const auto* put = std::get_if<Put<WorkerRecord>>(&write)) workers[put->row->info.id] = put->row;
+  if (const auto* gone = std::get_if<Erase<WorkerRecord>>(&write)) workers.erase(gone->key);
+  if (const auto* put = std::get_if<Put<OtpRow>>(&write)) otps[put->row->token] = *put->row;
+  if (const auto* gone = std::get_if<Erase<OtpRow>>(&write)) otps.erase(gone->key);
+  if (const auto* put = std::get_if<Put<TemplateRow>>(&write)) templates[key_of(*put->row)] = *put->row;
+  if (const auto* put = std::get_if<Put<ProviderRow>>(&write)) providers[put->row->name] = *put->row;
+  if (const auto* gone = std::get_if<Erase<ProviderRow>>(&write)) providers.erase(gone->key);
+  if (const auto* put = std::get_if<Put<PoolRow>>(&write)) pools[put->row->name] = *put->row;
+  if (const auto* gone = std::get_if<Erase<PoolRow>>(&write)) pools.erase(gone->key);
+  if (const auto* put = std::get_if<Put<TenantRow>>(&write)) tenants[put->row->ns] = *put->row;
+  if (const auto* gone = std::get_if<Erase<TenantRow>>(&write)) tenants.erase(gone->key);
+  if (const auto* put = std::get_if<Put<UserRow>>(&write)) users[put->row->name] = *put->row;
+  if (const auto* gone = std::get_if<Erase<UserRow>>(&write)) users.erase(gone->key);
+  if (const auto* put = std::get_if<Put<GroupRow>>(&write)) groups[put->row->name] = *put->row;
+  if (const auto* gone = std::get_if<Erase<GroupRow>>(&write)) groups.erase(gone->key);
+  if (const auto* put = std::get_if<Put<KeyRule>>(&write)) key_rules[key_of(*put->row)] = *put->row;
+  if (const auto* gone = std::get_if<Erase<KeyRule>>(&write)) key_rules.erase(gone->key);
+  if (const auto* put = std::get_if<Put<SecretRow>>(&write)) secrets[key_of(*put->row)] = *put->row;
+  if (const auto* gone = std::get_if<Erase<SecretRow>>(&write)) secrets.erase(gone->key);
+  if (const auto* put = std::get_if<Put<AuditRow>>(&write)) audit.push_back(*put->row);
+  if (const auto* gone = std::get_if<Erase<TemplateRow>>(&write)) templates.erase(gone->key);
+  if (const auto* put = std::get_if<Put<KeyLimitRow>>(&write)) limits[key_of(*put->row)] = *put->row;
+  if (const auto* gone = std::get_if<Erase<KeyLimitRow>>(&write)) limits.erase(gone->key);
+  if (const auto* put = std::get_if<Put<IdempotencyRow>>(&write)) idempotency[put->row->key] = *put->row;
   if (const auto* old = std::get_if<ExpireIdempotency>(&write)) {
     std::erase_if(idempotency, [&](const auto& row) { return row.second.expires < old->before; });
   }
-  if (const auto* gone = std::get_if<DeleteIdempotency>(&write)) {
+  if (const auto* gone = std::get_if<EraseIdempotency>(&write)) {
     std::erase_if(idempotency, [&](const auto& row) { return row.first == gone->key && row.second.job == gone->job; });
   }
   if (const auto* put = std::get_if<PutScheduler>(&write)) scheduler = put->config;
@@ -55,17 +65,22 @@ void StoredRows::keep(const Write& write) {
 void StoredRows::load(Engine& engine) const {
   if (scheduler) engine.restore(PutScheduler{*scheduler});
   engine.restore(PutNextJob{next_job});
-  if (!audit.empty()) engine.restore(PutAudit{audit.back()});
-  for (const auto& [name, row] : settings) engine.restore(PutSetting{row});
-  for (const auto& [name, row] : secrets) engine.restore(PutSecret{row});
-  for (const auto& [name, row] : templates) engine.restore(PutTemplate{row});
-  for (const auto& [name, row] : limits) engine.restore(PutKeyLimit{row});
-  for (const auto& [token, row] : otps) engine.restore(PutOtp{row});
-  for (const auto& [key, row] : idempotency) engine.restore(PutIdempotency{row});
+  if (!audit.empty()) engine.restore(Put<AuditRow>{audit.back()});
+  for (const auto& [name, row] : providers) engine.restore(Put<ProviderRow>{decode_provider(encode(row))});
+  for (const auto& [name, row] : groups) engine.restore(Put<GroupRow>{decode_group(encode(row))});
+  for (const auto& [name, row] : users) engine.restore(Put<UserRow>{decode_user(encode(row))});
+  for (const auto& [name, row] : pools) engine.restore(Put<PoolRow>{decode_pool(encode(row))});
+  for (const auto& [ns, row] : tenants) engine.restore(Put<TenantRow>{decode_tenant(encode(row))});
+  for (const auto& [name, rule] : key_rules) engine.restore(Put<KeyRule>{decode_key_rule(encode(rule))});
+  for (const auto& [name, row] : limits) engine.restore(Put<KeyLimitRow>{row});
+  for (const auto& [name, row] : secrets) engine.restore(Put<SecretRow>{row});
+  for (const auto& [name, row] : templates) engine.restore(Put<TemplateRow>{row});
+  for (const auto& [key, row] : idempotency) engine.restore(Put<IdempotencyRow>{row});
+  for (const auto& [token, row] : otps) engine.restore(Put<OtpRow>{row});
   for (const auto& [id, row] : workers) {
     auto record = std::make_shared<WorkerRecord>(*row);
     record->info = decode_worker_info(encode(row->info));
-    engine.restore(PutWorker{record});
+    engine.restore(Put<WorkerRecord>{record});
   }
   for (const auto& [id, job] : jobs) {
     auto head = std::make_shared<JobHead>(*job);
@@ -80,14 +95,18 @@ Bench::Bench(EngineConfig config) : config_(config) {
   engine_->restored(now);
 }
 
-absl::StatusOr<Reply> Bench::decide(const Command& command) {
+absl::StatusOr<Reply> Bench::decide(const Command& command) { return decide_as("", command); }
+
+absl::StatusOr<Reply> Bench::decide_as(std::string principal, const Command& command) {
   last = Turn{};
-  absl::StatusOr<Reply> reply = engine_->decide(command, now, last);
+  Envelope envelope;
+  envelope.principal.name = std::move(principal);
+  absl::StatusOr<Reply> reply = engine_->decide(command, envelope, now, last);
   for (const Write& write : last.writes) rows.keep(write);
   for (const Effect& effect : last.effects) effects.push_back(effect);
   const bool quiet = std::holds_alternative<Tick>(command) && last.writes.empty();
   if (checks && !quiet) check();
-  if (checks) watch_.look(engine_->state(), last, now.mono);
+  if (checks) watch_.look(engine_->modules(), last, now.mono);
   return reply;
 }
 
@@ -127,8 +146,8 @@ std::vector<Transition> Bench::history(JobId id) const {
 }
 
 int64_t Bench::held(const std::string& key, const std::string& ns) const {
-  const auto it = engine_->state().keys().all().find({ns, key});
-  return it == engine_->state().keys().all().end() ? 0 : it->second.held;
+  const auto it = engine_->modules().placement.keys.all().find({ns, key});
+  return it == engine_->modules().placement.keys.all().end() ? 0 : it->second.held;
 }
 
 void Bench::beat() {
@@ -246,28 +265,30 @@ absl::StatusOr<Reply> Hand::reports(Report report) {
 
 uint64_t Hand::stream() const { return bench_.streams.at(id_); }
 
-const LiveWorker& Hand::live() const { return *bench_.engine().state().workers().at(id()); }
+const LiveWorker& Hand::live() const { return *bench_.engine().modules().fleet.workers.all().at(id()); }
 
 void Bench::check() {
   Engine fresh(config_);
   rows.load(fresh);
   EXPECT_EQ(fresh.digest(), engine_->digest()) << "memory and stored rows differ";
-  const State& state = engine_->state();
-  for (const auto& [id, worker] : state.workers()) {
+  const Modules& modules = engine_->modules();
+  const JobTable& live_jobs = modules.jobs.table;
+  for (const auto& [id, worker] : modules.fleet.workers.all()) {
     EXPECT_LE(worker->executions.size(), worker->record->info.slots) << id.str() << " has more than its slots";
     EXPECT_TRUE(worker->record->info.capacity.covers(worker->used)) << id.str() << " has more than its capacity";
-    for (const ExecutionId& execution : worker->executions) check_running(*state.job(execution.job)->head, *worker);
+    for (const ExecutionId& execution : worker->executions)
+      check_running(*live_jobs.find(execution.job)->head, *worker);
   }
   for (const Effect& effect : last.effects) {
     const RunExecution* run = std::get_if<RunExecution>(&effect);
-    if (run == nullptr || state.job(run->execution.job) == nullptr) continue;
-    EXPECT_FALSE(first_rejection(*state.job(run->execution.job)->head->shape, rows.workers.at(run->worker)->info))
+    if (run == nullptr || live_jobs.find(run->execution.job) == nullptr) continue;
+    EXPECT_FALSE(first_rejection(*live_jobs.find(run->execution.job)->head->shape, rows.workers.at(run->worker)->info))
         << run->worker.str() << " was given " << to_string(run->execution);
-    EXPECT_TRUE(serves(rows.workers.at(run->worker)->info, state.job(run->execution.job)->head->ns.str()))
+    EXPECT_TRUE(serves(rows.workers.at(run->worker)->info, live_jobs.find(run->execution.job)->head->ns.str()))
         << run->worker.str() << " was given another namespace's " << to_string(run->execution);
   }
-  for (const auto& [name, key] : state.keys().all()) EXPECT_GE(key.held, 0) << name.second;
-  for (const auto& [id, live] : state.jobs()) check_waiting(live);
+  for (const auto& [name, key] : modules.placement.keys.all()) EXPECT_GE(key.held, 0) << name.second;
+  for (const auto& [id, live] : live_jobs.all()) check_waiting(live);
 }
 
 // Taints may have changed since it was placed: only NoExecute ends what runs.
@@ -280,19 +301,20 @@ void Bench::check_running(const JobHead& head, const LiveWorker& worker) const {
 
 void Bench::check_waiting(const LiveJob& live) const {
   const JobHead& head = *live.head;
-  const State& state = engine_->state();
+  const Modules& modules = engine_->modules();
+  const Placement& placement = modules.placement;
   if (head.state != JobState::Pending || live.where == LiveJob::Where::Delayed) return;
-  const auto key = state.keys().all().find({head.ns.str(), head.concurrency_key});
-  if (!head.concurrency_key.empty() && key != state.keys().all().end() && key->second.room(now.mono) <= 0) return;
-  if (!state.roster().find_tenant(head.ns)->admits(head.shape->needs)) return;
-  for (const auto& [id, worker] : state.workers()) {
+  const auto key = placement.keys.all().find({head.ns.str(), head.concurrency_key});
+  if (!head.concurrency_key.empty() && key != placement.keys.all().end() && key->second.room(now.mono) <= 0) return;
+  if (!placement.roster.tenants.find(head.ns)->admits(head.shape->needs)) return;
+  for (const auto& [id, worker] : modules.fleet.workers.all()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
     if (!serves(worker->record->info, head.ns.str()) || first_rejection(*head.shape, worker->record->info)) continue;
     if (rejects_company(*head.shape, *worker)) continue;
     const LaneKey lane = live.lane->key();
     if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;
     const Fit fit = in_company(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
-    if (!is_kept(worker->rank, fit, state.scheduler())) continue;
+    if (!is_kept(worker->rank, fit, placement.scheduler.config())) continue;
     ADD_FAILURE() << short_id(head.id) << " waits though " << id.str() << " has room for it";
   }
 }

@@ -14,6 +14,7 @@
 #include "src/base/text.h"
 #include "src/core/engine.h"
 #include "src/core/engine_orders.h"
+#include "src/core/fleet/incarnation.h"
 #include "src/core/watch_harness.h"
 
 namespace hodei {
@@ -41,7 +42,12 @@ class StoredRows {
   std::map<WorkerId, WorkerRecordPtr> workers;
   std::map<Hash128, OtpRow> otps;
   std::map<Name, TemplateRow> templates;
-  std::map<std::pair<SettingKind, std::string>, SettingRow> settings;
+  std::map<std::string, ProviderRow> providers;
+  std::map<std::string, PoolRow> pools;
+  std::map<std::string, TenantRow> tenants;
+  std::map<std::string, UserRow> users;
+  std::map<std::string, GroupRow> groups;
+  std::map<Name, KeyRule> key_rules;
   std::map<Name, SecretRow> secrets;
   std::vector<AuditRow> audit;
   std::map<Name, KeyLimitRow> limits;
@@ -89,10 +95,15 @@ class Bench {
   ~Bench();
 
   absl::StatusOr<Reply> decide(const Command& command);
+  absl::StatusOr<Reply> decide_as(std::string principal, const Command& command);
   // Decides a command that must succeed and returns its answer.
   template <class Answer>
   Answer ask(const Command& command) {
-    absl::StatusOr<Reply> reply = decide(command);
+    return ask_as<Answer>("", command);
+  }
+  template <class Answer>
+  Answer ask_as(std::string principal, const Command& command) {
+    absl::StatusOr<Reply> reply = decide_as(std::move(principal), command);
     EXPECT_TRUE(reply.ok()) << reply.status();
     return reply.ok() ? std::get<Answer>(*std::move(reply)) : Answer{};
   }
@@ -117,6 +128,10 @@ class Bench {
   std::vector<Transition> history(JobId id) const;  // including what was shelved
   int64_t held(const std::string& key, const std::string& ns = "default") const;
   Engine& engine() { return *engine_; }
+  // Pending timeouts and ends of backoffs.
+  size_t deadlines() const {
+    return engine_->timers().size(TimerKind::Timeout) + engine_->timers().size(TimerKind::Backoff);
+  }
 
   // Every effect of one kind so far.
   template <class E>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/core/commands.h"
-#include "src/core/job/spec.h"
+#include "src/core/jobs/spec.h"
 
 namespace hodei::core {
 

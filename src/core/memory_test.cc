@@ -21,13 +21,13 @@ TEST(Memory, TimeOutsOfEndedExecutionsAreForgotten) {
   for (int i = 0; i < 20; ++i) {
     const JobId job = bench.submit(a_job().timeout(std::chrono::hours(24 * 300)));
     worker.starts(job);
-    EXPECT_EQ(bench.engine().deadlines(), 1u);
+    EXPECT_EQ(bench.deadlines(), 1u);
     worker.finishes(job, i % 2 == 0 ? Outcome::Succeeded : Outcome::Failed);
-    EXPECT_EQ(bench.engine().deadlines(), 0u) << i;
+    EXPECT_EQ(bench.deadlines(), 0u) << i;
   }
   const JobId job = bench.submit(a_job().timeout(std::chrono::hours(1)));
   worker.starts(job).closes().returns();  // it lost the execution
-  EXPECT_EQ(bench.engine().deadlines(), 0u);
+  EXPECT_EQ(bench.deadlines(), 0u);
 }
 
 TEST(Memory, ATimeOutStillEndsAnExecutionThatRunsTooLong) {
@@ -51,9 +51,9 @@ TEST(Memory, BackOffsOfCancelledJobsAreForgotten) {
   for (int i = 0; i < 10; ++i) {
     const JobId job = bench.submit(a_job().attempts(2).backoff(std::chrono::hours(24), std::chrono::hours(24)));
     worker.takes(job).fails(job);
-    EXPECT_EQ(bench.engine().deadlines(), 1u);
+    EXPECT_EQ(bench.deadlines(), 1u);
     bench.cancel(job);
-    EXPECT_EQ(bench.engine().deadlines(), 0u);
+    EXPECT_EQ(bench.deadlines(), 0u);
   }
 }
 
@@ -62,18 +62,18 @@ TEST(Memory, NamespacesOfTheDayBeforeAreForgotten) {
   bench.checks = false;
   Hand worker = bench.worker("w1");
   worker.joins();
-  for (size_t i = 0; i < 3 * Roster::kMaxIdleTenants; ++i) {
+  for (size_t i = 0; i < 3 * TenantTable::kMaxIdle; ++i) {
     const JobId job = bench.submit(a_job().in(cat("branch-", i)));
     worker.takes(job).finishes(job);
   }
-  EXPECT_LE(bench.engine().state().roster().tenants().size(), Roster::kMaxIdleTenants);
+  EXPECT_LE(bench.engine().modules().placement.roster.tenants.all().size(), TenantTable::kMaxIdle);
   // Whoever waits, runs or has a setting stays.
   bench.ask<TenantViews>(SetTenant{.ns = "set", .weight = 3});
   const JobId running = bench.submit(a_job().in("running"));
   const JobId waiting = bench.submit(a_job().in("waiting"));
-  for (size_t i = 0; i < 2 * Roster::kMaxIdleTenants; ++i) bench.cancel(bench.submit(a_job().in(cat("more-", i))));
+  for (size_t i = 0; i < 2 * TenantTable::kMaxIdle; ++i) bench.cancel(bench.submit(a_job().in(cat("more-", i))));
   for (const char* ns : {"set", "running", "waiting"}) {
-    EXPECT_NE(bench.engine().state().roster().find_tenant(Namespace(ns)), nullptr) << ns;
+    EXPECT_NE(bench.engine().modules().placement.roster.tenants.find(Namespace(ns)), nullptr) << ns;
   }
   worker.takes(running).finishes(running);
   worker.takes(waiting).finishes(waiting);
@@ -93,7 +93,7 @@ TEST(Memory, ATenantThatComesBackWaitsForItsTurnLikeEverybody) {
     worker.takes(current.job).finishes(current.job);
   }
   EXPECT_EQ(order, "abababab");
-  EXPECT_EQ(bench.engine().state().roster().find_tenant(Namespace("a"))->running, 0);
+  EXPECT_EQ(bench.engine().modules().placement.roster.tenants.find(Namespace("a"))->running, 0);
 }
 
 TEST(Memory, JobsAreRefusedWhenTheirBytesAreUsedUp) {
@@ -111,10 +111,10 @@ TEST(Memory, JobsAreRefusedWhenTheirBytesAreUsedUp) {
   EXPECT_THAT(full(status), AllOf(HasSubstr("KiB of memory"), HasSubstr("fewer labels, rules and tolerations")));
   EXPECT_GE(taken, 5u);
   EXPECT_LE(taken, 30u);
-  EXPECT_GT(bench.engine().state().job_bytes(), 200'000u);
+  EXPECT_GT(bench.engine().modules().jobs.table.bytes(), 200'000u);
   // What ends makes room again; nothing is left of it.
   for (uint64_t n = 1; n <= taken; ++n) bench.cancel(JobId{n});
-  EXPECT_EQ(bench.engine().state().job_bytes(), 0u);
+  EXPECT_EQ(bench.engine().modules().jobs.table.bytes(), 0u);
   bench.submit(a_job());
 }
 
@@ -123,9 +123,9 @@ TEST(Memory, WhatEqualJobsShareIsCountedOnce) {
   JobOrder order = a_job().label("team", "blue");
   for (int i = 0; i < 40; ++i) order.tolerating({cat("key-", i), std::string(300, 'v')});
   bench.submit(order);
-  const size_t one = bench.engine().state().job_bytes();
+  const size_t one = bench.engine().modules().jobs.table.bytes();
   bench.submit(order);
-  EXPECT_LT(bench.engine().state().job_bytes() - one, 1'000u);
+  EXPECT_LT(bench.engine().modules().jobs.table.bytes() - one, 1'000u);
   EXPECT_GT(one, 40u * 300u);
 }
 
@@ -144,7 +144,7 @@ TEST(Memory, SecretsOfAllNamespacesTogetherHaveALimit) {
   config.max_all_secrets = 2;
   Bench bench(config);
   const auto put = [](std::string ns) {
-    return PutStoredSecret{{.ns = std::move(ns), .name = "s", .sealed = "x"}, "local", ""};
+    return PutStoredSecret{{.ns = std::move(ns), .name = "s", .sealed = "x"}, ""};
   };
   bench.ask<SecretPut>(put("a"));
   bench.ask<SecretPut>(put("b"));
@@ -157,7 +157,7 @@ TEST(Memory, TemplatesStayInTheStoreAndOnlyTheirFactsHere) {
   const TemplateRow row{.ns = "default", .name = "t", .bytes = std::string(100'000, 'x')};
   EXPECT_EQ(bench.ask<TemplatePut>(PutJobTemplate{row}).row.revision, 1);
   EXPECT_EQ(bench.ask<TemplatePut>(PutJobTemplate{row}).row.revision, 2);
-  EXPECT_EQ(bench.engine().state().job_template("default", "t")->hash, hash64(row.bytes));
+  EXPECT_EQ(bench.engine().modules().jobs.templates.find("default", "t")->hash, hash64(row.bytes));
   bench.restart();
   EXPECT_EQ(bench.ask<TemplatePut>(PutJobTemplate{row}).row.revision, 3);
 }
@@ -191,7 +191,7 @@ TEST(Memory, WorkersThatLeftDoNotKeepOthersOut) {
   bench.worker("w2").joins().closes();
   bench.ask<Done>(UnregisterWorker{WorkerId("w2")});
   bench.worker("w3").joins();
-  EXPECT_EQ(bench.engine().state().workers().size(), 2u);
+  EXPECT_EQ(bench.engine().modules().fleet.workers.all().size(), 2u);
   bench.ask<OtpMade>(MakeOtp{hash128("t"), WorkerId("w4")});
   RegisterWorker fourth;
   fourth.otp = hash128("t");

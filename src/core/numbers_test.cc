@@ -7,7 +7,7 @@
 #include "src/base/codec.h"
 #include "src/base/odd_numbers.h"
 #include "src/core/engine_harness.h"
-#include "src/core/job/retry.h"
+#include "src/core/jobs/retry.h"
 
 namespace hodei::core::numbers_test {
 namespace {
@@ -50,7 +50,8 @@ std::vector<Border> borders_of_requests(Bench& bench) {
        [&bench](double v) {
          ProviderRow row{.name = "p", .type = "docker"};
          row.cost = v;
-         return bench.refused(PutProvider{.row = row, .is_new = !bench.engine().state().providers().contains("p")});
+         return bench.refused(
+             PutProvider{.row = row, .is_new = !bench.engine().modules().provisioning.providers.all().contains("p")});
        }},
   };
 }
@@ -67,7 +68,7 @@ TEST(Numbers, WhatIsNoAmountIsRefusedByTheNameOfItsField) {
     for (const double tiny : tiny_amounts())
       EXPECT_EQ(border.check(tiny), absl::OkStatus()) << border.field << " " << tiny;
   }
-  EXPECT_FALSE(std::signbit(bench.engine().state().scheduler().capacity));
+  EXPECT_FALSE(std::signbit(bench.engine().modules().placement.scheduler.config().capacity));
 }
 
 TEST(Numbers, WhatAWorkerMeasuresIsBounded) {

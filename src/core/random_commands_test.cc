@@ -156,8 +156,8 @@ class Chaos {
   void rare() {
     switch (below(7)) {
       case 0: bench_.restart(); break;
-      case 5: bench_.ask<SecretPut>(PutStoredSecret{{"ns", cat("s", below(3)), 0, {}, "sealed"}, "local", ""}); break;
-      case 6: bench_.decide(DropStoredSecret{"ns", cat("s", below(3)), "local"}).IgnoreError(); break;
+      case 5: bench_.ask<SecretPut>(PutStoredSecret{{"ns", cat("s", below(3)), 0, {}, "sealed"}, ""}); break;
+      case 6: bench_.decide(DropStoredSecret{"ns", cat("s", below(3))}).IgnoreError(); break;
       case 1: bench_.ask<SchedulerConfig>(ConfigureScheduler{.threshold = below(3) == 0 ? 60.0 : 0.0}); break;
       case 2: bench_.ask<TemplatePut>(PutJobTemplate{{"ns", cat("t", below(3)), 0, {}, "bytes"}}); break;
       case 3: long_silence(); break;

@@ -7,23 +7,22 @@
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
-#include "src/core/effects.h"
-#include "src/core/state.h"
+#include "src/core/modules.h"
+#include "src/core/turn.h"
 
 namespace hodei::core {
 
 class Watch {
  public:
   // After every decision.
-  void look(const State& state, const Turn& turn, MonoTime now) {
-    look_at_tenants(state);
+  void look(const Modules& modules, const Turn& turn, MonoTime now) {
+    look_at_tenants(modules);
     for (const Write& write : turn.writes) {
       // A rule that is set again begins with a full burst.
-      const auto* gone = std::get_if<DeleteSetting>(&write);
-      if (gone != nullptr && gone->kind == SettingKind::KeyRate) keys_.erase(gone->name);
+      if (const auto* gone = std::get_if<Erase<KeyRule>>(&write)) keys_.erase(gone->key);
     }
     for (const Effect& effect : turn.effects) {
-      if (const auto* run = std::get_if<RunExecution>(&effect)) start(state, run->execution.job, now);
+      if (const auto* run = std::get_if<RunExecution>(&effect)) start(modules, run->execution.job, now);
     }
   }
 
@@ -34,11 +33,11 @@ class Watch {
     EXPECT_LE(now, before) << what << " is over its quota of " << quota;
   }
 
-  void look_at_tenants(const State& state) {
-    for (const auto& [ns, tenant] : state.roster().tenants()) {
+  void look_at_tenants(const Modules& modules) {
+    for (const auto& [ns, tenant] : modules.placement.roster.tenants.all()) {
       int64_t running = 0;
       Amounts used;
-      for (const auto& [id, live] : state.jobs()) {
+      for (const auto& [id, live] : modules.jobs.table.all()) {
         if (live.head->ns != ns || !is_active(live.head->state)) continue;
         ++running;
         used += live.head->shape->needs;
@@ -54,12 +53,12 @@ class Watch {
     }
   }
 
-  void start(const State& state, JobId job, MonoTime now) {
-    const LiveJob* live = state.job(job);
+  void start(const Modules& modules, JobId job, MonoTime now) {
+    const LiveJob* live = modules.jobs.table.find(job);
     if (live == nullptr || live->head->concurrency_key.empty()) return;
-    const KeyState* key = state.keys().find(live->head->ns.str(), live->head->concurrency_key);
+    const KeyState* key = modules.placement.keys.find(live->head->ns.str(), live->head->concurrency_key);
     EXPECT_LE(key->held, key->cap()) << live->head->concurrency_key;
-    Starts& starts = keys_[setting_name(live->head->ns.str(), live->head->concurrency_key)];
+    Starts& starts = keys_[{live->head->ns.str(), live->head->concurrency_key}];
     if (!key->has_rate() || key->setting->rule != starts.rule) starts.at.clear();
     if (!key->has_rate()) return;
     starts.rule = key->setting->rule;
@@ -77,7 +76,7 @@ class Watch {
     std::deque<MonoTime> at;
   };
   std::map<std::string, std::pair<int64_t, Amounts>> tenants_;
-  std::map<std::string, Starts> keys_;  // by name of the setting
+  std::map<KeyOf<KeyRule>, Starts> keys_;
 };
 
 }  // namespace hodei::core

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/cli/local_commands.h"
+#include "src/cli/session/local_commands.h"
 #include "src/core/provision/provision.h"
 
 namespace hodei {

@@ -112,13 +112,16 @@ void DevWorker::reap() {
   if (child_ != 0 && waitpid(static_cast<pid_t>(child_), &status, WNOHANG) == child_) child_ = 0;
 }
 
-absl::Status DevWorker::keep() {
+absl::Status DevWorker::keep(const std::function<bool()>& may_return) {
   reap();
   if (running()) {
+    was_there_ = was_there_ || serves_us();
     if (serves_us()) return absl::OkStatus();
     end_now();  // left by a server on another address
   }
   if (child_ != 0) return absl::OkStatus();  // on its way up
+  if (was_there_ && !may_return()) return absl::OkStatus();
+  was_there_ = true;
   return spawn();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "src/cli/local_commands.h"
+#include "src/cli/session/local_commands.h"
 
 namespace hodei {
 
@@ -20,8 +20,9 @@ class DevWorker {
 
   DevWorker(const cli::DevOptions& options, std::string server, MakeToken make_token);
 
-  // Starts one unless it runs. Called again every second: one that died is replaced.
-  absl::Status keep();
+  // Starts one unless it runs. Called again every second: one that died is replaced, unless `may_return` says that it
+  // was sent away.
+  absl::Status keep(const std::function<bool()>& may_return);
   // SIGTERM: it drains, with its grace time. A second one ends what it runs, a third one kills it.
   void tell_to_stop();
   bool is_gone();
@@ -43,6 +44,7 @@ class DevWorker {
   std::string state_dir_;
   MakeToken make_token_;
   int64_t child_ = 0;
+  bool was_there_ = false;  // since we keep it
 };
 
 }  // namespace hodei

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/cli/address.h"
+#include "src/cli/text/address.h"
 
 namespace hodei {
 

@@ -10,8 +10,8 @@
 #include "src/main/console_keeper.h"
 #include "src/main/self_install.h"
 #include "src/main/worker_start.h"
-#include "src/worker/first_process.h"
-#include "src/worker/guest.h"
+#include "src/worker/guest/guest.h"
+#include "src/worker/system/first_process.h"
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "src/api/grpc/host.h"
 #include "src/api/http/http_host.h"
 #include "src/api/http/observability.h"
+#include "src/api/wiring/server_calls.h"
 #include "src/base/core_dumps.h"
 #include "src/base/descriptor_limit.h"
 #include "src/base/journal.h"
@@ -76,14 +77,16 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
 absl::StatusOr<std::string> make_token(server::Server& server, const std::string& worker) {
   std::promise<absl::Status> made;
   const std::string token = random_uuid();
-  server.loop().post(core::MakeOtp{secret_hash(token), WorkerId(worker), "server"},
-                     [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); });
+  server.loop().post(
+      core::MakeOtp{secret_hash(token), WorkerId(worker)},
+      [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); }, core::from_server());
   RETURN_IF_ERROR(made.get_future().get());
   return token;
 }
 
 struct Running {
   std::unique_ptr<server::Server> server;
+  std::unique_ptr<api::ServerCalls> calls;
   std::unique_ptr<api::GrpcHost> host;
   std::unique_ptr<api::HttpHost> http;  // null: off
 };
@@ -92,7 +95,7 @@ struct Running {
 absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOptions& options, server::Server& server) {
   if (!options.http_listen) return nullptr;
   api::Router router;
-  api::add_observability(router, server);
+  RETURN_IF_ERROR(api::add_observability(router, server));
   auto host = api::HttpHost::open(options.http_listen->host, options.http_listen->port, std::move(router));
   if (host.ok())
     say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
@@ -113,6 +116,7 @@ void close(Running& running) {
   if (running.server != nullptr) running.server->begin_stop();
   if (running.host != nullptr) running.host->stop();
   if (running.http != nullptr) running.http->stop();
+  if (running.calls != nullptr) running.calls->stop();
   if (running.server != nullptr) running.server->stop();
 }
 
@@ -120,8 +124,11 @@ void close(Running& running) {
 absl::Status open_parts(const cli::ServerOptions& options, bool is_dev, std::function<api::LocalWorker()> local_worker,
                         Running& out) {
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
+  const std::string listen = to_string(options.listen);
+  out.calls = std::make_unique<api::ServerCalls>(*out.server, listen, std::move(local_worker));
   RETURN_IF_ERROR(out.server->start());
-  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(*out.server, to_string(options.listen), std::move(local_worker)));
+  out.calls->start();
+  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(out.calls->all(), *out.server, listen));
   ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
   const auto open_door = [host = out.host.get()](const std::string& address) {
     return host->open_worker_door(address);
@@ -195,12 +202,30 @@ int64_t executions_of(const std::vector<Leaving>& workers, bool only_made = fals
 
 void drain_made(server::Server& server, const std::vector<Leaving>& workers, bool now) {
   for (const Leaving& worker : workers) {
-    if (worker.made)
-      server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", "server", now}, nullptr);
+    if (!worker.made) continue;
+    server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", now}, nullptr, core::from_server());
   }
 }
 
 std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job" : " jobs"); }
+
+// Why somebody has sent our own worker away since then, such as "drained"; empty: nobody has. Then it does not come
+// back by itself. One that crashed does.
+std::string sent_away(server::Server& server, WallTime since) {
+  std::promise<std::string> found;
+  server.loop().post(
+      core::Question(core::DescribeWorkers{kDevWorkerId, false}), [&found, since](absl::StatusOr<core::Reply> reply) {
+        const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
+        std::string why;
+        for (const core::WorkerView& view : views == nullptr ? std::vector<core::WorkerView>() : views->workers) {
+          const core::WorkerRecord& record = *view.record;
+          const bool is_ours = record.info.id.str() == kDevWorkerId && record.info.ended >= since;
+          if (is_ours && record.has_left_for_good()) why = record.info.end_reason;
+        }
+        found.set_value(std::move(why));
+      });
+  return found.get_future().get();
+}
 
 // Workers drain while the server still stands beside them: what never started waits for the next start, what runs may
 // end within the grace time and is put back into the queue when it does not.
@@ -270,8 +295,18 @@ int run_dev(const cli::DevOptions& options) {
   if (!running.ok()) return refuse(running.status());
   server::Server& server = *running->server;
   worker = std::make_unique<DevWorker>(options, address, [&server] { return make_token(server, kDevWorkerId); });
-  const auto keep_worker = [&worker] {
-    if (const absl::Status kept = worker->keep(); !kept.ok()) say(cat("warning: ", std::string(kept.message())));
+  const WallTime begun = server.clock().now().wall;
+  std::string told;
+  const auto may_return = [&server, begun, &told] {
+    const std::string why = sent_away(server, begun);
+    if (!why.empty() && told != why)
+      say(cat("worker ", kDevWorkerId, " has left: ", why, "; restart `hodei dev` for a new one"));
+    told = why;
+    return why.empty();
+  };
+  const auto keep_worker = [&worker, &may_return] {
+    const absl::Status kept = worker->keep(may_return);
+    if (!kept.ok()) say(cat("warning: ", std::string(kept.message())));
   };
   keep_worker();
   say(cat("server ", kVersion, " with one worker on ", address, ", data in ", options.server.data_dir));

@@ -1,7 +1,7 @@
 // `hodei server` and `hodei dev`: open, run until told to stop, close.
 #pragma once
 
-#include "src/cli/local_commands.h"
+#include "src/cli/session/local_commands.h"
 
 namespace hodei {
 

@@ -5,7 +5,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "src/base/journal.h"
-#include "src/worker/report_client.h"
+#include "src/worker/reports/report_client.h"
 #include "src/worker/worker.h"
 
 namespace hodei {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/cli/local_commands.h"
+#include "src/cli/session/local_commands.h"
 
 namespace hodei {
 

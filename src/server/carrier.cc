@@ -11,8 +11,8 @@ namespace hodei::server {
 void Carrier::carry_out(const core::Turn& turn, store::Epoch epoch) {
   for (const core::Write& write : turn.writes) {
     if (const auto* put = std::get_if<core::PutSpec>(&write)) specs_.put(put->spec);
-    if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && maker_ != nullptr)
-      tell_maker(*put->worker);
+    if (const auto* put = std::get_if<core::Put<core::WorkerRecord>>(&write); put != nullptr && maker_ != nullptr)
+      tell_maker(*put->row);
   }
   Messages messages;
   for (const core::Effect& effect : turn.effects) add(effect, messages);
@@ -68,6 +68,8 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           if (maker_ != nullptr) maker_->destroy(e);
         } else if constexpr (std::is_same_v<E, core::ProvidersChanged>) {
           if (maker_ != nullptr) maker_->providers_changed();
+        } else if constexpr (std::is_same_v<E, core::PrepareJob>) {
+          if (preparer_ != nullptr) preparer_->prepare(e);
         } else {
           static_assert(std::is_same_v<E, core::ExecutionLost>, "every effect must be carried out");
           logs_.execution_lost(e.execution);

@@ -31,6 +31,13 @@ class WorkerMaker {
   virtual void registered(const WorkerId& worker) { (void)worker; }
 };
 
+// Makes the jobs that modules of the engine ask for, on a thread of its own, and answers the engine with SubmitFor.
+class JobPreparer {
+ public:
+  virtual ~JobPreparer() = default;
+  virtual void prepare(const core::PrepareJob& wish) = 0;
+};
+
 class Carrier final : public Outlet {
  public:
   Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs, store::Reader& reader)
@@ -38,6 +45,8 @@ class Carrier final : public Outlet {
 
   // Before the loop starts; without one, nobody makes workers.
   void set_maker(WorkerMaker* maker) { maker_ = maker; }
+  // Likewise; without one, no module may own jobs.
+  void set_preparer(JobPreparer* preparer) { preparer_ = preparer; }
 
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   // Memory was loaded anew: also what providers had said is forgotten.
@@ -60,6 +69,7 @@ class Carrier final : public Outlet {
   store::Reader& reader_;
   SpecCache specs_;
   WorkerMaker* maker_ = nullptr;
+  JobPreparer* preparer_ = nullptr;
 };
 
 }  // namespace hodei::server

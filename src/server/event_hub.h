@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 
 namespace hodei::server {
 

@@ -75,7 +75,7 @@ class HeartbeatsAndLoop : public ::testing::Test {
     ASSERT_TRUE(ask(core::OpenStream{hash128("s"), "i", stream, {}}).ok());
     beats_.open(stream);
   }
-  const core::LiveWorker& worker() const { return *core_.engine()->state().workers().at(WorkerId("w1")); }
+  const core::LiveWorker& worker() const { return *core_.engine()->modules().fleet.workers.all().at(WorkerId("w1")); }
 
   SteppedClock clock_;
   WatchedStore store_{clock_};

@@ -56,9 +56,13 @@ void Loop::stop() {
   }
 }
 
-void Loop::post(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), false); }
+void Loop::post(core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
+  add({std::move(command), std::move(reply), std::move(envelope)}, false);
+}
 
-void Loop::post_bounded(core::Command command, ReplyTo reply) { add(std::move(command), std::move(reply), true); }
+void Loop::post_bounded(core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
+  add({std::move(command), std::move(reply), std::move(envelope)}, true);
+}
 
 absl::Status Loop::check_room(size_t bytes) const {
   if (inbox_.size() >= kMaxWaiting) {
@@ -73,8 +77,8 @@ absl::Status Loop::check_room(size_t bytes) const {
   return absl::OkStatus();
 }
 
-void Loop::add(core::Command command, ReplyTo reply, bool is_bounded) {
-  const size_t bytes = bytes_of(command);
+void Loop::add(Waiting waiting, bool is_bounded) {
+  const size_t bytes = bytes_of(waiting.command);
   absl::Status refused;
   bool first = false;
   {
@@ -87,11 +91,11 @@ void Loop::add(core::Command command, ReplyTo reply, bool is_bounded) {
     if (refused.ok()) {
       first = inbox_.empty();
       waiting_bytes_ += bytes;
-      inbox_.push_back({std::move(command), std::move(reply)});
+      inbox_.push_back(std::move(waiting));
     }
   }
   if (first) wake_.notify_one();
-  if (!refused.ok() && reply) reply(refused);
+  if (!refused.ok() && waiting.reply) waiting.reply(refused);
 }
 
 std::vector<Waiting> Loop::take() {
@@ -125,7 +129,7 @@ KeyHorizon Loop::key_horizon() {
 void Loop::note_health(size_t commands, Duration turn) {
   key_horizon_.ask_store = true;
   if (const core::Engine* engine = core_.engine()) {
-    key_horizon_ = {engine->state().idempotency().is_filling(), JobId{engine->state().next_job()}};
+    key_horizon_ = {engine->modules().jobs.keys.keys().is_filling(), JobId{engine->modules().jobs.table.next_number()}};
   }
   health_.commands += commands;
   health_.loaded = core_.ready();

@@ -41,9 +41,9 @@ class Loop {
   void stop();  // answers what still waits with UNAVAILABLE
 
   // From any thread. `reply` is called on the loop's thread and must not block.
-  void post(core::Command command, ReplyTo reply);
+  void post(core::Command command, ReplyTo reply, core::EnvelopePtr envelope = nullptr);
   // For clients: RESOURCE_EXHAUSTED at once when too many wait.
-  void post_bounded(core::Command command, ReplyTo reply);
+  void post_bounded(core::Command command, ReplyTo reply, core::EnvelopePtr envelope = nullptr);
 
   LoopHealth health();
   KeyHorizon key_horizon();
@@ -51,7 +51,7 @@ class Loop {
  private:
   void run();
   void note_health(size_t commands, Duration turn);  // with the mutex held
-  void add(core::Command command, ReplyTo reply, bool is_bounded);
+  void add(Waiting waiting, bool is_bounded);
   absl::Status check_room(size_t bytes) const;  // with the mutex held
   std::vector<Waiting> take();                  // with the mutex held
   void put_back(std::vector<Waiting> left);     // with the mutex held

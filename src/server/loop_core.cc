@@ -4,7 +4,7 @@
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
-#include "src/core/worker/incarnation.h"
+#include "src/core/fleet/incarnation.h"
 
 namespace hodei::server {
 namespace {
@@ -67,7 +67,9 @@ std::vector<Waiting> LoopCore::decide(std::vector<Waiting>& commands, std::vecto
   replies.reserve(commands.size());
   size_t decided = 0;
   while (decided < commands.size() && (decided == 0 || clock_.now().mono - now.mono < kTurnBudget)) {
-    replies.push_back(engine_->decide(commands[decided++].command, now, turn));
+    const Waiting& next = commands[decided++];
+    replies.push_back(
+        engine_->decide(next.command, next.envelope == nullptr ? core::kOwnAct : *next.envelope, now, turn));
   }
   const auto rest = commands.begin() + static_cast<ptrdiff_t>(decided);
   std::vector<Waiting> left(std::make_move_iterator(rest), std::make_move_iterator(commands.end()));
@@ -126,9 +128,9 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
 // Of what was decided and is not stored.
 void LoopCore::remember_stops(const core::Turn& turn) {
   for (const core::Write& write : turn.writes) {
-    const auto* put = std::get_if<core::PutWorker>(&write);
+    const auto* put = std::get_if<core::Put<core::WorkerRecord>>(&write);
     if (put == nullptr) continue;
-    const core::WorkerRecord& record = *put->worker;
+    const core::WorkerRecord& record = *put->row;
     if (record.stopped) {
       unstored_stops_[record.info.id] = core::parse_incarnation(record.incarnation).id;
     } else {

@@ -21,6 +21,7 @@ using ReplyTo = std::function<void(absl::StatusOr<core::Reply>)>;
 struct Waiting {
   core::Command command;
   ReplyTo reply;  // may be empty
+  core::EnvelopePtr envelope = nullptr;
 };
 
 // Where decisions leave the loop. Called on the loop's thread; must not block.

@@ -73,7 +73,7 @@ TEST_F(LoopCoreTest, AServerThatStopsCountsNobodysSilence) {
     clock_.advance(900ms);  // less than what counts as a stall of the loop
     ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
   }
-  EXPECT_EQ(core_.engine()->state().job(job)->head->state, core::JobState::Scheduled);
+  EXPECT_EQ(core_.engine()->modules().jobs.table.find(job)->head->state, core::JobState::Scheduled);
 }
 
 TEST_F(LoopCoreTest, TellsNobodyWhenTheCommitFailed) {
@@ -129,7 +129,7 @@ TEST_F(LoopCoreTest, ReloadsMemoryFromTheStoreAfterAFailedCommit) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_FALSE(std::get<core::Submitted>(*again).jobs[0].existing);
   EXPECT_EQ(number(std::get<core::Submitted>(*again).jobs[0].job), 2u);
-  EXPECT_EQ(core_.engine()->state().jobs().size(), 2u);
+  EXPECT_EQ(core_.engine()->modules().jobs.table.all().size(), 2u);
   EXPECT_TRUE(core_.trouble().ok());
 }
 
@@ -159,7 +159,7 @@ TEST_F(LoopCoreTest, RemembersAStopThatItCouldNotStore) {
   store_.memory.fail_next_commit(CommitFault::LostBefore);
   EXPECT_FALSE(ask(core::WorkerStops{WorkerId("w1"), 1, "i"}).ok());
   ASSERT_TRUE(ask(core::Question(core::DescribeQueue{})).ok());
-  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->record->stopped);
+  EXPECT_TRUE(core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->record->stopped);
 }
 
 TEST_F(LoopCoreTest, RemembersAStopThatItHeardWhileTheStoreWasAway) {
@@ -171,7 +171,7 @@ TEST_F(LoopCoreTest, RemembersAStopThatItHeardWhileTheStoreWasAway) {
   store_.away = false;
   clock_.advance(1s);
   ASSERT_TRUE(ask(core::Question(core::DescribeQueue{})).ok());
-  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->record->stopped);
+  EXPECT_TRUE(core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->record->stopped);
 }
 
 TEST_F(LoopCoreTest, SaysWhatIsFullWhenTheDiskIs) {
@@ -197,17 +197,18 @@ TEST_F(LoopCoreTest, ExtendsLeasesByTheTimeThatACommitHeldItUp) {
   store_.commit_takes = 5s;
   ASSERT_TRUE(submit().ok());
   store_.commit_takes = Duration(0);
-  const MonoTime seen = core_.engine()->state().workers().at(WorkerId("w1"))->last_seen;
+  const MonoTime seen = core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->last_seen;
   ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
-  EXPECT_EQ(core_.engine()->state().workers().at(WorkerId("w1"))->last_seen - seen, Duration(5s)) << "once, not twice";
+  EXPECT_EQ(core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->last_seen - seen, Duration(5s))
+      << "once, not twice";
 }
 
 TEST_F(LoopCoreTest, ExtendsLeasesByTheTimeThatItWasNotLetRun) {
   open_worker();
-  const MonoTime seen = core_.engine()->state().workers().at(WorkerId("w1"))->last_seen;
+  const MonoTime seen = core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->last_seen;
   clock_.advance(60s);
   ASSERT_TRUE(ask(core::Question{core::DescribeQueue{}}).ok());
-  const core::LiveWorker& worker = *core_.engine()->state().workers().at(WorkerId("w1"));
+  const core::LiveWorker& worker = *core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"));
   EXPECT_GE(worker.last_seen - seen, Duration(58s));
   EXPECT_FALSE(worker.unhealthy);
 }
@@ -218,7 +219,7 @@ TEST_F(LoopCoreTest, DoesWhatIsDueWithoutAnyCommand) {
     clock_.advance(1s);
     core_.turn({});
   }
-  EXPECT_TRUE(core_.engine()->state().workers().at(WorkerId("w1"))->unhealthy);
+  EXPECT_TRUE(core_.engine()->modules().fleet.workers.all().at(WorkerId("w1"))->unhealthy);
 }
 
 TEST_F(LoopCoreTest, HasTheSameStateAsAServerThatLoadsItsStore) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/core/job/spec.h"
+#include "src/core/jobs/spec.h"
 #include "src/server/loop_core.h"
 #include "src/store/memory/memory_store.h"
 

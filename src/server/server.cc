@@ -119,7 +119,9 @@ absl::Status Server::build_provisioner() {
   setup.installation.folder = std::filesystem::absolute(options_.data_dir).string() + "/providers";
   setup.installation.worker_binary = options_.worker_binary;
   setup.on_making = [this](const MakingEvent& event) { metrics_.making(event); };
-  const auto post = [this](core::Command command, ReplyTo reply) { loop_->post(std::move(command), std::move(reply)); };
+  const auto post = [this](core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
+    loop_->post(std::move(command), std::move(reply), std::move(envelope));
+  };
   provisioner_ = std::make_unique<Provisioner>(post, clock_, std::move(setup));
   carrier_->set_maker(provisioner_.get());
   return absl::OkStatus();

@@ -64,6 +64,9 @@ class Server final : private LogEnds {
   absl::Status start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
                                OpenDoor open_door);
 
+  // Before start(): makes the jobs that modules of the engine want. It outlives the loop.
+  void set_preparer(JobPreparer* preparer) { carrier_->set_preparer(preparer); }
+
   Loop& loop() { return *loop_; }
   // For lists and whatever else may take long; on threads of reads() only.
   store::Reader& reader() { return *reader_; }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/core/writes.h"
 #include "src/store/store.h"
 

@@ -11,26 +11,6 @@ using core::JobHead;
 using core::Labels;
 using core::SchedulerConfig;
 
-// Big-endian, so that rows sort like the numbers, in every backend.
-std::string pack(Hash128 hash) {
-  std::string out(16, '\0');
-  for (size_t i = 0; i < 8; ++i) {
-    out[i] = static_cast<char>(hash.high >> (56 - 8 * i));
-    out[8 + i] = static_cast<char>(hash.low >> (56 - 8 * i));
-  }
-  return out;
-}
-
-Hash128 unpack_hash(std::string_view bytes) {
-  Hash128 hash;
-  if (bytes.size() != 16) return hash;
-  for (size_t i = 0; i < 8; ++i) {
-    hash.high = hash.high << 8 | static_cast<unsigned char>(bytes[i]);
-    hash.low = hash.low << 8 | static_cast<unsigned char>(bytes[8 + i]);
-  }
-  return hash;
-}
-
 std::string pack(const Labels& labels) {
   Encoder out;
   for (const auto& [key, value] : labels) out.text(key).text(value);
@@ -100,6 +80,8 @@ std::string pack_details(const JobHead& job) {
       .text(job.secrets == nullptr ? std::string_view() : *job.secrets)
       .u64(static_cast<uint64_t>(job.requeue))
       .text(job.labels == nullptr ? std::string() : pack(*job.labels));
+  // Most jobs have no owner, and what is missing at the end reads as zero.
+  if (job.owner.is_set()) out.u64(static_cast<uint64_t>(job.owner.module)).u64(job.owner.id);
   return out.take();
 }
 
@@ -127,6 +109,8 @@ void unpack_details(std::string_view bytes, JobHead& job) {
   job.requeue = static_cast<core::Requeue>(in.u64());
   if (const std::string_view labels = in.text(); !labels.empty())
     job.labels = std::make_shared<const Labels>(unpack_labels(labels));
+  job.owner.module = static_cast<core::OwnerModule>(in.u64());
+  job.owner.id = in.u64();
 }
 
 }  // namespace hodei::store

@@ -25,8 +25,6 @@ void write_job(const JobHead& job, int64_t second, RowOut& out) {
   job.past == nullptr ? out.null() : out.packed(encode(*job.past));
 }
 
-std::string read_string(RowIn& in) { return std::string(in.text()); }
-
 }  // namespace
 
 ShapePtr ShapePool::get(std::string_view encoded) {
@@ -74,64 +72,6 @@ void write_execution(JobId job, const ShelvedExecution& shelved, RowOut& out) {
   out.packed(encode(shelved));
 }
 
-void write_worker(const WorkerRecord& worker, RowOut& out) {
-  out.text(worker.info.id.str());
-  out.integer(static_cast<int64_t>(worker.state));
-  out.packed(pack(worker.session));
-  out.packed(pack(worker.used_otp));
-  out.text(worker.incarnation);
-  out.integer(worker.stopped);
-  out.integer(worker.registered.us);
-  out.packed(encode(worker.info));
-}
-
-void write_otp(const OtpRow& otp, RowOut& out) {
-  out.packed(pack(otp.token));
-  out.text(otp.worker.str());
-  out.integer(otp.expires.us);
-}
-
-void write_template(const TemplateRow& row, RowOut& out) {
-  out.text(row.ns);
-  out.text(row.name);
-  out.integer(row.revision);
-  out.integer(row.updated.us);
-  out.bytes(row.bytes);
-}
-
-void write_secret(const SecretRow& row, RowOut& out) {
-  out.text(row.ns);
-  out.text(row.name);
-  out.integer(row.revision);
-  out.integer(row.updated.us);
-  out.bytes(row.sealed);
-}
-
-void write_setting(const SettingRow& row, RowOut& out) {
-  out.integer(static_cast<int64_t>(row.kind));
-  out.text(row.name);
-  out.bytes(row.bytes);
-}
-
-void write_audit(const AuditRow& row, RowOut& out) {
-  out.integer(static_cast<int64_t>(row.number));
-  out.integer(row.at.us);
-  for (const std::string* text : {&row.ns, &row.principal, &row.action, &row.subject, &row.detail}) out.text(*text);
-}
-
-void write_key_limit(const KeyLimitRow& row, RowOut& out) {
-  out.text(row.ns);
-  out.text(row.key);
-  out.integer(row.limit);
-}
-
-void write_idempotency(const IdempotencyRow& row, RowOut& out) {
-  out.packed(pack(row.key));
-  out.integer(static_cast<int64_t>(number(row.job)));
-  out.integer(row.expires.us);
-  out.integer(static_cast<int64_t>(row.fingerprint));
-}
-
 SpecRow read_spec(RowIn& in) {
   SpecRow spec;
   spec.job = JobId{static_cast<uint64_t>(in.integer())};
@@ -164,80 +104,6 @@ ShelvedExecution read_execution(RowIn& in) {
   in.integer();
   in.integer();
   return decode_shelved(in.bytes());
-}
-
-WorkerRecordPtr read_worker(RowIn& in) {
-  auto worker = std::make_shared<WorkerRecord>();
-  in.text();  // the id is part of the info
-  worker->state = static_cast<WorkerState>(in.integer());
-  worker->session = unpack_hash(in.bytes());
-  worker->used_otp = unpack_hash(in.bytes());
-  worker->incarnation = in.text();
-  worker->stopped = in.integer() != 0;
-  worker->registered.us = in.integer();
-  worker->info = decode_worker_info(in.bytes());
-  return worker;
-}
-
-OtpRow read_otp(RowIn& in) {
-  OtpRow otp;
-  otp.token = unpack_hash(in.bytes());
-  otp.worker = WorkerId(read_string(in));
-  otp.expires.us = in.integer();
-  return otp;
-}
-
-TemplateRow read_template(RowIn& in) {
-  TemplateRow row;
-  row.ns = in.text();
-  row.name = in.text();
-  row.revision = in.integer();
-  row.updated.us = in.integer();
-  row.bytes = in.bytes();
-  return row;
-}
-
-SecretRow read_secret(RowIn& in) {
-  SecretRow row;
-  row.ns = in.text();
-  row.name = in.text();
-  row.revision = in.integer();
-  row.updated.us = in.integer();
-  row.sealed = in.bytes();
-  return row;
-}
-
-SettingRow read_setting(RowIn& in) {
-  SettingRow row;
-  row.kind = static_cast<SettingKind>(in.integer());
-  row.name = in.text();
-  row.bytes = in.bytes();
-  return row;
-}
-
-AuditRow read_audit(RowIn& in) {
-  AuditRow row;
-  row.number = static_cast<uint64_t>(in.integer());
-  row.at.us = in.integer();
-  for (std::string* text : {&row.ns, &row.principal, &row.action, &row.subject, &row.detail}) *text = in.text();
-  return row;
-}
-
-KeyLimitRow read_key_limit(RowIn& in) {
-  KeyLimitRow row;
-  row.ns = in.text();
-  row.key = in.text();
-  row.limit = in.integer();
-  return row;
-}
-
-IdempotencyRow read_idempotency(RowIn& in) {
-  IdempotencyRow row;
-  row.key = unpack_hash(in.bytes());
-  row.job = JobId{static_cast<uint64_t>(in.integer())};
-  row.expires.us = in.integer();
-  row.fingerprint = static_cast<uint64_t>(in.integer());
-  return row;
 }
 
 }  // namespace hodei::store

@@ -1,5 +1,5 @@
-// Rows in and out: each struct of core, column by column in the order of tables.h. A backend offers the next column to
-// write or read; nothing else of it is known here.
+// Rows of jobs in and out: column by column in the order of tables.h. A backend offers the next column to write or
+// read; nothing else of it is known here. All other rows go by their descriptors (core/rows/row.h).
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,10 @@
 
 namespace hodei::store {
 
-// The parameters of a statement, in order. Views must stay valid until the statement has run; strings given away need
-// not.
-class RowOut {
- public:
-  virtual ~RowOut() = default;
-  virtual void integer(int64_t value) = 0;
-  virtual void real(double value) = 0;
-  virtual void text(std::string_view value) = 0;
-  virtual void bytes(std::string_view value) = 0;
-  virtual void packed(std::string&& value) = 0;  // bytes made for this row
-  virtual void null() = 0;
-};
-
-// The columns of a result row, in order. Views are valid until the next row.
-class RowIn {
- public:
-  virtual ~RowIn() = default;
-  virtual int64_t integer() = 0;
-  virtual double real() = 0;
-  virtual std::string_view text() = 0;
-  virtual std::string_view bytes() = 0;  // null reads as empty
-};
+using core::pack;
+using core::RowIn;
+using core::RowOut;
+using core::unpack_hash;
 
 // Equal shapes, names and labels, one object each.
 class ShapePool {
@@ -54,32 +36,14 @@ void write_live(const core::JobHead& job, RowOut& out);      // job_hot
 void write_finished(const core::JobHead& job, RowOut& out);  // job_done
 void write_label(JobId job, const std::string& key, const std::string& value, RowOut& out);
 void write_execution(JobId job, const core::ShelvedExecution& shelved, RowOut& out);
-void write_worker(const core::WorkerRecord& worker, RowOut& out);
-void write_otp(const core::OtpRow& otp, RowOut& out);
-void write_template(const core::TemplateRow& row, RowOut& out);
-void write_secret(const core::SecretRow& row, RowOut& out);
-void write_setting(const core::SettingRow& row, RowOut& out);
-void write_audit(const core::AuditRow& row, RowOut& out);
-void write_key_limit(const core::KeyLimitRow& row, RowOut& out);
-void write_idempotency(const core::IdempotencyRow& row, RowOut& out);
 
 core::SpecRow read_spec(RowIn& in);
 // `second` receives the column in which job_hot and job_done differ.
 std::shared_ptr<core::JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second);
 // `number` and `log_bytes` are part of the bytes.
 core::ShelvedExecution read_execution(RowIn& in);
-core::WorkerRecordPtr read_worker(RowIn& in);
-core::OtpRow read_otp(RowIn& in);
-core::TemplateRow read_template(RowIn& in);
-core::SecretRow read_secret(RowIn& in);
-core::SettingRow read_setting(RowIn& in);
-core::AuditRow read_audit(RowIn& in);
-core::KeyLimitRow read_key_limit(RowIn& in);
-core::IdempotencyRow read_idempotency(RowIn& in);
 
 // Values packed into one column.
-std::string pack(Hash128 hash);
-Hash128 unpack_hash(std::string_view bytes);
 std::string pack(const core::Labels& labels);
 core::Labels unpack_labels(std::string_view bytes);
 std::string pack(const core::SchedulerConfig& config);

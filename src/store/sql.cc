@@ -5,30 +5,26 @@
 namespace hodei::store {
 namespace {
 
-std::string_view type_name(ColumnType type, Dialect dialect) {
-  const bool sqlite = dialect == Dialect::Sqlite;
+std::string_view type_name(ColumnType type, const Dialect& dialect) {
   switch (type) {
-    case ColumnType::Int: return sqlite ? "INTEGER" : "BIGINT";
-    case ColumnType::Real: return sqlite ? "REAL" : "DOUBLE PRECISION";
-    // PostgreSQL's TEXT refuses NUL and broken UTF-8.
-    case ColumnType::Text: return sqlite ? "TEXT" : "BYTEA";
-    case ColumnType::Bytes: return sqlite ? "BLOB" : "BYTEA";
+    case ColumnType::Int: return dialect.integer;
+    case ColumnType::Real: return dialect.real;
+    case ColumnType::Text: return dialect.text;
+    case ColumnType::Bytes: return dialect.bytes;
   }
   return "";
 }
 
-std::string key_list(const Table& table) {
+std::string key_condition(const Table& table, const Dialect& dialect, size_t given) {
   std::string out;
-  for (const Column& column : table.columns.first(table.key_columns)) out += cat(out.empty() ? "" : ", ", column.name);
-  return out;
-}
-
-std::string key_condition(const Table& table, Dialect dialect) {
-  std::string out;
-  for (size_t i = 0; i < table.key_columns; ++i) {
+  for (size_t i = 0; i < given; ++i) {
     out += cat(i == 0 ? "" : " AND ", table.columns[i].name, " = ", parameter(i + 1, dialect));
   }
   return out;
+}
+
+std::string key_condition(const Table& table, const Dialect& dialect) {
+  return key_condition(table, dialect, table.key_columns);
 }
 
 std::string guarded(std::string condition, std::string_view guard) {
@@ -37,12 +33,19 @@ std::string guarded(std::string condition, std::string_view guard) {
 
 }  // namespace
 
-std::string parameter(size_t number, Dialect dialect) { return cat(dialect == Dialect::Sqlite ? "?" : "$", number); }
+std::string parameter(size_t number, const Dialect& dialect) { return cat(dialect.parameter, number); }
 
-std::vector<std::string> create_sql(const Table& table, Dialect dialect) {
+std::string key_list(const Table& table, std::string_view after) {
+  std::string out;
+  for (const Column& column : table.columns.first(table.key_columns)) {
+    out += cat(out.empty() ? "" : ", ", column.name, after);
+  }
+  return out;
+}
+
+std::vector<std::string> create_sql(const Table& table, const Dialect& dialect) {
   // SQLite stores a table with one integer key by that key; all others get there with WITHOUT ROWID.
   const bool by_number = table.key_columns == 1 && table.columns[0].type == ColumnType::Int;
-  const bool sqlite = dialect == Dialect::Sqlite;
   std::string sql = cat("CREATE TABLE ", table.name, " (");
   for (const Column& column : table.columns) {
     sql += cat(column.name, " ", type_name(column.type, dialect));
@@ -53,30 +56,33 @@ std::vector<std::string> create_sql(const Table& table, Dialect dialect) {
   if (!table.check.empty()) sql += cat("CHECK (", table.check, "), ");
   sql.resize(sql.size() - 2);
   sql += ")";
-  if (sqlite) sql += by_number ? " STRICT" : " STRICT, WITHOUT ROWID";
+  sql += by_number ? dialect.by_number : dialect.by_key;
 
   std::vector<std::string> out = {std::move(sql)};
-  for (const Index& index : table.indexes) {
-    out.push_back(cat("CREATE INDEX ", index.name, " ON ", table.name, " (", index.columns, ")"));
-  }
+  for (const Index& index : table.indexes) out.push_back(create_index_sql(table.name, index));
   return out;
 }
 
-std::string insert_sql(const Table& table, Dialect dialect) {
+std::string create_index_sql(std::string_view table, const Index& index) {
+  return cat("CREATE INDEX ", index.name, " ON ", table, " (", index.columns, ")");
+}
+
+std::string insert_sql(const Table& table, const Dialect& dialect) {
   std::string values;
   for (size_t i = 1; i <= table.columns.size(); ++i) values += cat(i == 1 ? "" : ", ", parameter(i, dialect));
   return cat("INSERT INTO ", table.name, " (", column_list(table), ") VALUES (", values, ")");
 }
 
-std::string upsert_sql(const Table& table, Dialect dialect) {
+std::string upsert_sql(const Table& table, const Dialect& dialect) {
   std::string sets;
   for (const Column& column : table.columns.subspan(table.key_columns)) {
     sets += cat(sets.empty() ? "" : ", ", column.name, " = excluded.", column.name);
   }
-  return cat(insert_sql(table, dialect), " ON CONFLICT (", key_list(table), ") DO UPDATE SET ", sets);
+  return cat(insert_sql(table, dialect), " ON CONFLICT (", key_list(table), ") DO ",
+             sets.empty() ? "NOTHING" : cat("UPDATE SET ", sets));
 }
 
-std::string update_sql(const Table& table, Dialect dialect, std::string_view guard) {
+std::string update_sql(const Table& table, const Dialect& dialect, std::string_view guard) {
   std::string sets;
   for (size_t i = table.key_columns; i < table.columns.size(); ++i) {
     sets += cat(sets.empty() ? "" : ", ", table.columns[i].name, " = ", parameter(i + 1, dialect));
@@ -84,7 +90,7 @@ std::string update_sql(const Table& table, Dialect dialect, std::string_view gua
   return cat("UPDATE ", table.name, " SET ", sets, " WHERE ", guarded(key_condition(table, dialect), guard));
 }
 
-std::string delete_sql(const Table& table, Dialect dialect, std::string_view guard) {
+std::string delete_sql(const Table& table, const Dialect& dialect, std::string_view guard) {
   return cat("DELETE FROM ", table.name, " WHERE ", guarded(key_condition(table, dialect), guard));
 }
 
@@ -92,8 +98,13 @@ std::string select_sql(const Table& table, std::string_view rest) {
   return cat("SELECT ", column_list(table), " FROM ", table.name, rest.empty() ? "" : " ", rest);
 }
 
-std::string select_by_key_sql(const Table& table, Dialect dialect) {
+std::string select_by_key_sql(const Table& table, const Dialect& dialect) {
   return select_sql(table, cat("WHERE ", key_condition(table, dialect)));
+}
+
+std::string list_sql(const Table& table, const Dialect& dialect, size_t given) {
+  const std::string condition = given == 0 ? "" : cat("WHERE ", key_condition(table, dialect, given), " ");
+  return select_sql(table, cat(condition, "ORDER BY ", key_list(table)));
 }
 
 std::string column_list(const Table& table, std::string_view prefix) {

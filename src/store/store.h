@@ -13,16 +13,18 @@
 #include "absl/status/statusor.h"
 #include "src/base/ids.h"
 #include "src/base/time.h"
-#include "src/core/job/idempotency.h"
+#include "src/core/jobs/idempotency.h"
+#include "src/core/rows/row.h"
 #include "src/core/writes.h"
+#include "src/store/tables.h"
 
 namespace hodei::store {
 
 enum class Epoch : uint64_t {};    // one per leader; grows with every start of a server
 enum class BatchNo : uint64_t {};  // one per commit, growing by one over the life of the store
 
-// What a restart needs. The order of calls is: scheduler and counters, the newest audit entry, secrets, templates, key
-// limits, otps, idempotency (the last to end first), workers, jobs by growing number.
+// What a restart needs. The order of calls is: scheduler and counters, the rows of each type as their descriptors say
+// (all or the newest, by growing key or by another member) in the order of core::AllRows, jobs by growing number.
 using LoadVisitor = std::function<void(const core::Write&)>;
 
 class Store {
@@ -112,6 +114,13 @@ struct FinishedJob {
   WallTime ended;
 };
 
+// Rows of one table by growing key: those whose first `given` key columns have the values that `key` writes.
+struct RowQuery {
+  const Table* table = nullptr;  // kTableOf<Row> of a listed row type
+  size_t given = 0;
+  std::function<void(core::RowOut&)> key;
+};
+
 // Committed state, read beside the loop. Every method may be called from any thread.
 class Reader {
  public:
@@ -128,13 +137,37 @@ class Reader {
   virtual absl::StatusOr<std::map<std::string, int64_t>> finished_counts() = 0;  // by namespace
   // In the order asked; unknown ones are left out.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) = 0;
-  virtual absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) = 0;
-  virtual absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) = 0;
-  virtual absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) = 0;  // NOT_FOUND
-  virtual absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) = 0;             // empty ns: all
-  virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;   // newest first
+  virtual absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit = {}) = 0;  // newest first
   // The jobs that have these idempotency keys, in the order asked; nothing for a key that nobody has.
   virtual absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) = 0;
+  virtual absl::Status rows(const RowQuery& query, const std::function<void(core::RowIn&)>& visit) = 0;
+
+  // The row with this key; nothing if there is none.
+  template <class Row>
+  absl::StatusOr<std::optional<Row>> find(const core::KeyOf<Row>& key) {
+    std::optional<Row> out;
+    const RowQuery query{&kTableOf<Row>, core::key_column_count<Row>(),
+                         [&](core::RowOut& to) { core::write_key<Row>(key, to); }};
+    const absl::Status status = rows(query, [&](core::RowIn& in) { out = core::read_row<Row>(in); });
+    if (!status.ok()) return status;
+    return out;
+  }
+  // All rows by growing key, or those that have these first parts of the key.
+  template <class Row, class... Parts>
+  absl::StatusOr<std::vector<Row>> list(const Parts&... first) {
+    static_assert(sizeof...(first) <= core::key_column_count<Row>());
+    std::vector<Row> out;
+    const RowQuery query{&kTableOf<Row>, sizeof...(first),
+                         [&]([[maybe_unused]] core::RowOut& to) { (core::StoredAs<Parts>::write(first, to), ...); }};
+    const absl::Status status = rows(query, [&](core::RowIn& in) { out.push_back(core::read_row<Row>(in)); });
+    if (!status.ok()) return status;
+    return out;
+  }
+
+  absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name);  // NOT_FOUND
+  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns);             // empty ns: all
+  absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name);          // NOT_FOUND
+  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns);                     // empty ns: all
 };
 
 }  // namespace hodei::store

@@ -1,34 +1,32 @@
-// The tables of the store, described once for every SQL backend: sql.h makes the statements of a dialect from this, and
-// rows.h writes and reads rows in the order of these columns.
+// The tables of the store, described once for every SQL backend: sql.h makes the statements of a dialect from this.
 //
-// Jobs have integer keys, live and finished ones are kept apart so that the hot table stays small, and nothing is
-// ordered by wall time. Rows hold what lists filter by; the rest of a job's story is packed into `past`.
+// Most tables are made from the descriptors of rows (core/rows/row.h). Those of jobs are written out here, because they
+// are written most often: jobs have integer keys, live and finished ones are kept apart so that the hot table stays
+// small, and nothing is ordered by wall time. Rows hold what lists filter by; the rest of a job's story is packed into
+// `past`. rows.h writes and reads them in the order of these columns.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
-#include "src/core/job/state.h"
-#include "src/core/worker/state.h"
+#include "src/core/jobs/state.h"
+#include "src/core/rows/row.h"
+#include "src/core/writes.h"
 
 namespace hodei::store {
 
-inline constexpr int kSchemaVersion = 5;
-
-// Text may hold any bytes: what people send is stored as it came.
-enum class ColumnType : uint8_t { Int, Real, Text, Bytes };
+using core::ColumnType;
+using core::Index;
 
 struct Column {
   std::string_view name;
   ColumnType type = ColumnType::Int;
   bool nullable = false;
-};
-
-struct Index {
-  std::string_view name;
-  std::string_view columns;
 };
 
 struct Table {
@@ -38,6 +36,37 @@ struct Table {
   std::string_view check = {};  // the guard that the database repeats
   std::span<const Index> indexes = {};
 };
+
+template <class Row>
+constexpr std::array<Column, core::column_count<Row>> columns_of() {
+  std::array<Column, core::column_count<Row>> out{};
+  size_t at = 0;
+  core::each_column<Row>([&](const auto& column) {
+    using Stored = typename std::remove_cvref_t<decltype(column)>::Stored;
+    out[at++] = {column.name, Stored::type, Stored::nullable};
+  });
+  return out;
+}
+
+template <class Row>
+constexpr bool keys_come_first() {
+  bool good = true;
+  bool is_key = true;
+  core::each_column<Row>([&](const auto& column) {
+    good = good && (is_key || !column.is_key);
+    is_key = column.is_key;
+  });
+  return good && core::key_column_count<Row>() > 0;
+}
+
+template <class Row>
+inline constexpr auto kColumnsOf = columns_of<Row>();
+
+// The table of a row type.
+template <class Row>
+requires(keys_come_first<Row>()) inline constexpr Table kTableOf{
+    core::RowType<Row>::table, kColumnsOf<Row>, core::key_column_count<Row>(), core::RowType<Row>::check,
+    core::RowType<Row>::indexes};
 
 // One row: who may commit, what came last, and settings there is one of.
 inline constexpr Column kMetaColumns[] = {
@@ -105,57 +134,13 @@ inline constexpr Table kJobDone{"job_done", kDoneColumns, 1, "state BETWEEN 4 AN
 static_assert(static_cast<int>(core::JobState::Pending) == 1 && static_cast<int>(core::JobState::Running) == 3);
 static_assert(static_cast<int>(core::JobState::Succeeded) == 4 && static_cast<int>(core::JobState::Timeout) == 7);
 
-inline constexpr Column kWorkerColumns[] = {
-    {"id", ColumnType::Text},
-    {"state"},
-    {"session", ColumnType::Bytes},
-    {"used_otp", ColumnType::Bytes},
-    {"incarnation", ColumnType::Text},
-    {"stop_when_empty"},  // whether it has stopped; the name is of an earlier version
-    {"registered"},
-    {"info", ColumnType::Bytes},
-};
-inline constexpr Table kWorker{"worker", kWorkerColumns, 1, "state BETWEEN 1 AND 7"};
-static_assert(static_cast<int>(core::WorkerState::Terminated) == 7);
+// Of jobs, and the one row that all tables share.
+inline constexpr const Table* kOwnTables[] = {&kMeta, &kSpec, &kJobHot, &kJobDone, &kJobLabel, &kExecution};
 
-inline constexpr Column kOtpColumns[] = {{"token", ColumnType::Bytes}, {"worker", ColumnType::Text}, {"expires"}};
-inline constexpr Table kOtp{"otp", kOtpColumns};
-
-inline constexpr Column kTemplateColumns[] = {
-    {"ns", ColumnType::Text}, {"name", ColumnType::Text}, {"revision"}, {"updated"}, {"bytes", ColumnType::Bytes},
-};
-inline constexpr Table kTemplate{"template", kTemplateColumns, 2};
-
-// `limit` is a word of SQL.
-inline constexpr Column kKeyLimitColumns[] = {{"ns", ColumnType::Text}, {"key", ColumnType::Text}, {"max_active"}};
-inline constexpr Table kKeyLimit{"key_limit", kKeyLimitColumns, 2};
-
-inline constexpr Column kIdempotencyColumns[] = {{"key", ColumnType::Bytes}, {"job"}, {"expires"}, {"fingerprint"}};
-inline constexpr Index kIdempotencyIndexes[] = {{"idempotency_expires", "expires"}};
-inline constexpr Table kIdempotency{"idempotency", kIdempotencyColumns, 1, {}, kIdempotencyIndexes};
-
-inline constexpr Column kSecretColumns[] = {
-    {"ns", ColumnType::Text}, {"name", ColumnType::Text}, {"revision"}, {"updated"}, {"sealed", ColumnType::Bytes},
-};
-inline constexpr Table kSecret{"secret", kSecretColumns, 2};
-
-inline constexpr Column kAuditColumns[] = {
-    {"number"},
-    {"at"},
-    {"ns", ColumnType::Text},
-    {"principal", ColumnType::Text},
-    {"action", ColumnType::Text},
-    {"subject", ColumnType::Text},
-    {"detail", ColumnType::Text},
-};
-inline constexpr Table kAudit{"audit", kAuditColumns, 1, "number > 0"};
-
-// What people set while it runs: providers, pools, shares of tenants, rates of keys. `kind` is core::SettingKind.
-inline constexpr Column kSettingColumns[] = {{"kind"}, {"name", ColumnType::Text}, {"bytes", ColumnType::Bytes}};
-inline constexpr Table kSetting{"setting", kSettingColumns, 2, "kind > 0"};
-
-inline constexpr const Table* kTables[] = {&kMeta,  &kSpec,     &kJobHot,   &kJobDone,     &kWorker,
-                                           &kOtp,   &kTemplate, &kKeyLimit, &kIdempotency, &kSecret,
-                                           &kAudit, &kSetting,  &kJobLabel, &kExecution};
+inline std::vector<const Table*> all_tables() {
+  std::vector<const Table*> out(std::begin(kOwnTables), std::end(kOwnTables));
+  core::each_type(core::AllRows{}, [&]<class Row>(std::type_identity<Row>) { out.push_back(&kTableOf<Row>); });
+  return out;
+}
 
 }  // namespace hodei::store

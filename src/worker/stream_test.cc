@@ -13,8 +13,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/text.h"
-#include "src/worker/agent.h"
-#include "src/worker/supervisor.h"
+#include "src/worker/agent/agent.h"
+#include "src/worker/supervisor/supervisor.h"
 
 namespace hodei::worker::stream_test {
 namespace {
@@ -163,10 +163,7 @@ class ThreadLauncher final : public AgentLauncher {
     join();
     auto ends = Channel::make_pair();
     if (!ends.ok()) return ends.status();
-    thread_ = std::thread([socket = std::move(ends->second), this]() mutable {
-      Agent agent(std::move(socket), clock_);
-      agent.run();
-    });
+    thread_ = std::thread([socket = std::move(ends->second), this]() mutable { run_agent(std::move(socket), clock_); });
     return LaunchedAgent{.pid = 0, .socket = std::move(ends->first)};
   }
   void join() {

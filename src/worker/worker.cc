@@ -8,11 +8,11 @@
 #include "src/base/core_dumps.h"
 #include "src/base/printable.h"
 #include "src/base/text.h"
-#include "src/worker/agent.h"
-#include "src/worker/agent_launcher.h"
-#include "src/worker/first_process.h"
-#include "src/worker/state_folder.h"
-#include "src/worker/supervisor.h"
+#include "src/worker/agent/agent.h"
+#include "src/worker/supervisor/agent_launcher.h"
+#include "src/worker/supervisor/state_folder.h"
+#include "src/worker/supervisor/supervisor.h"
+#include "src/worker/system/first_process.h"
 
 namespace hodei::worker {
 namespace {
@@ -77,9 +77,8 @@ int run_attached_agent() {
   close_inherited_descriptors(socket);
   fcntl(socket, F_SETFD, FD_CLOEXEC);
   const SystemClock clock;
-  Agent agent(Fd(socket), clock);
   // Everything that matters is with the supervisor or the server; gRPC's threads need no farewell.
-  std::_Exit(agent.run());
+  std::_Exit(run_agent(Fd(socket), clock));
 }
 
 }  // namespace hodei::worker

@@ -21,8 +21,8 @@
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/base/hash.h"
 #include "src/base/text.h"
+#include "src/worker/agent/stream_messages.h"
 #include "src/worker/core/session.h"
-#include "src/worker/stream_messages.h"
 
 namespace {
 

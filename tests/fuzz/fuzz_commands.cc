@@ -3,11 +3,13 @@
 #include "hodei/v1/job_service.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
-#include "src/api/grpc/submissions.h"
-#include "src/api/grpc/translate.h"
-#include "src/api/grpc/worker_messages.h"
+#include "src/api/calls/jobs/submissions.h"
+#include "src/api/calls/translate.h"
+#include "src/api/calls/workers/worker_messages.h"
 #include "src/base/sha256.h"
 #include "src/core/engine.h"
+#include "src/spec/submission.h"
+#include "src/spec/templates.h"
 #include "src/store/memory/memory_store.h"
 #include "src/store/rows.h"
 #include "tests/fuzz/command_script.h"
@@ -50,7 +52,7 @@ class World {
     core::Engine fresh(kConfig);
     restore(fresh);
     REQUIRE(fresh.digest() == engine_->digest(), "memory and store differ");
-    for (const auto& [id, worker] : engine_->state().workers()) {
+    for (const auto& [id, worker] : engine_->modules().fleet.workers.all()) {
       REQUIRE(worker->executions.size() <= worker->record->info.slots, id.str(), " has more than its slots");
     }
     const store::MemoryTables all = store_.tables();
@@ -81,17 +83,17 @@ class World {
   }
 
   void on(const v1::QueueJobRequest& in) {
-    const auto ns = api::namespace_of(in.namespace_());
+    const auto ns = spec::namespace_of(in.namespace_());
     if (!good(ns)) return;
     const auto spec = api::rendered_spec(in, *ns, store_);
     if (!good(spec)) return;
-    auto job = api::new_job(*spec, *ns, fixed(in.correlation_id()), in.template_());
+    auto job = spec::new_job(*spec, *ns, fixed(in.correlation_id()), in.template_());
     if (good(job)) decide(core::Submit{{*std::move(job)}}).IgnoreError();
   }
   void on(const v1::QueueJobBatchRequest& in) {
     core::Submit submit;
     for (const v1::JobSpec& spec : in.specs()) {
-      auto job = api::new_job(spec, "default", fixed(in.correlation_id()), "");
+      auto job = spec::new_job(spec, "default", fixed(in.correlation_id()), "");
       if (!good(job)) return;
       submit.jobs.push_back(*std::move(job));
     }
@@ -106,7 +108,7 @@ class World {
     if (good(id)) decide(core::Assign{*id, WorkerId(in.worker_id())}).IgnoreError();
   }
   void on(const v1::PutTemplateRequest& in) {
-    auto row = api::template_row(in.template_(), "default");
+    auto row = spec::template_row(in.template_(), "default");
     if (good(row)) decide(core::PutJobTemplate{*std::move(row)}).IgnoreError();
   }
   void on(const v1::DeleteTemplateRequest& in) { decide(core::DropJobTemplate{"default", in.name()}).IgnoreError(); }
@@ -218,10 +220,10 @@ class World {
         head->shape = std::make_shared<core::Shape>(core::decode_shape(put->job->shape->encoded));
         if (put->job->past != nullptr) head->past = core::decode_past(core::encode(*put->job->past));
         engine.restore(core::PutJob{head});
-      } else if (const auto* worker = std::get_if<core::PutWorker>(&write)) {
-        auto record = std::make_shared<core::WorkerRecord>(*worker->worker);
-        record->info = core::decode_worker_info(core::encode(worker->worker->info));
-        engine.restore(core::PutWorker{record});
+      } else if (const auto* worker = std::get_if<core::Put<core::WorkerRecord>>(&write)) {
+        auto record = std::make_shared<core::WorkerRecord>(*worker->row);
+        record->info = core::decode_worker_info(core::encode(worker->row->info));
+        engine.restore(core::Put<core::WorkerRecord>{record});
       } else {
         engine.restore(write);
       }

@@ -1,7 +1,7 @@
 // The file of settings: refused with the line, or every value of it can be used.
-#include "src/cli/local_commands.h"
-#include "src/cli/settings.h"
-#include "src/cli/surroundings.h"
+#include "src/cli/session/local_commands.h"
+#include "src/cli/session/settings.h"
+#include "src/cli/terminal/surroundings.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hodei;

@@ -1,9 +1,9 @@
 // Job and template files in YAML and JSON: refused with the file and the line, or printed and read back the same.
 #include "hodei/v1/job_service.pb.h"
-#include "src/api/grpc/translate.h"
-#include "src/cli/job_file.h"
-#include "src/cli/message_text.h"
-#include "src/cli/utf8.h"
+#include "src/cli/documents/message_text.h"
+#include "src/cli/job/job_file.h"
+#include "src/cli/text/utf8.h"
+#include "src/spec/job_spec.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;
@@ -26,7 +26,7 @@ FUZZ_TARGET(input) {
     REQUIRE(fuzz::words(read).starts_with(kName + ":"), fuzz::words(read));
     REQUIRE(fuzz::words(read).size() > kName.size() + 2, fuzz::words(read));
   } else if (cli::check_utf8(request).ok()) {
-    const absl::Status valid = core::validate(api::from_proto(request.spec()));
+    const absl::Status valid = core::validate(spec::from_proto(request.spec()));
     REQUIRE(valid.ok() || fuzz::names_a_field(valid), fuzz::words(valid));
     if (valid.ok()) printed_and_read(request.spec());
   }

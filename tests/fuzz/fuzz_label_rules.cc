@@ -1,10 +1,10 @@
 // Label expressions, key=value pairs, taints and addresses of the command line.
 #include "hodei/v1/job.pb.h"
-#include "src/api/grpc/translate.h"
-#include "src/cli/address.h"
-#include "src/cli/label_rules.h"
-#include "src/cli/local_commands.h"
-#include "src/cli/utf8.h"
+#include "src/cli/session/local_commands.h"
+#include "src/cli/text/address.h"
+#include "src/cli/text/label_rules.h"
+#include "src/cli/text/utf8.h"
+#include "src/spec/job_spec.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;
@@ -19,7 +19,7 @@ static void label_rule(std::string_view text) {
   v1::JobSpec spec;
   spec.mutable_command()->mutable_shell()->set_cmd("true");
   *spec.mutable_constraints()->add_labels() = *rule;
-  const absl::Status taken = core::validate(api::from_proto(spec));
+  const absl::Status taken = core::validate(spec::from_proto(spec));
   REQUIRE(taken.ok(), fuzz::words(taken));
 }
 

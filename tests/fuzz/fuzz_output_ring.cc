@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "src/worker/log_pump.h"
-#include "src/worker/ring.h"
+#include "src/worker/output/log_pump.h"
+#include "src/worker/output/ring.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hodei;

@@ -1,5 +1,5 @@
 // Durations, sizes and counts as people type them.
-#include "src/cli/quantities.h"
+#include "src/cli/text/quantities.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hodei;

@@ -1,6 +1,6 @@
 // What a job writes to $HODEI_SOCKET: any bytes.
 #include "src/base/utf8.h"
-#include "src/worker/report_line.h"
+#include "src/worker/reports/report_line.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hodei;

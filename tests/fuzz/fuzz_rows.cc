@@ -1,11 +1,14 @@
-// Columns of the store that hold packed values, read back: any bytes give a value, and a value keeps its bytes.
+// Columns of the store that hold packed values, and rows of every type, read back: any bytes give a value, and a value
+// keeps its bytes.
 #include <cstring>
 
 #include "src/base/codec.h"
-#include "src/core/job/job.h"
-#include "src/core/worker/worker.h"
+#include "src/core/fleet/worker.h"
+#include "src/core/jobs/job.h"
+#include "src/core/writes.h"
 #include "src/store/rows.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/row_bytes.h"
 
 using namespace hodei;
 
@@ -17,10 +20,21 @@ static void settles(std::string_view bytes, const Read& read, const Write& write
   REQUIRE(once == twice, once.size(), " bytes became ", twice.size());
 }
 
+static void row_settles(size_t type, std::string_view bytes) {
+  size_t at = 0;
+  core::each_type(core::AllRows{}, [&]<class Row>(std::type_identity<Row>) {
+    if (at++ == type) settles(bytes, fuzz::from_bytes<Row>, fuzz::to_bytes<Row>);
+  });
+}
+
 FUZZ_TARGET(input) {
   if (input.empty()) return;
   const std::string_view bytes = input.substr(1);
-  switch (input[0] & 7) {
+  const auto kind = static_cast<unsigned char>(input[0]);
+  if (kind >= fuzz::kFirstRowKind) {
+    return row_settles((kind - fuzz::kFirstRowKind) % core::list_size(core::AllRows{}), bytes);
+  }
+  switch (kind) {
     case 0: return settles(bytes, store::unpack_labels, [](const core::Labels& v) { return store::pack(v); });
     case 1:
       return settles(bytes, store::unpack_scheduler, [](const core::SchedulerConfig& v) { return store::pack(v); });

@@ -1,8 +1,8 @@
 // What a server sends to a worker: orders become programs that can be started, or say why not.
 #include "hodei/v1/worker_service.pb.h"
-#include "src/worker/program_builder.h"
-#include "src/worker/protocol.h"
-#include "src/worker/stream_messages.h"
+#include "src/worker/agent/program_builder.h"
+#include "src/worker/agent/stream_messages.h"
+#include "src/worker/protocol/protocol.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;

@@ -1,10 +1,11 @@
 // A request to run a job, from bytes to what the engine takes, the store keeps, the worker gets and people see.
 #include "hodei/v1/job_service.pb.h"
-#include "src/api/grpc/submissions.h"
-#include "src/api/grpc/translate.h"
+#include "src/api/calls/jobs/submissions.h"
+#include "src/api/calls/translate.h"
+#include "src/spec/submission.h"
 #include "src/store/memory/memory_store.h"
 #include "src/store/rows.h"
-#include "src/worker/program_builder.h"
+#include "src/worker/agent/program_builder.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;
@@ -40,14 +41,14 @@ static void built(const core::NewJob& job) {
 FUZZ_TARGET(input) {
   v1::QueueJobRequest request;
   if (!fuzz::parses(input, request)) return;
-  const absl::StatusOr<std::string> ns = api::namespace_of(request.namespace_());
+  const absl::StatusOr<std::string> ns = spec::namespace_of(request.namespace_());
   if (!ns.ok()) return REQUIRE(fuzz::names_a_field(ns.status()), fuzz::words(ns.status()));
   store::MemoryStore store;
   absl::StatusOr<v1::JobSpec> spec = api::rendered_spec(request, *ns, store);
   if (!spec.ok()) return REQUIRE(fuzz::names_a_field(spec.status()), fuzz::words(spec.status()));
   // The border has sealed values before they get here.
   for (v1::Secret& secret : *spec->mutable_secrets()) secret.clear_value();
-  const absl::StatusOr<core::NewJob> job = api::new_job(*spec, *ns, request.correlation_id(), request.template_());
+  const absl::StatusOr<core::NewJob> job = spec::new_job(*spec, *ns, request.correlation_id(), request.template_());
   if (!job.ok()) return REQUIRE(fuzz::names_a_field(job.status()), fuzz::words(job.status()));
   v1::JobSpec stored;
   REQUIRE(fuzz::parses(job->spec->bytes, stored) && fuzz::same(stored, *spec), "");

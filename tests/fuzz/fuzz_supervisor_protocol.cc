@@ -1,8 +1,8 @@
 // What supervisor and agent say to each other, exit records included, and how it is cut out of the socket's packets.
 #include <sys/socket.h>
 
-#include "src/worker/channel.h"
-#include "src/worker/protocol.h"
+#include "src/worker/protocol/channel.h"
+#include "src/worker/protocol/protocol.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hodei;

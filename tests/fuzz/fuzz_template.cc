@@ -1,10 +1,11 @@
 // Templates and their parameters: what is filled in is there, what is undeclared is refused, and nothing grows without
 // bound.
 #include "hodei/v1/job_service.pb.h"
-#include "src/api/grpc/submissions.h"
+#include "src/api/calls/jobs/submissions.h"
 #include "src/base/codec.h"
-#include "src/core/job/spec.h"
-#include "src/core/job/template.h"
+#include "src/core/jobs/spec.h"
+#include "src/core/jobs/template.h"
+#include "src/spec/templates.h"
 #include "src/store/memory/memory_store.h"
 #include "tests/fuzz/messages.h"
 
@@ -26,15 +27,15 @@ static void substitution(std::string_view text, const std::string& value) {
 }
 
 static void stored_and_used(const v1::PutTemplateRequest& put, v1::QueueJobRequest request) {
-  const absl::StatusOr<core::TemplateRow> row = api::template_row(put.template_(), "default");
+  const absl::StatusOr<core::TemplateRow> row = spec::template_row(put.template_(), "default");
   if (!row.ok()) {
     REQUIRE(fuzz::names_a_field(row.status()), fuzz::words(row.status()));
     return;
   }
-  fuzz::require_readable(api::to_proto(*row));
+  fuzz::require_readable(spec::to_proto(*row));
   store::MemoryStore store;
   const store::Epoch epoch = *store.new_epoch();
-  REQUIRE(store.commit({core::PutTemplate{*row}}, epoch, store::BatchNo{1}).ok(), "");
+  REQUIRE(store.commit({core::Put<core::TemplateRow>{*row}}, epoch, store::BatchNo{1}).ok(), "");
   request.set_template_(row->name);
   const absl::StatusOr<v1::JobSpec> spec = api::rendered_spec(request, "default", store);
   if (!spec.ok()) {

@@ -1,7 +1,7 @@
 // What a worker says about itself when it registers: refused by field, or stored, read and shown as it was.
 #include "hodei/v1/worker_service.pb.h"
-#include "src/api/grpc/translate.h"
-#include "src/core/worker/worker.h"
+#include "src/api/calls/translate.h"
+#include "src/core/fleet/worker.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;

@@ -1,12 +1,12 @@
 // What a worker sends on its stream: hello, reports, output. The server's reading of it, and that what a worker writes
 // is read as it was meant.
 #include "hodei/v1/worker_service.pb.h"
-#include "src/api/grpc/translate.h"
-#include "src/api/grpc/worker_messages.h"
+#include "src/api/calls/translate.h"
+#include "src/api/calls/workers/worker_messages.h"
 #include "src/server/logs/log_types.h"
 #include "src/store/memory/memory_log_store.h"
 #include "src/store/segments/log_cut.h"
-#include "src/worker/stream_messages.h"
+#include "src/worker/agent/stream_messages.h"
 #include "tests/fuzz/messages.h"
 
 using namespace hodei;

@@ -9,14 +9,16 @@
 #include "hodei/v1/job_service.pb.h"
 #include "hodei/v1/scheduler_service.pb.h"
 #include "hodei/v1/worker_service.pb.h"
-#include "src/api/grpc/translate.h"
+#include "src/api/calls/translate.h"
 #include "src/base/odd_numbers.h"
+#include "src/store/conformance/row_samples.h"
 #include "src/store/rows.h"
 #include "src/store/segments/power_cut_files.h"
 #include "src/store/segments/segment_log_store.h"
-#include "src/worker/protocol.h"
-#include "src/worker/ring.h"
+#include "src/worker/output/ring.h"
+#include "src/worker/protocol/protocol.h"
 #include "tests/fuzz/command_script.h"
+#include "tests/fuzz/row_bytes.h"
 
 using namespace hodei;
 using fuzz::Script;
@@ -246,6 +248,12 @@ void rows() {
   seed("rows", "worker", row(4, core::encode(*api::from_proto(an_info("w1")))));
   seed("rows", "past", row(5, core::encode(past)));
   seed("rows", "details", row(6, store::pack_details(head)));
+  store::SampleValues values(1);
+  char kind = fuzz::kFirstRowKind;
+  core::each_type(core::AllRows{}, [&]<class Row>(std::type_identity<Row>) {
+    const std::string table(core::RowType<Row>::table);
+    seed("rows", "row-" + table, row(kind++, fuzz::to_bytes(store::a_row<Row>(values))));
+  });
 }
 
 std::string bytes_of(store::Files& files, const std::string& path) {
@@ -386,6 +394,23 @@ void report_lines() {
                         "output key two\\nlines \\\\", "output a.b-C_1 "});
 }
 
+// The first byte of a request says how it is cut.
+void http_texts() {
+  texts("http_target", {"/jobs/j1f3k?limit=3&label=a%3Db", "/jobs/a%2Fb:cancel\n/jobs/{id}:retry\n/jobs/stats",
+                        "/files/a/b%20c?x=+", "http://host:80/a//b/?q", "*", "/a/b/d\n/a/b/c\n/a/{x}/d\n/{x...}",
+                        "/%e6%97%a5/%2e%2E/..", "/x%00?a=%ff&b=%"});
+  using namespace std::string_literals;
+  texts(
+      "http_request",
+      {"\005GET /hello?a=b HTTP/1.1\r\nHost: x\r\n\r\n"s,
+       "\000POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.0\r\n\r\n"s,
+       "\002POST /e HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;a=\"b\"\r\nde\r\n0\r\nT: x\r\n\r\nGET / HTTP/1.1\r\nHost: y\r\n\r\n"s,
+       "\007PUT /e HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 0\r\n\r\n\r\n\r\n"s,
+       "\020POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"s,
+       "\001POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"s,
+       "\003GET / HTTP/1.1\r\nX: y\r\n folded\r\n\r\n"s, " PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"s});
+}
+
 void with_words(const std::string& path) {
   std::ifstream lines(path);
   int number = 0;
@@ -394,6 +419,8 @@ void with_words(const std::string& path) {
     const std::string word = nlohmann::json::parse(line).get<std::string>();
     const std::string name = fmt::format("word-{:02}", number++);
     for (const char* target : {"ids", "quantities", "label_rules", "job_file", "config_file"}) seed(target, name, word);
+    seed("http_target", name, "/jobs/" + word + "?" + word + "=" + word);
+    seed("http_request", name, " GET /" + word + " HTTP/1.1\r\nHost: x\r\nX: " + word + "\r\n\r\n");
     seed("submission", name, a_request(a_spec(word), word).SerializeAsString());
     v1::RegisterRequest registration;
     *registration.mutable_info() = an_info("w1", word);
@@ -423,6 +450,7 @@ int main(int argc, char** argv) {
   written_texts();
   odd_numbers();
   report_lines();
+  http_texts();
   messages();
   scripts();
   rows();

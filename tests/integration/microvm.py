@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import tempfile
 
+import openapi
 from harness import ROOT, check
 
 BUILDER = ROOT / "scripts/firecracker/build-rootfs"
 FILES = pathlib.Path(os.environ.get("HODEI_TEST_MICROVM", ROOT / "build/microvm"))
 DOUBLE = ROOT / "tests/integration/fake_firecracker.py"
-DATA = pathlib.Path(os.environ.get("HODEI_TEST_DATA", ROOT.parent / "shared/data"))
 
 
 def build(*arguments):
@@ -39,8 +39,7 @@ class Double:
     """Firecracker and its jailer, as far as a provider sees them."""
 
     def __init__(self):
-        check((DATA / "firecracker/firecracker.yaml").exists(),
-              f"{DATA}/firecracker/firecracker.yaml is not there; HODEI_TEST_DATA names the folder of the test data")
+        openapi.test_data("firecracker", "firecracker.yaml")   # says so where it is not there
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hodei-firecracker-"))
         self.notes = self.folder / "notes"
         self.notes.touch()
@@ -60,7 +59,7 @@ class Double:
 
     def environment(self):
         # Not named HODEI_…: a machine gets none of the server's own settings.
-        return {"FAKE_FC_NOTES": str(self.notes), "FAKE_FC_DATA": str(DATA)}
+        return {"FAKE_FC_NOTES": str(self.notes), "FAKE_FC_DATA": str(openapi.DATA)}
 
     def told(self):
         return [json.loads(line) for line in self.notes.read_text().splitlines()]

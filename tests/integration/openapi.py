@@ -18,13 +18,14 @@ import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("HODEI_TEST_DATA", ROOT.parent / "shared/data"))
 DEEPEST = 60          # schemas may refer to themselves
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 
 
 def test_data(*parts):
     """A file of the official descriptions; None, and a word about it, where they are not on this machine."""
-    path = pathlib.Path(os.environ.get("HODEI_TEST_DATA", ROOT.parent / "shared/data")).joinpath(*parts)
+    path = DATA.joinpath(*parts)
     if path.exists():
         return path
     print(f"  skipped: requests are not checked against {'/'.join(parts)}: {path} is not there (HODEI_TEST_DATA)")

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 
-from harness import Apart, Dev, check, contains, items, number, path_of, same, until
+from harness import PATIENCE, Apart, Dev, check, contains, items, number, path_of, same, until
 
 # Writes a line when it begins and one when it ends, the way an outsider sees whether copies overlap. SIGTERM ends it.
 NOTED = 'echo "begin $HODEI_EXECUTION_ID $HODEI_ATTEMPT" >> {ledger}; {work}; echo "end $HODEI_EXECUTION_ID $HODEI_ATTEMPT" >> {ledger}'
@@ -73,6 +73,28 @@ def test_a_second_ctrl_c_does_not_wait():
         same(number(dev.get(job)["attempts"]), 1, "attempts")
         dev.ok("job", "cancel", job)   # or the end of this test would wait for it
         dev.wait_for(job, "Cancelled")
+
+
+def test_a_drained_worker_of_dev_is_not_started_again():
+    with Dev().start() as dev:
+        supervisor = dev.role("supervisor")
+        dev.ok("worker", "drain", "dev", "--reason", "maintenance")
+        until(lambda: not supervisor.alive(), "the worker to leave")
+        until(lambda: "worker dev has left: drained: maintenance" in dev.tail(), lambda: "the message: " + dev.tail())
+        workers = items(dev.ok("worker", "list", "--all", "-o", "json").json(), "workers")
+        same([w["state"] for w in workers if w["info"]["id"] == "dev"], ["Terminated"], "state of the worker")
+        same(number(dev.status().get("supervisor_pid")), 0, "supervisor")
+        dev.process.send_signal(signal.SIGTERM)
+        same(dev.process.wait(timeout=PATIENCE), 0, "exit code of dev")
+        dev.start()
+        same(dev.cli("run", "--no-stdin", "--", "true").code, 0, "a job after the next start")
+
+
+def test_a_worker_of_dev_that_dies_is_started_again():
+    with Dev().start() as dev:
+        dev.kill("supervisor")
+        until(lambda: number(dev.status().get("supervisor_pid")), "another supervisor")
+        same(dev.cli("run", "--no-stdin", "--", "true").code, 0, "a job")
 
 
 def test_sigterm_of_an_agent_with_another_standing_by():

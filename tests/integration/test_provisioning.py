@@ -240,7 +240,7 @@ def test_a_disabled_provider_makes_nothing_and_an_enabled_one_does():
 
 def test_bad_words_are_refused_with_what_to_do():
     with OnDemand().start() as server:
-        for words, expected in ((("add", "x", "--type", "dockr"), "type: 'dockr' is not one of"),
+        for words, expected in ((("add", "x", "--type", "dockr"), "--type (type): 'dockr' is not one of"),
                                 (("add", "x", "--type", "process", "--option", "binry=/x"), "binry"),
                                 (("add", "process", "--type", "process"), "already exists"),
                                 (("add", "bad name", "--type", "process"), "name:"),

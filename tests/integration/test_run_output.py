@@ -93,6 +93,25 @@ def test_run_says_that_the_server_is_away_and_that_it_is_back():
         client.wait(timeout=PATIENCE)
 
 
+def test_run_says_that_a_job_was_interrupted_and_begins_again():
+    with Dev().start() as dev:
+        go = dev.folder / "go"
+        client = dev.background("run", "--", "sh", "-c", f"echo $HODEI_EXECUTION_ID; while [ ! -e {go} ]; do sleep 0.05; done")
+        contains(client.stdout.readline(), ".1", "output of the first execution")
+        dev.process.send_signal(signal.SIGTERM)   # takes the worker along
+        dev.process.wait(timeout=PATIENCE)
+        dev.start()
+        notes = []
+        while not notes or "queued again" not in notes[-1]:
+            notes.append(client.stderr.readline())
+            check(notes[-1], lambda: f"run ended without the note: {notes}")
+        contains(notes[-1], "will start from the beginning: interrupted: worker dev was stopped", "note")
+        check(not any("continues" in note for note in notes), lambda: f"the job does not run while the worker is stopped: {notes}")
+        contains(client.stdout.readline(), ".2", "output of the second execution")
+        go.touch()
+        same(client.wait(timeout=PATIENCE), 0, "exit code")
+
+
 def test_why_a_job_waits_is_told_off_a_terminal_in_the_words_of_explain():
     with Apart().start(worker=False) as dev:
         client = dev.background("run", "--", "true")

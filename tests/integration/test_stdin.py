@@ -178,3 +178,32 @@ def test_a_person_cannot_retry_what_only_a_client_had():
         check(refused.code != 0, "it is refused")
         contains(refused.err, "hodei run", "what to do")
         same(number(len(dev.jobs())), 1, "jobs")
+
+
+def test_a_job_with_an_idle_pipe_is_retried_with_an_empty_input():
+    with Dev().start() as dev:
+        client = sending(dev, "--", "false")   # as a script or a CI runner leaves it: open, and nothing comes
+        same(client.wait(timeout=PATIENCE), 1, "exit code")
+        job = dev.jobs()[0]["short_id"]
+        contains(dev.cli("job", "retry", job).err, f"hodei job retry --no-stdin {job}", "what to do")
+        again = dev.ok("job", "retry", "--no-stdin", job).out.strip()
+        ended = dev.wait_for(again, "Failed")
+        same((ended["failure"], "takes_stdin" in ended["spec"]), ("non_zero_exit", False), "how the new job ended, and its input")
+
+
+def test_a_waiting_job_whose_input_broke_off_says_so():
+    with Apart(HODEI_STDIN_WAIT="1s").start(worker=False) as dev:
+        client = sending(dev, "--", "cat")
+        client.stdin.write(b"half")
+        client.stdin.flush()
+        job = until(lambda: dev.jobs(), "the job to be queued")[0]["short_id"]
+        until(lambda: spools(dev), "some of the input to be stored")
+        client.kill()
+        client.wait()
+        broken = "its standard input broke off after 4 bytes"
+        until(lambda: broken in dev.get(job).get("reason", ""), lambda: f"the reason of the job: {dev.get(job)}")
+        contains(dev.ok("job", "list").out, broken, "list")
+        contains(dev.ok("job", "explain", job).out, broken, "explanation")
+        same(dev.state(job), "Pending", "state")
+        dev.join("w1")
+        same(dev.wait_for(job, "Failed")["failure"], "input_error", "failure once there is a worker")

@@ -44,12 +44,16 @@ def check_finished(dev):
         same({job["name"] for job in found}, names, f"jobs with {flags}")
 
 
-def check_settings(dev):
+def check_settings(dev, schema):
     contains(dev.ok("secret", "list").out, "api_token", "secrets")
     contains(dev.ok("template", "list").out, "greet", "templates")
     contains(dev.ok("tenant", "list").out, "red", "tenants")
     contains(dev.ok("limit", "list").out, "deploy", "limits")
     contains(dev.ok("pool", "list").out, "builders", "pools")
+    if schema >= 5:
+        limits = items(dev.ok("-n", "red", "limit", "list", "-o", "json").json(), "limits")
+        same([(limit["key"], limit["rate"], limit["burst"]) for limit in limits], [("api/v1", 5, 1)], "a limit with a rate")
+        contains(dev.ok("provider", "list").out, "boxes", "providers")
     contains(dev.ok("audit", "list").out, "secret.delivered", "audit trail")
     same(dev.ok("artifact", "get", "before.txt", "-").out, "stored before\n", "artifact")
     contains(dev.ok("run", "--secret", "api_token", "--", "sh", "-c", "echo masked").out, "masked", "a job with the old secret")
@@ -58,10 +62,10 @@ def check_settings(dev):
 def check_folder(schema):
     with Dev(HODEI_LEASE="3s", **KEPT) as dev:
         unpacked(dev, f"schema{schema}.tar.xz").start()
-        contains(dev.tail(), f"from schema {schema} to 5", "the server's log")
+        contains(dev.tail(), f"from schema {schema} to 6", "the server's log")
         check_finished(dev)
-        check_settings(dev)
-        again = dev.ok("job", "submit", "-o", "json", "--idempotency-key", "once", "--", "true").json()
+        check_settings(dev, schema)
+        again = dev.ok("job", "submit", "-o", "json", "--name", "keyed", "--idempotency-key", "once", "--", "true").json()
         same(again["short_id"], by_name(dev)["keyed"]["short_id"], "the idempotency key still counts")
         jobs = by_name(dev)
         patient = dev.wait_for(jobs["patient"]["short_id"], "Succeeded", patience=90)
@@ -74,7 +78,7 @@ def check_folder(schema):
         dev.kill("server")
         dev.start()
         check_finished(dev)
-        check_settings(dev)
+        check_settings(dev, schema)
         same([e["number"] for e in dev.get(jobs["patient"]["short_id"])["executions"]], numbers, "after another restart")
         contains(dev.ok("job", "delete", jobs["failed"]["short_id"], "--reason", "tidy").out, "1 job deleted", "delete")
         same(dev.cli("job", "get", jobs["failed"]["short_id"]).code != 0, True, "a deleted job is not there")
@@ -104,3 +108,7 @@ def test_a_folder_of_schema_3_opens_and_its_jobs_go_on():
 
 def test_a_folder_of_schema_4_opens_and_its_jobs_go_on():
     check_folder(4)
+
+
+def test_a_folder_of_schema_5_opens_and_its_jobs_go_on():
+    check_folder(5)

@@ -53,16 +53,16 @@ void Checker::check_outbox(const core::JobHead& job) {
 }
 
 void Checker::count_made(const core::Write& write) {
-  if (const auto* put = std::get_if<core::PutWorker>(&write); put != nullptr && put->worker->info.made) {
-    if (put->worker->state == core::WorkerState::Terminated) {
-      made_.erase(put->worker->info.id);
+  if (const auto* put = std::get_if<core::Put<core::WorkerRecord>>(&write); put != nullptr && put->row->info.made) {
+    if (put->row->state == core::WorkerState::Terminated) {
+      made_.erase(put->row->info.id);
       return;
     }
-    made_.insert(put->worker->info.id);
+    made_.insert(put->row->info.id);
     if (made_.size() > room_)
       world_.broken(cat("room: ", made_.size(), " workers are made, the provider may have ", room_));
-  } else if (const auto* gone = std::get_if<core::DeleteWorker>(&write)) {
-    made_.erase(gone->worker);
+  } else if (const auto* gone = std::get_if<core::Erase<core::WorkerRecord>>(&write)) {
+    made_.erase(gone->key);
   }
 }
 
@@ -72,11 +72,9 @@ void Checker::note_key_limit(const core::Write& write) {
     int64_t& known = key_limits_[key];
     known = std::max(known, limit);
   };
-  if (const auto* limit = std::get_if<core::PutKeyLimit>(&write)) note(limit->row.key, limit->row.limit);
-  const auto* setting = std::get_if<core::PutSetting>(&write);
-  if (setting == nullptr || setting->row.kind != core::SettingKind::KeyRate) return;
-  const core::KeyRule rule = core::decode_key_rule(setting->row.bytes);
-  note(rule.key, rule.limit.value_or(1));
+  if (const auto* limit = std::get_if<core::Put<core::KeyLimitRow>>(&write)) note(limit->row->key, limit->row->limit);
+  if (const auto* rule = std::get_if<core::Put<core::KeyRule>>(&write))
+    note(rule->row->key, rule->row->limit.value_or(1));
 }
 
 void Checker::committed(const core::Writes& writes, MonoTime decided) {
@@ -87,8 +85,8 @@ void Checker::committed(const core::Writes& writes, MonoTime decided) {
     dispatches_.committed(w);
     if (const auto* spec = std::get_if<core::PutSpec>(&w)) {
       lives_.entered(*spec->spec);
-    } else if (const auto* worker = std::get_if<core::PutWorker>(&w)) {
-      lives_.worker_put(*worker->worker);
+    } else if (const auto* worker = std::get_if<core::Put<core::WorkerRecord>>(&w)) {
+      lives_.worker_put(*worker->row);
     } else if (const auto* put = std::get_if<core::PutJob>(&w)) {
       lives_.moved(put->job, false, decided);
       check_outbox(*put->job);

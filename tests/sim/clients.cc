@@ -1,6 +1,6 @@
 #include "tests/sim/clients.h"
 
-#include "src/core/job/spec.h"
+#include "src/core/jobs/spec.h"
 #include "tests/sim/traits.h"
 
 namespace hodei::sim {
@@ -128,7 +128,6 @@ void Clients::store_secret(const std::string& name, int times) {
   command.row.ns = "default";
   command.row.name = name;
   command.row.sealed = cat("sealed ", world_.random());
-  command.principal = "sim";
   call(command, [this, name, times](absl::StatusOr<core::Reply> reply) {
     if (reply.ok()) checker_.secret_stored(name, std::get<core::SecretPut>(*reply).revision);
     world_.after(world_.between(10ms, 20s), [this, name, times] { store_secret(name, times - 1); });

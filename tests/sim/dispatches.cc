@@ -9,16 +9,16 @@ void Dispatches::committed(const core::Write& write) {
     moved(put->job);
   } else if (const auto* end = std::get_if<core::FinishJob>(&write)) {
     leave(end->job->id);
-  } else if (const auto* worker = std::get_if<core::PutWorker>(&write)) {
-    workers_[worker->worker->info.id] = worker->worker;
-  } else if (const auto* gone = std::get_if<core::DeleteWorker>(&write)) {
-    workers_.erase(gone->worker);
-  } else if (const auto* audit = std::get_if<core::PutAudit>(&write)) {
-    if (audit->row.action == "secret.delivered") deliveries_.insert(audit->row.subject);
-  } else if (const auto* setting = std::get_if<core::PutSetting>(&write)) {
-    if (setting->row.kind == core::SettingKind::Tenant) limited_.insert(setting->row.name);
-  } else if (const auto* dropped = std::get_if<core::DeleteSetting>(&write)) {
-    if (dropped->kind == core::SettingKind::Tenant) limited_.erase(dropped->name);
+  } else if (const auto* worker = std::get_if<core::Put<core::WorkerRecord>>(&write)) {
+    workers_[worker->row->info.id] = worker->row;
+  } else if (const auto* gone = std::get_if<core::Erase<core::WorkerRecord>>(&write)) {
+    workers_.erase(gone->key);
+  } else if (const auto* audit = std::get_if<core::Put<core::AuditRow>>(&write)) {
+    if (audit->row->action == "secret.delivered") deliveries_.insert(audit->row->subject);
+  } else if (const auto* tenant = std::get_if<core::Put<core::TenantRow>>(&write)) {
+    limited_.insert(tenant->row->ns);
+  } else if (const auto* usual = std::get_if<core::Erase<core::TenantRow>>(&write)) {
+    limited_.erase(usual->key);
   }
 }
 

@@ -166,7 +166,7 @@ void ServerNode::unregister(const std::string& caller, Hash128 session, core::Un
   if (world_.chance(faults_.call_lost) || network_.is_cut(caller, Towards::Server)) return;
   world_.after(network_.latency(), [this, session, bye = std::move(bye)] {
     if (!up() || core_->engine() == nullptr) return;
-    const auto& workers = core_->engine()->state().workers();
+    const auto& workers = core_->engine()->modules().fleet.workers.all();
     const auto worker = workers.find(bye.worker);
     if (worker == workers.end() || worker->second->record->session != session) return;
     world_.after(network_.latency(), [this, bye] { post(bye, nullptr); });

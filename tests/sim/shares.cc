@@ -9,26 +9,23 @@ void Shares::committed(const core::Write& write, MonoTime decided) {
     if (core::is_active(put->job->state)) active_[put->job->id] = put->job;
   } else if (const auto* end = std::get_if<core::FinishJob>(&write)) {
     move(*end->job, false);
-  } else if (const auto* limit = std::get_if<core::PutKeyLimit>(&write)) {
-    keys_[{limit->row.ns, limit->row.key}].limit = limit->row.limit;
-  } else if (const auto* unused = std::get_if<core::DeleteKeyLimit>(&write)) {
-    keys_[{unused->ns, unused->key}].limit = 0;
-  } else if (const auto* setting = std::get_if<core::PutSetting>(&write)) {
-    set(setting->row);
-  } else if (const auto* gone = std::get_if<core::DeleteSetting>(&write)) {
-    if (gone->kind == core::SettingKind::Tenant) quotas_.erase(gone->name);
-    for (auto& [name, key] : keys_) {
-      if (gone->kind == core::SettingKind::KeyRate && core::setting_name(name.first, name.second) == gone->name)
-        key.rule.reset();
-    }
+  } else if (const auto* limit = std::get_if<core::Put<core::KeyLimitRow>>(&write)) {
+    keys_[core::key_of(*limit->row)].limit = limit->row->limit;
+  } else if (const auto* unused = std::get_if<core::Erase<core::KeyLimitRow>>(&write)) {
+    keys_[unused->key].limit = 0;
+  } else if (const auto* tenant = std::get_if<core::Put<core::TenantRow>>(&write)) {
+    quotas_[tenant->row->ns] = *tenant->row;
+  } else if (const auto* usual = std::get_if<core::Erase<core::TenantRow>>(&write)) {
+    quotas_.erase(usual->key);
+  } else if (const auto* rule = std::get_if<core::Put<core::KeyRule>>(&write)) {
+    set(*rule->row);
+  } else if (const auto* gone = std::get_if<core::Erase<core::KeyRule>>(&write)) {
+    if (const auto key = keys_.find(gone->key); key != keys_.end()) key->second.rule.reset();
   }
 }
 
-void Shares::set(const core::SettingRow& row) {
-  if (row.kind == core::SettingKind::Tenant) quotas_[row.name] = core::decode_tenant(row.bytes);
-  if (row.kind != core::SettingKind::KeyRate) return;
-  const core::KeyRule rule = core::decode_key_rule(row.bytes);
-  Key& key = keys_[{rule.ns, rule.key}];
+void Shares::set(const core::KeyRule& rule) {
+  Key& key = keys_[core::key_of(rule)];
   key.rule = rule;
   key.starts.clear();
 }

@@ -35,7 +35,7 @@ class Shares {
 
   void move(const core::JobHead& job, bool active);
   void dispatched(const core::JobHead& job);
-  void set(const core::SettingRow& row);
+  void set(const core::KeyRule& rule);
   void check_rate(const Name& name, Key& key);
 
   World& world_;

@@ -158,7 +158,7 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           // Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
           world_.trace(machine_, " leaves: ", a.reason);
           if (a.for_good) {
-            if (registered_) server_.unregister(machine_, *registered_, {id_, a.reason, true, {}, incarnation()});
+            if (registered_) server_.unregister(machine_, *registered_, {id_, a.reason, true, incarnation()});
             registered_.reset();
             has_otp_ = false;
           }

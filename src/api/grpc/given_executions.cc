@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/api/grpc/execution_facts.h"
+#include "src/api/calls/workers/execution_facts.h"
 #include "src/base/status.h"
 
 namespace hodei::api {

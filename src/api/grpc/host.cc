@@ -2,48 +2,53 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
-#include "src/api/grpc/artifact_service.h"
+#include "hodei/v1/admin_service.grpc.pb.h"
+#include "hodei/v1/log_service.grpc.pb.h"
+#include "hodei/v1/metrics_service.grpc.pb.h"
+#include "hodei/v1/provider_service.grpc.pb.h"
+#include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "src/api/grpc/edge_limits.h"
-#include "src/api/grpc/input_service.h"
-#include "src/api/grpc/job_service.h"
-#include "src/api/grpc/log_service.h"
-#include "src/api/grpc/metrics_service.h"
-#include "src/api/grpc/provider_service.h"
-#include "src/api/grpc/scheduler_service.h"
+#include "src/api/grpc/services.h"
 #include "src/api/grpc/worker_door.h"
-#include "src/api/grpc/worker_service.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
+#include "src/server/server.h"
 
 namespace hodei::api {
 
 struct GrpcHost::Parts {
-  Parts(server::Server& s, const std::string& address, std::function<LocalWorker()> local_worker)
-      : host(s),
-        jobs(s),
-        workers(s),
-        scheduler(s),
-        logs(s),
-        metrics(s),
-        artifacts(s),
-        inputs(s),
-        providers(s),
-        admin(s, address, std::move(local_worker)) {}
-  server::Server& host;
+  Parts(const AllCalls& all, server::Server& s) : calls(all), server_parts(s) {
+    // A line for each service.
+    add(std::make_unique<JobService>(all, Callers::All));
+    add(std::make_unique<WorkerService>(all, s, Callers::All));
+    add(std::make_unique<ArtifactService>(all, Callers::All));
+    add(std::make_unique<InputService>(all, Callers::All));
+    add<v1::SchedulerService>(all.scheduler, [](auto& v) { scheduler_lines(v); });
+    add<v1::LogStreamService>(all.logs, [](auto& v) { log_lines(v); });
+    add<v1::MetricsService>(all.metrics, [](auto& v) { metrics_lines(v); });
+    add<v1::ProviderManagementService>(all.providers, [](auto& v) { provider_lines(v); });
+    add<v1::AdminService>(all.admin, [](auto& v) { admin_lines(v); });
+  }
+
+  void add(std::unique_ptr<grpc::Service> service) { services.push_back(std::move(service)); }
+  // One whose calls are all in the table.
+  template <class Generated, class Ports, class Lines>
+  void add(const Ports& ports, Lines lines) {
+    auto service = std::make_unique<Bound<Generated>>(calls.transport, Callers::All);
+    service->bind(ports, lines);
+    add(std::move(service));
+  }
+
+  const AllCalls& calls;
+  server::Server& server_parts;
   bool leaving = false;  // it is about to stop: nobody should begin anything here
-  JobService jobs;
-  WorkerService workers;
-  SchedulerService scheduler;
-  LogService logs;
-  MetricsService metrics;
-  ArtifactService artifacts;
-  InputService inputs;
-  ProviderService providers;
-  AdminService admin;
+  std::vector<std::unique_ptr<grpc::Service>> services;
   int port = 0;
   bool stopped = false;     // guarded by the mutex
   bool everywhere = false;  // it listens on all addresses of this machine already
@@ -52,28 +57,20 @@ struct GrpcHost::Parts {
   std::map<std::string, std::unique_ptr<WorkerDoor>> doors;
 };
 
-absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(server::Server& server, const std::string& address,
-                                                         std::function<LocalWorker()> local_worker) {
+absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(const AllCalls& calls, server::Server& server,
+                                                         const std::string& address) {
   grpc::EnableDefaultHealthCheckService(true);
   static const bool once = [] {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     return true;
   }();
   (void)once;
-  auto parts = std::make_unique<Parts>(server, address, std::move(local_worker));
+  auto parts = std::make_unique<Parts>(calls, server);
   parts->everywhere = address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &parts->port);
   set_edge_limits(builder);
-  builder.RegisterService(&parts->jobs);
-  builder.RegisterService(&parts->workers);
-  builder.RegisterService(&parts->scheduler);
-  builder.RegisterService(&parts->logs);
-  builder.RegisterService(&parts->metrics);
-  builder.RegisterService(&parts->artifacts);
-  builder.RegisterService(&parts->inputs);
-  builder.RegisterService(&parts->providers);
-  builder.RegisterService(&parts->admin);
+  for (const auto& service : parts->services) builder.RegisterService(service.get());
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {
     return absl::UnavailableError(cat("listen: cannot listen on ", address,
@@ -93,8 +90,8 @@ absl::Status GrpcHost::open_worker_door(const std::string& host) {
   const std::lock_guard lock(parts_->mutex);
   if (parts_->stopped) return absl::UnavailableError("the server is shutting down");
   if (parts_->everywhere || parts_->doors.contains(host)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(parts_->doors[host], WorkerDoor::open(cat(host, ":", parts_->port),
-                                                         {parts_->workers, parts_->artifacts, parts_->inputs}));
+  ASSIGN_OR_RETURN(parts_->doors[host],
+                   WorkerDoor::open(cat(host, ":", parts_->port), parts_->calls, parts_->server_parts));
   return absl::OkStatus();
 }
 
@@ -114,9 +111,9 @@ void GrpcHost::stop() {
 void GrpcHost::tell_health() {
   if (parts_->server == nullptr) return;
   grpc::HealthCheckServiceInterface* told = parts_->server->GetHealthCheckService();
-  const server::LoopHealth health = parts_->host.loop().health();
-  told->SetServingStatus("", !parts_->leaving && health.loaded && health.trouble.ok());
-  for (const server::ServiceHealth& one : parts_->host.service_health()) {
+  const AdminPorts& admin = parts_->calls.admin;
+  told->SetServingStatus("", !parts_->leaving && admin.commands.is_well());
+  for (const server::ServiceHealth& one : admin.system.services()) {
     told->SetServingStatus(std::string(one.name), one.serving && !parts_->leaving);
   }
 }

@@ -1,21 +1,23 @@
 // The gRPC door: all services on one address, with limits, health and reflection.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "src/api/grpc/admin_service.h"
-#include "src/server/server.h"
+#include "src/api/calls/all_calls.h"
+
+namespace hodei::server {
+class Server;
+}
 
 namespace hodei::api {
 
 class GrpcHost {
  public:
-  // Listens at once; `address` is host:port.
-  static absl::StatusOr<std::unique_ptr<GrpcHost>> open(server::Server& server, const std::string& address,
-                                                        std::function<LocalWorker()> local_worker);
+  // Listens at once; `address` is host:port. The calls outlive the host; the server has the links to workers.
+  static absl::StatusOr<std::unique_ptr<GrpcHost>> open(const AllCalls& calls, server::Server& server,
+                                                        const std::string& address);
   ~GrpcHost();
 
   // Listens on a further address of this machine, with the same port, for calls of workers only. Safe from any thread;

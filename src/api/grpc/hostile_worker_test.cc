@@ -1,7 +1,7 @@
 // A worker with a valid session that lies. It cannot read, end, log into, or take files or secrets of an execution that
 // is not its own, and an honest worker's stream never ends for what it says late.
+#include "src/api/calls/workers/worker_calls.h"
 #include "src/api/grpc/server_fixture.h"
-#include "src/api/grpc/worker_service.h"
 
 namespace hodei::api {
 namespace {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <optional>
 
-#include "src/api/grpc/input_service.h"
-#include "src/api/grpc/translate.h"
+#include "src/api/grpc/input_streams.h"
+#include "src/api/grpc/status.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -14,7 +14,7 @@ namespace {
 
 class InputSender final : public std::enable_shared_from_this<InputSender> {
  public:
-  InputSender(server::Server& server, std::string client) : server_(server), client_(std::move(client)) {}
+  InputSender(const InputPorts& ports, std::string client) : ports_(ports), client_(std::move(client)) {}
   SendInputReactor* start();
 
  private:
@@ -34,7 +34,7 @@ class InputSender final : public std::enable_shared_from_this<InputSender> {
   void end(const absl::Status& status);  // with the mutex held; after what is under way
   void go_on();                          // with the mutex held
 
-  server::Server& server_;
+  const InputPorts& ports_;
   const std::string client_;  // tells its calls from those of others
   uint64_t open_call_ = 0;
   std::mutex mutex_;                     // guards what follows, but for in_ while it is worked on
@@ -75,7 +75,7 @@ SendInputReactor* InputSender::start() {
     reactor_ = reactor;
     go_on();
   }
-  open_call_ = server_.open_calls().add([self = shared_from_this()](const absl::Status& why) {
+  open_call_ = ports_.open_calls.add([self = shared_from_this()](const absl::Status& why) {
     const std::lock_guard lock(self->mutex_);
     self->end(why);
     self->go_on();
@@ -108,7 +108,7 @@ void InputSender::cancelled() {
 }
 
 void InputSender::done() {
-  server_.open_calls().remove(open_call_);
+  ports_.open_calls.remove(open_call_);
   std::shared_ptr<server::InputSpool> spool;
   {
     const std::lock_guard lock(mutex_);
@@ -117,7 +117,7 @@ void InputSender::done() {
   }
   if (spool == nullptr) return;
   spool->unlisten(listener_);
-  spool->detach_sender(sender_, server_.clock().now().mono);
+  spool->detach_sender(sender_, ports_.stored.clock.now().mono);
 }
 
 // There is room, or the job has ended.
@@ -132,7 +132,7 @@ void InputSender::go_on() {
   if (finished_ || reactor_ == nullptr) return;
   if (has_message_ && !working_ && !is_full_ && !ending_) {
     working_ = true;
-    server_.files().post_always([self = shared_from_this()] { self->work(); });
+    ports_.files.post_always([self = shared_from_this()] { self->work(); });
   }
   if (has_answer_ && !writing_) {
     has_answer_ = false;
@@ -189,16 +189,16 @@ absl::Status InputSender::take_message() {
 absl::Status InputSender::find_spool() {
   if (in_.job_id().empty()) return bad_field("job_id", "must be in the first message");
   ASSIGN_OR_RETURN(const JobId job, parse_job_id(in_.job_id()));
-  RETURN_IF_ERROR(server_.check_room());
-  ASSIGN_OR_RETURN(const store::JobView before, server_.lookups().job(job));
+  RETURN_IF_ERROR(ports_.check_room());
+  ASSIGN_OR_RETURN(const store::JobView before, ports_.stored.lookups.job(job));
   v1::JobSpec spec;
   if (!spec.ParseFromString(before.spec.bytes) || !spec.takes_stdin()) {
     return absl::FailedPreconditionError(cat("job ", short_id(job), " takes no standard input (takes_stdin)"));
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<server::InputSpool> spool, server_.inputs().of(job));
-  const absl::StatusOr<store::JobView> after = server_.lookups().job(job);
+  ASSIGN_OR_RETURN(std::shared_ptr<server::InputSpool> spool, ports_.inputs.of(job));
+  const absl::StatusOr<store::JobView> after = ports_.stored.lookups.job(job);
   if (!after.ok() || core::is_terminal(after->head.state)) {
-    if (const auto unwanted = server_.inputs().let_go(job)) unwanted->remove();
+    if (const auto unwanted = ports_.inputs.let_go(job)) unwanted->remove();
     RETURN_IF_ERROR(after.status());
   }
   if (spool->position().abandoned) {
@@ -244,12 +244,8 @@ absl::Status InputSender::store_piece() {
 
 }  // namespace
 
-SendInputReactor* start_input_sender(server::Server& server, const grpc::CallbackServerContext& context) {
-  const auto client = context.client_metadata().find("hodei-client");
-  std::string name = client == context.client_metadata().end()
-                         ? std::string()
-                         : std::string(client->second.data(), client->second.size());
-  return std::make_shared<InputSender>(server, std::move(name))->start();
+SendInputReactor* start_input_sender(const InputPorts& ports, const Call& call) {
+  return std::make_shared<InputSender>(ports, call.client)->start();
 }
 
 }  // namespace hodei::api

@@ -3,10 +3,10 @@
 #include <mutex>
 #include <optional>
 
-#include "src/api/grpc/execution_facts.h"
-#include "src/api/grpc/input_service.h"
-#include "src/api/grpc/session_call.h"
-#include "src/api/grpc/translate.h"
+#include "src/api/calls/session.h"
+#include "src/api/calls/workers/execution_facts.h"
+#include "src/api/grpc/input_streams.h"
+#include "src/api/grpc/status.h"
 #include "src/base/status.h"
 
 namespace hodei::api {
@@ -16,8 +16,8 @@ constexpr size_t kReadPiece = 64 << 10;
 
 class InputTaker final : public std::enable_shared_from_this<InputTaker> {
  public:
-  explicit InputTaker(server::Server& server) : server_(server) {}
-  TakeInputReactor* start(const grpc::CallbackServerContext& context);
+  explicit InputTaker(const InputPorts& ports) : ports_(ports) {}
+  TakeInputReactor* start(const Call& call);
 
  private:
   class Reactor;
@@ -37,7 +37,7 @@ class InputTaker final : public std::enable_shared_from_this<InputTaker> {
   void end(const absl::Status& status);  // with the mutex held; after what is under way
   void go_on();                          // with the mutex held
 
-  server::Server& server_;
+  const InputPorts& ports_;
   uint64_t open_call_ = 0;
   WorkerId worker_;
   std::mutex mutex_;                     // guards what follows
@@ -71,21 +71,21 @@ class InputTaker::Reactor final : public TakeInputReactor {
   std::shared_ptr<InputTaker> taker_;
 };
 
-TakeInputReactor* InputTaker::start(const grpc::CallbackServerContext& context) {
+TakeInputReactor* InputTaker::start(const Call& call) {
   auto* reactor = new Reactor(shared_from_this());
   {
     const std::lock_guard lock(mutex_);
     reactor_ = reactor;
   }
-  open_call_ = server_.open_calls().add([self = shared_from_this()](const absl::Status& why) {
+  open_call_ = ports_.open_calls.add([self = shared_from_this()](const absl::Status& why) {
     const std::lock_guard lock(self->mutex_);
     self->end(why);
     self->go_on();
   });
-  if (const std::optional<Hash128> session = session_in(context)) {
-    find_worker(server_, *session, [self = shared_from_this()](auto worker) { self->found(std::move(worker)); });
+  if (call.session) {
+    find_worker(ports_.sessions, call, [self = shared_from_this()](auto worker) { self->found(std::move(worker)); });
   } else {
-    server_.refused_claims().count(server::Claim::Session);
+    ports_.sessions.refused.count(server::Claim::Session);
     found(needs_session());
   }
   return reactor;
@@ -121,7 +121,7 @@ void InputTaker::read_done(bool ok) {
       has_begun_ = true;
       first_ = message;
       working_ = true;
-      server_.files().post_always([self = shared_from_this()] { self->begin(); });
+      ports_.files.post_always([self = shared_from_this()] { self->begin(); });
       return;
     }
     acked_ = std::max(acked_, std::min(message.offset(), sent_));
@@ -148,7 +148,7 @@ void InputTaker::cancelled() {
 }
 
 void InputTaker::done() {
-  server_.open_calls().remove(open_call_);
+  ports_.open_calls.remove(open_call_);
   std::shared_ptr<server::InputSpool> spool;
   {
     const std::lock_guard lock(mutex_);
@@ -171,7 +171,7 @@ void InputTaker::go_on() {
   if (finished_ || reactor_ == nullptr) return;
   if (!ending_ && !working_ && !writing_ && has_something()) {
     working_ = true;
-    server_.files().post_always([self = shared_from_this()] { self->read_piece(); });
+    ports_.files.post_always([self = shared_from_this()] { self->read_piece(); });
   }
   if (!ending_ && !reading_ && spool_ != nullptr) {
     reading_ = true;
@@ -189,9 +189,9 @@ void InputTaker::end(const absl::Status& status) {
 
 // It must be the worker's own execution, still under way, of a job that takes an input.
 absl::Status InputTaker::check_taker(ExecutionId execution) {
-  ASSIGN_OR_RETURN(const ExecutionFacts facts, find_execution(server_.lookups(), execution));
+  ASSIGN_OR_RETURN(const ExecutionFacts facts, find_execution(ports_.stored.lookups, execution));
   if (const absl::Status own = check_owner(facts, execution, worker_); !own.ok()) {
-    server_.refused_claims().count(server::Claim::Input);
+    ports_.sessions.refused.count(server::Claim::Input);
     return own;
   }
   v1::JobSpec spec;
@@ -203,12 +203,12 @@ absl::Status InputTaker::check_taker(ExecutionId execution) {
 absl::Status InputTaker::open_spool() {
   ASSIGN_OR_RETURN(const ExecutionId execution, parse_execution_id(first_.execution_id()));
   RETURN_IF_ERROR(check_taker(execution));
-  ASSIGN_OR_RETURN(std::shared_ptr<server::InputSpool> spool, server_.inputs().of(execution.job));
+  ASSIGN_OR_RETURN(std::shared_ptr<server::InputSpool> spool, ports_.inputs.of(execution.job));
   // A job that ended meanwhile has let go of its input before we took hold of it: then it is let go of here.
   if (const absl::Status still = check_taker(execution); !still.ok()) {
-    const absl::StatusOr<store::JobView> job = server_.lookups().job(execution.job);
+    const absl::StatusOr<store::JobView> job = ports_.stored.lookups.job(execution.job);
     const bool is_over = !job.ok() || core::is_terminal(job->head.state);
-    const auto unwanted = is_over ? server_.inputs().let_go(execution.job) : nullptr;
+    const auto unwanted = is_over ? ports_.inputs.let_go(execution.job) : nullptr;
     if (unwanted != nullptr) unwanted->remove();
     return still;
   }
@@ -260,8 +260,8 @@ void InputTaker::read_piece() {
 
 }  // namespace
 
-TakeInputReactor* start_input_taker(server::Server& server, const grpc::CallbackServerContext& context) {
-  return std::make_shared<InputTaker>(server)->start(context);
+TakeInputReactor* start_input_taker(const InputPorts& ports, const Call& call) {
+  return std::make_shared<InputTaker>(ports)->start(call);
 }
 
 }  // namespace hodei::api

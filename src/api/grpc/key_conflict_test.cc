@@ -1,6 +1,4 @@
 // Idempotency keys that come again, over the wire.
-#include "src/api/grpc/key_conflict.h"
-
 #include <future>
 
 #include "gmock/gmock.h"
@@ -17,27 +15,6 @@ v1::JobSpec echo(const std::string& word, const std::string& key = "k") {
   spec.mutable_command()->mutable_shell()->add_args(word);
   spec.set_idempotency_key(key);
   return spec;
-}
-
-TEST(Fingerprint, IsOfWhatTheJobDoes) {
-  const uint64_t one = fingerprint_of(echo("a"));
-  EXPECT_EQ(fingerprint_of(echo("a", "another key")), one);
-  EXPECT_NE(fingerprint_of(echo("b")), one);
-  v1::JobSpec traced = echo("a");
-  traced.set_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-  EXPECT_EQ(fingerprint_of(traced), one) << "each try has a trace of its own";
-}
-
-TEST(Fingerprint, ComparesSecretsByName) {
-  const auto with_secret = [](const std::string& name, const std::string& sealed) {
-    v1::JobSpec spec = echo("a");
-    v1::Secret& secret = *spec.add_secrets();
-    secret.set_name(name);
-    secret.set_sealed(sealed);
-    return fingerprint_of(spec);
-  };
-  EXPECT_EQ(with_secret("db", "x"), with_secret("db", "y")) << "it is sealed anew each time";
-  EXPECT_NE(with_secret("db", "x"), with_secret("web", "x"));
 }
 
 class KeyConflict : public ServerTest {
@@ -119,7 +96,7 @@ TEST_F(KeyConflict, AKeyWhoseJobARuleLetGoSaysSo) {
   v1::CancelJobResponse cancelled;
   ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::CancelJob, cancel, &cancelled).ok());
   std::promise<void> forgotten;
-  server_->loop().post(core::ForgetJobs{{{parse_job_id(first.short_id()).value(), "default"}}, "", ""},
+  server_->loop().post(core::ForgetJobs{{{parse_job_id(first.short_id()).value(), "default"}}, ""},
                        [&forgotten](const absl::StatusOr<core::Reply>&) { forgotten.set_value(); });
   forgotten.get_future().wait();
   const grpc::Status refused = queue(echo("a"), &again);

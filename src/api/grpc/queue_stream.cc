@@ -1,9 +1,10 @@
 #include "src/api/grpc/queue_stream.h"
 
 #include <deque>
+#include <mutex>
 
-#include "src/api/grpc/key_conflict.h"
-#include "src/api/grpc/translate.h"
+#include "src/api/calls/jobs/key_conflict.h"
+#include "src/api/grpc/status.h"
 
 namespace hodei::api {
 
@@ -52,12 +53,12 @@ struct QueueStream::Answers {
   }
 };
 
-QueueStream::QueueStream(server::Server& server, Prepare prepare)
-    : server_(server), prepare_(std::move(prepare)), answers_(std::make_shared<Answers>()) {
+QueueStream::QueueStream(const JobPorts& ports, CallFacts facts)
+    : ports_(ports), facts_(std::move(facts)), answers_(std::make_shared<Answers>()) {
   answers_->stream = this;
   StartRead(&request_);
   // What was read is answered still; nothing more is read.
-  answers_->open_call = server.open_calls().add([answers = answers_](const absl::Status& why) {
+  answers_->open_call = ports_.open_calls.add([answers = answers_](const absl::Status& why) {
     const std::lock_guard lock(answers->mutex);
     if (answers->stream == nullptr) return;
     answers->no_more_requests = true;
@@ -79,17 +80,16 @@ void QueueStream::take_request() {
     const std::lock_guard lock(answers_->mutex);
     ++answers_->in_flight;
   }
-  std::string note;
-  absl::StatusOr<core::Submit> submit = prepare_(request_, &note);
-  const auto answer = [answers = answers_, sequence = request_.sequence(), note](absl::StatusOr<core::Reply> reply) {
+  v1::QueueJobResponse told;
+  const Call call = make_call(facts_, request_);
+  absl::StatusOr<core::Submit> submit = submission_of(ports_, call, request_, &told);
+  const auto answer = [answers = answers_, sequence = request_.sequence(),
+                       note = told.note()](const absl::StatusOr<core::Reply>& reply) {
     v1::QueueJobResponse out;
     out.set_sequence(sequence);
     if (reply.ok()) {
-      const core::Submitted::One& one = std::get<core::Submitted>(*reply).jobs[0];
-      out.set_job_id(public_id(one.job));
-      out.set_short_id(short_id(one.job));
-      out.set_existing(one.existing);
-      out.set_note(note.empty() || one.note.empty() ? note + one.note : note + "; " + one.note);
+      out.set_note(note);
+      fill_submitted(std::get<core::Submitted>(*reply).jobs[0], &out);
     } else {
       out.set_error_code(static_cast<int>(reply.status().code()));
       out.set_error_message(std::string(reply.status().message()));
@@ -98,15 +98,16 @@ void QueueStream::take_request() {
   };
   if (!submit.ok()) return answer(submit.status());
   const WantedSpecs wanted = {submit->jobs[0].spec};
-  server_.loop().post_bounded(std::move(*submit), [server = &server_, answer, wanted](auto reply) {
-    if (!concerns_keys(reply)) return answer(std::move(reply));
-    server->reads().post_always([server, answer, wanted, reply] {  // at most kMaxInFlight of them
-      std::string ignored;                                         // one job: whatever there is to say is its error
-      const absl::Status told = explain_keys(server->reader(), wanted, reply, &ignored);
-      if (told.ok()) return answer(reply);
-      answer(told);
-    });
-  });
+  ports_.commands.post_bounded(
+      call.envelope, std::move(*submit), [&stored = ports_.stored, answer, wanted](const auto& reply) {
+        if (!concerns_keys(reply)) return answer(reply);
+        stored.pool.post_always([&stored, answer, wanted, reply] {  // at most kMaxInFlight of them
+          std::string ignored;                                      // one job: whatever there is to say is its error
+          const absl::Status explained = explain_keys(stored.reader, wanted, reply, &ignored);
+          if (explained.ok()) return answer(reply);
+          answer(explained);
+        });
+      });
 }
 
 void QueueStream::OnWriteDone(bool ok) {
@@ -133,7 +134,7 @@ void QueueStream::OnDone() {
     const std::lock_guard lock(answers_->mutex);
     answers_->stream = nullptr;
   }
-  server_.open_calls().remove(answers_->open_call);
+  ports_.open_calls.remove(answers_->open_call);
   delete this;
 }
 

@@ -2,11 +2,11 @@
 // the loop's batches full; each answer carries its request's sequence.
 #pragma once
 
-#include <functional>
+#include <memory>
 
 #include "grpcpp/support/server_callback.h"
-#include "hodei/v1/job_service.pb.h"
-#include "src/server/server.h"
+#include "src/api/calls/envelope.h"
+#include "src/api/calls/jobs/job_calls.h"
 
 namespace hodei::api {
 
@@ -14,10 +14,8 @@ class QueueStream final : public grpc::ServerBidiReactor<v1::QueueJobRequest, v1
  public:
   // Submissions of one stream that wait for their commit; reading pauses beyond that.
   static constexpr size_t kMaxInFlight = 4'096;
-  // With a note for the submitter; see QueueJobResponse.
-  using Prepare = std::function<absl::StatusOr<core::Submit>(const v1::QueueJobRequest&, std::string* note)>;
 
-  QueueStream(server::Server& server, Prepare prepare);
+  QueueStream(const JobPorts& ports, CallFacts facts);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -29,8 +27,8 @@ class QueueStream final : public grpc::ServerBidiReactor<v1::QueueJobRequest, v1
   struct Answers;
   void take_request();
 
-  server::Server& server_;
-  Prepare prepare_;
+  const JobPorts& ports_;
+  const CallFacts facts_;  // each request has an envelope of its own
   v1::QueueJobRequest request_;
   std::shared_ptr<Answers> answers_;
 };

@@ -1,10 +1,11 @@
 // Reads that take long, through gRPC: they stop when their client goes away or their time is up.
-#include "src/api/grpc/read_call.h"
+#include "src/api/calls/read_call.h"
 
 #include <atomic>
 #include <functional>
 #include <future>
 
+#include "src/api/grpc/binding.h"
 #include "src/api/grpc/server_fixture.h"
 
 namespace hodei::api {
@@ -13,25 +14,31 @@ namespace {
 // Answers ListJobs with whatever a test makes of it.
 class TestedCall final : public v1::JobExecutionService::CallbackService {
  public:
-  explicit TestedCall(server::Server& server) : server_(server) {}
+  explicit TestedCall(const Clock& clock) : clock_(clock) {}
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* c, const v1::ListJobsRequest*,
                                      v1::ListJobsResponse* out) override {
-    return read(server_, pool, *c, kLong, [this, out](const store::ReadLimit& limit) { return scan(limit, out); });
+    auto* call = new CancellableCall;
+    Call facts = make_call(facts_of(*c, Callers::All, clock_), "", "");
+    facts.cancellation = call->cancellation();
+    read(
+        Files{pool, clock_}, facts, kLong, [this, out](const store::ReadLimit& limit) { return scan(limit, out); },
+        [call](const absl::Status& done) { call->Finish(to_grpc(done)); });
+    return call;
   }
 
   std::function<absl::Status(const store::ReadLimit&, v1::ListJobsResponse*)> scan;
   server::ReadPool pool{"reads", {.threads = 1, .waiting = 2}};
 
  private:
-  server::Server& server_;
+  const Clock& clock_;
 };
 
 class ReadCallTest : public ServerTest {
  protected:
   void SetUp() override {
     ServerTest::SetUp();
-    tested_ = std::make_unique<TestedCall>(*server_);
+    tested_ = std::make_unique<TestedCall>(clock_);
     tested_->pool.start();
     grpc::ServerBuilder builder;
     int port = 0;

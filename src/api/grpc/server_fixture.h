@@ -18,8 +18,10 @@
 #include "hodei/v1/log_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/api/grpc/host.h"
+#include "src/api/wiring/server_calls.h"
 #include "src/base/pause.h"
 #include "src/base/text.h"
+#include "src/server/server.h"
 
 namespace hodei::api {
 
@@ -33,8 +35,10 @@ class ServerTest : public testing::Test {
     server::ServerOptions options;
     options.data_dir = folder_ = mkdtemp(folder);
     server_ = server::Server::open(options).value();
+    calls_ = std::make_unique<ServerCalls>(*server_, "127.0.0.1:0", [] { return LocalWorker{}; });
     ASSERT_TRUE(server_->start().ok());
-    host_ = GrpcHost::open(*server_, "127.0.0.1:0", [] { return LocalWorker{}; }).value();
+    calls_->start();
+    host_ = GrpcHost::open(calls_->all(), *server_, "127.0.0.1:0").value();
     channel_ = grpc::CreateChannel(cat("127.0.0.1:", host_->port()), grpc::InsecureChannelCredentials());
     jobs_ = v1::JobExecutionService::NewStub(channel_);
     workers_ = v1::WorkerAgentService::NewStub(channel_);
@@ -48,8 +52,10 @@ class ServerTest : public testing::Test {
   void stop() {
     server_->begin_stop();
     host_->stop();
+    calls_->stop();
     server_->stop();
     host_ = nullptr;
+    calls_ = nullptr;
     server_ = nullptr;
   }
 
@@ -92,6 +98,7 @@ class ServerTest : public testing::Test {
 
   std::string folder_;
   std::unique_ptr<server::Server> server_;
+  std::unique_ptr<ServerCalls> calls_;
   std::unique_ptr<GrpcHost> host_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::JobExecutionService::Stub> jobs_;

@@ -10,8 +10,10 @@
 #include "hodei/v1/job_service.grpc.pb.h"
 #include "hodei/v1/worker_service.grpc.pb.h"
 #include "src/api/grpc/host.h"
+#include "src/api/wiring/server_calls.h"
 #include "src/base/pause.h"
 #include "src/base/text.h"
+#include "src/server/server.h"
 
 namespace hodei::api::worker_door_test {
 namespace {
@@ -24,13 +26,17 @@ class WorkerDoors : public testing::Test {
     server::ServerOptions options;
     options.data_dir = folder_ = mkdtemp(folder);
     server_ = server::Server::open(options).value();
+    calls_ = std::make_unique<ServerCalls>(*server_, "127.0.0.1:0", [] { return LocalWorker{}; });
     ASSERT_TRUE(server_->start().ok());
-    host_ = GrpcHost::open(*server_, "127.0.0.1:0", [] { return LocalWorker{}; }).value();
+    calls_->start();
+    host_ = GrpcHost::open(calls_->all(), *server_, "127.0.0.1:0").value();
   }
   void TearDown() override {
     host_->stop();
+    calls_->stop();
     server_->stop();
     host_ = nullptr;
+    calls_ = nullptr;
     server_ = nullptr;
     std::filesystem::remove_all(folder_);
   }
@@ -48,6 +54,7 @@ class WorkerDoors : public testing::Test {
 
   std::string folder_;
   std::unique_ptr<server::Server> server_;
+  std::unique_ptr<ServerCalls> calls_;
   std::unique_ptr<GrpcHost> host_;
 };
 

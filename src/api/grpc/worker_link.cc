@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "src/api/grpc/secrets.h"
-#include "src/api/grpc/translate.h"
-#include "src/api/grpc/worker_messages.h"
+#include "src/api/calls/secrets.h"
+#include "src/api/calls/workers/worker_messages.h"
+#include "src/api/grpc/status.h"
 #include "src/base/journal.h"
 #include "src/base/status.h"
 

@@ -1,39 +1,33 @@
-// The HTTP door: listens, reads requests within limits, asks the router, answers.
+// The HTTP server: listens, reads requests within limits, asks the router, answers. It has two threads, whatever
+// clients do: nothing on them blocks.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "src/api/http/http_limits.h"
 #include "src/api/http/router.h"
-#include "src/base/time.h"
 
 namespace hodei::api {
 
-// Limits at the edge; named in docs/limits.md.
-struct HttpLimits {
-  size_t connections = 256;  // more are closed at once
-  size_t header_bytes = 16 << 10;
-  size_t body_bytes = 1 << 20;
-  Duration idle = 75s;     // between two requests of a connection
-  Duration request = 10s;  // from a request's first byte to its last
-  Duration answer = 10s;   // for the handler, then for the answer to be taken
-};
-
 class HttpHost {
  public:
-  // Listens at once; port 0: any that is free.
+  // Listens at once; port 0: any that is free. Filters run in the given order.
   static absl::StatusOr<std::unique_ptr<HttpHost>> open(const std::string& host, int port, Router router,
-                                                        HttpLimits limits = {});
+                                                        HttpLimits limits = {}, std::vector<HttpFilter> filters = {});
   ~HttpHost();
 
-  // Handlers may still answer afterwards, as long as this object lives; nobody hears it.
+  // Closes idle connections and streams, gives what is being answered a moment to end, then closes that too. Handlers
+  // may still answer afterwards; nobody hears it.
   void stop();
   int port() const;
 
  private:
   struct Parts;
   explicit HttpHost(std::unique_ptr<Parts> parts);
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,6 +1,6 @@
 #include "src/api/http/observability.h"
 
-#include "src/base/text.h"
+#include "src/base/status.h"
 
 namespace hodei::api {
 namespace {
@@ -19,31 +19,32 @@ HttpResponse readiness(const server::SystemAssessment& now) {
   return {ready ? 200 : 503, cat(server::name(now.state), ": ", now.reason, "\n")};
 }
 
-void metrics(server::Server& server, const Respond& respond) {
-  server.loop().post(core::Question(core::DescribeSystem{}), [&server, respond](absl::StatusOr<core::Reply> system) {
-    server.loop().post(
-        core::Question(core::DescribeQueue{}), [&server, respond, report = report_in(system)](auto queue) {
-          server::Snapshot snapshot;
-          snapshot.system = report;
-          if (queue.ok()) snapshot.queue = std::get<core::QueueReport>(*queue);
-          // Put together over there: this is the loop's thread.
-          respond([&server, snapshot] { return HttpResponse{200, server.metrics_text(snapshot), kMetricsType}; });
-        });
+void metrics(server::Server& server, const Responder& responder) {
+  server.loop().post(core::Question(core::DescribeSystem{}), [&server, responder](absl::StatusOr<core::Reply> system) {
+    server.loop().post(core::Question(core::DescribeQueue{}), [&server, responder,
+                                                               report = report_in(system)](auto queue) {
+      server::Snapshot snapshot;
+      snapshot.system = report;
+      if (queue.ok()) snapshot.queue = std::get<core::QueueReport>(*queue);
+      // Put together over there: this is the loop's thread.
+      responder.send([&server, snapshot] { return HttpResponse{200, server.metrics_text(snapshot), kMetricsType}; });
+    });
   });
 }
 
 }  // namespace
 
-void add_observability(Router& router, server::Server& server) {
-  router.get("/healthz", [](const HttpRequest&, const Respond& respond) {
-    respond([] { return HttpResponse{200, "ok\n"}; });
-  });
-  router.get("/readyz", [&server](const HttpRequest&, const Respond& respond) {
-    server.loop().post(core::Question(core::DescribeSystem{}), [&server, respond](absl::StatusOr<core::Reply> reply) {
-      respond([&server, report = report_in(reply)] { return readiness(server::assess(server.facts(report))); });
+absl::Status add_observability(Router& router, server::Server& server) {
+  RETURN_IF_ERROR(router.get("/healthz", [](const HttpRequest&, const Responder& responder) {
+    responder.send(HttpResponse{200, "ok\n"});
+  }));
+  RETURN_IF_ERROR(router.get("/readyz", [&server](const HttpRequest&, const Responder& responder) {
+    server.loop().post(core::Question(core::DescribeSystem{}), [&server, responder](absl::StatusOr<core::Reply> reply) {
+      responder.send([&server, report = report_in(reply)] { return readiness(server::assess(server.facts(report))); });
     });
-  });
-  router.get("/metrics", [&server](const HttpRequest&, const Respond& respond) { metrics(server, respond); });
+  }));
+  return router.get("/metrics",
+                    [&server](const HttpRequest&, const Responder& responder) { metrics(server, responder); });
 }
 
 }  // namespace hodei::api

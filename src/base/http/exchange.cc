@@ -1,7 +1,5 @@
 #include "src/base/http/exchange.h"
 
-#include <fcntl.h>
-
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -11,6 +9,7 @@
 #include <exception>
 #include <vector>
 
+#include "src/base/http/socket.h"
 #include "src/base/http/tls.h"
 #include "src/base/http/waiter.h"
 #include "src/base/status.h"
@@ -29,12 +28,6 @@ constexpr size_t kPiece = 64 << 10;
 constexpr size_t kLargestHead = 64 << 10;
 constexpr size_t kKeptOfAFailure = 4096;  // of the body of an answer that is no success: for the message
 constexpr std::string_view kUserAgent = "hodei";
-
-// Asio opens sockets that programs started by us would inherit.
-template <class AnySocket>
-void keep_from_children(AnySocket& socket) {
-  fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-}
 
 class Exchange {
  public:

@@ -7,7 +7,7 @@
 #include "src/base/finite.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
-#include "src/core/job/spec.h"
+#include "src/core/jobs/spec.h"
 
 namespace hodei::core {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "src/base/ids.h"
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/core/placement/lane_key.h"
 #include "src/core/placement/score.h"
 #include "src/core/placement/tenant.h"

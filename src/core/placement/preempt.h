@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "src/core/job/job.h"
-#include "src/core/worker/live.h"
+#include "src/core/fleet/live.h"
+#include "src/core/jobs/job.h"
 
 namespace hodei::core {
 

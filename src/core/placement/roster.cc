@@ -2,256 +2,11 @@
 
 #include <algorithm>
 
-#include "src/base/codec.h"
 #include "src/core/placement/rules/company.h"
 #include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
-namespace {
-
-// Everything of a worker that a rule or a fit reads, less its size: sizes are compared worker by worker.
-std::string profile_of(const WorkerInfo& info) {
-  WorkerInfo alike = info;
-  alike.id = WorkerId();
-  alike.name.clear();
-  alike.version.clear();
-  alike.hostname.clear();
-  alike.ip.clear();
-  alike.os.clear();
-  // One that cannot limit single jobs takes those whose limits are its own.
-  const bool by_size = info.lacks != 0 && info.isolation != Isolation::Process;
-  alike.capacity = by_size ? Amounts{info.capacity.cpu_milli, info.capacity.memory_mb, 0, 0} : Amounts{};
-  alike.slots = 0;
-  alike.made.reset();
-  alike.taints_set = false;
-  alike.ended = {};
-  alike.end_reason.clear();
-  std::string profile = encode(alike);
-  if (info.made) profile += Encoder().text(info.made->ns).take();
-  return profile;
-}
-
-// The rule that keeps a shape from every worker of a kind.
-std::optional<size_t> rule_against(const Shape& shape, const WorkerInfo& example) {
-  for (size_t i = 0; i < rules().size(); ++i) {
-    if (rules()[i].name != "size" && rules()[i].rejects(shape, example)) return i;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-void Roster::judge(WaitingShape& shape, WorkerClass& kind) {
-  if (const std::optional<size_t> rule = rule_against(*shape.shape, kind.example)) {
-    shape.rejected.push_back({&kind, *rule});
-  } else {
-    shape.eligible.push_back({&kind, fit_of(*shape.shape, kind.example)});
-  }
-}
-
-WorkerClass* Roster::class_of(const WorkerInfo& info) {
-  std::string profile = profile_of(info);
-  std::unique_ptr<WorkerClass>& slot = classes_[profile];
-  if (slot == nullptr) {
-    slot = std::make_unique<WorkerClass>();
-    slot->profile = std::move(profile);
-    slot->ordinal = next_ordinal_++;
-    slot->example = info;
-    for (auto& [ordinal, shape] : shapes_by_ordinal_) judge(*shape, *slot);
-    for (auto& [key, lane] : lanes_) {
-      if (lane->indexed == JobId{}) continue;
-      const std::vector<WaitingShape::Eligible>& eligible = lane->shape->eligible;
-      if (!eligible.empty() && eligible.back().kind == slot.get() && slot->serves(*lane)) {
-        slot->backlog.insert(lane.get(), lane->indexed, eligible.back().fit);
-      }
-    }
-  }
-  return slot.get();
-}
-
-bool Roster::knows_kind_of(const WorkerInfo& info) const { return classes_.contains(profile_of(info)); }
-
-void Roster::add(LiveWorker* worker) {
-  worker->kind = class_of(worker->record->info);
-  if (worker->ordinal == 0) worker->ordinal = next_ordinal_++;
-  worker->kind->members.insert(worker);
-  ++members_;
-  const bool has_left = worker->record->state == WorkerState::Terminated;
-  worker->kind->left += has_left;
-  left_ += has_left;
-  refresh(worker);
-}
-
-void Roster::change(LiveWorker* worker, const WorkerRecordPtr& record) {
-  WorkerClass* before = worker->kind;
-  leave_class(worker);
-  worker->record = record;
-  add(worker);
-  drop_if_empty(before);
-}
-
-void Roster::remove(LiveWorker* worker) {
-  WorkerClass* before = worker->kind;
-  leave_class(worker);
-  drop_if_empty(before);
-}
-
-void Roster::leave_class(LiveWorker* worker) {
-  if (worker->listed) worker->kind->open.erase(worker);
-  worker->listed = false;
-  worker->kind->members.erase(worker);
-  const bool has_left = worker->record->state == WorkerState::Terminated;
-  worker->kind->left -= has_left;
-  left_ -= has_left;
-  worker->kind = nullptr;
-  --members_;
-}
-
-void Roster::drop_if_empty(WorkerClass* kind) {
-  if (!kind->members.empty()) return;
-  const auto of_kind = [kind](const auto& entry) { return entry.kind == kind; };
-  for (auto& [ordinal, shape] : shapes_by_ordinal_) {
-    std::erase_if(shape->eligible, of_kind);
-    std::erase_if(shape->rejected, of_kind);
-  }
-  const std::string profile = kind->profile;
-  classes_.erase(profile);
-}
-
-void Roster::refresh(LiveWorker* worker) {
-  WorkerClass* kind = worker->kind;
-  if (kind == nullptr) return;
-  const bool open = worker->available() && worker->has_slot();
-  const double rank = rank_of(*worker, *config_);
-  if (worker->listed && open && rank == worker->rank) return;
-  if (worker->listed) kind->open.erase(worker);
-  worker->rank = rank;
-  worker->listed = open;
-  if (open) kind->open.insert(worker);
-}
-
-void Roster::refresh_all() {
-  for (auto& [profile, kind] : classes_) {
-    const std::vector<LiveWorker*> members(kind->members.begin(), kind->members.end());
-    for (LiveWorker* worker : members) refresh(worker);
-  }
-}
-
-WaitingShape* Roster::waiting(const ShapePtr& shape) {
-  std::unique_ptr<WaitingShape>& slot = shapes_[shape->encoded];
-  if (slot == nullptr) {
-    slot = std::make_unique<WaitingShape>();
-    slot->shape = shape;
-    slot->ordinal = next_ordinal_++;
-    for (auto& [profile, kind] : classes_) judge(*slot, *kind);
-    shapes_by_ordinal_[slot->ordinal] = slot.get();
-  }
-  return slot.get();
-}
-
-Lane* Roster::lane(Priority priority, const Namespace& ns, const ShapePtr& shape) {
-  Tenant* owner = tenant(ns);
-  WaitingShape* entry = waiting(shape);
-  std::unique_ptr<Lane>& slot = lanes_[LaneKey{static_cast<uint8_t>(priority), owner->ordinal, entry->ordinal}];
-  if (slot == nullptr) {
-    slot = std::make_unique<Lane>();
-    slot->priority = priority;
-    slot->tenant = owner;
-    slot->shape = entry;
-    ++owner->all_lanes;
-    if (entry->lanes.empty()) company_shapes_ += !entry->shape->company.empty();
-    entry->lanes.push_back(slot.get());
-    if (entry->idle_since != 0) idle_.erase(std::exchange(entry->idle_since, 0));
-  }
-  return slot.get();
-}
-
-void Roster::drop_if_idle(Lane* lane) {
-  if (!lane->jobs.empty() || lane->parked > 0) return;
-  if (lane->stale) std::erase(stale_, lane);
-  index(lane);
-  WaitingShape* shape = lane->shape;
-  std::erase(shape->lanes, lane);
-  Tenant* owner = lane->tenant;
-  lanes_.erase(lane->key());
-  --owner->all_lanes;
-  rest_if_idle(owner);
-  if (!shape->lanes.empty()) return;
-  company_shapes_ -= !shape->shape->company.empty();
-  // Jobs that are placed as they come would have every worker judged again and again.
-  shape->idle_since = ++idle_count_;
-  idle_[shape->idle_since] = shape;
-  if (idle_.size() <= kMaxIdleShapes) return;
-  WaitingShape* oldest = idle_.begin()->second;
-  idle_.erase(idle_.begin());
-  shapes_by_ordinal_.erase(oldest->ordinal);
-  const ShapePtr keep = oldest->shape;
-  shapes_.erase(keep->encoded);
-}
-
-void Roster::index(Lane* lane) {
-  lane->stale = false;
-  const JobId first = lane->first();
-  if (first == lane->indexed) return;
-  for (const WaitingShape::Eligible& e : lane->shape->eligible) {
-    if (!e.kind->serves(*lane)) continue;
-    if (lane->indexed != JobId{}) e.kind->backlog.erase(lane, lane->indexed);
-    if (first != JobId{}) e.kind->backlog.insert(lane, first, e.fit);
-  }
-  lane->indexed = first;
-}
-
-void Roster::index_stale() {
-  for (Lane* lane : stale_) index(lane);
-  stale_.clear();
-}
-
-void Roster::note_first(Lane* lane) {
-  if (lane->stale || lane->first() == lane->indexed) return;
-  lane->stale = true;
-  stale_.push_back(lane);
-}
-
-const WaitingShape* Roster::shape(const std::string& encoded) const {
-  const auto it = shapes_.find(encoded);
-  return it == shapes_.end() ? nullptr : it->second.get();
-}
-
-const WaitingShape* Roster::shape(Ordinal ordinal) const {
-  const auto it = shapes_by_ordinal_.find(ordinal);
-  return it == shapes_by_ordinal_.end() ? nullptr : it->second;
-}
-
-void Roster::each_lane(const std::function<void(const Lane&)>& visit) const {
-  for (const auto& [key, lane] : lanes_) visit(*lane);
-}
-
-ShapePtr Roster::shared(const ShapePtr& shape) const {
-  const auto it = shapes_.find(shape->encoded);
-  return it == shapes_.end() ? shape : it->second->shape;
-}
-
-Namespace Roster::shared(const Namespace& ns) const {
-  const auto it = tenants_.find(ns);
-  return it == tenants_.end() ? ns : it->second->ns;
-}
-
-Lane* Roster::lane(const LaneKey& key) const {
-  const auto it = lanes_.find(key);
-  return it == lanes_.end() ? nullptr : it->second.get();
-}
-
-Lane* Roster::lane_after(const LaneKey& key) const {
-  const auto it = lanes_.upper_bound(key);
-  return it == lanes_.end() ? nullptr : it->second.get();
-}
-
-LabelsPtr Roster::shared(const LabelsPtr& labels) {
-  if (labels == nullptr) return nullptr;
-  if (labels_.size() >= kMaxSharedLabels) labels_.clear();
-  return labels_.emplace(*labels, labels).first->second;
-}
 
 bool Roster::fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) const {
   const Shape& shape = *lane.shape->shape;
@@ -309,7 +64,7 @@ void Roster::count_rejections(const Lane& lane, Decision& decision) const {
     }
     full += static_cast<uint32_t>(e.kind->members.size() - e.kind->left - e.kind->open.size());
   }
-  decision.considered = static_cast<uint32_t>(members_ - left_);
+  decision.considered = static_cast<uint32_t>(workers.workers());
   if (full > 0) decision.rejected.push_back({"room", full});
   if (foreign > 0) decision.rejected.push_back({std::string(kNamespaceRule), foreign});
   std::vector<uint32_t> counts(rules().size());
@@ -322,9 +77,47 @@ void Roster::count_rejections(const Lane& lane, Decision& decision) const {
 
 Lane* Roster::first_waiting(const LiveWorker& worker) {
   if (worker.kind == nullptr || !worker.available() || !worker.has_slot()) return nullptr;
-  index_stale();
+  lanes.index_stale();
   return worker.kind->backlog.first(
       [&](const Lane& lane, const Fit& fit) { return admits(lane) && fits(lane, fit, worker); });
+}
+
+Lane* Roster::first_waiting_of(const Tenant& tenant) {
+  if (tenant.closed()) return nullptr;
+  lanes.index_stale();
+  for (size_t c = kPriorities; c-- > 0;) {
+    if (tenant.lanes[c] == 0) continue;
+    Lane* first = nullptr;
+    for (const auto& [profile, kind] : workers.all()) {
+      const auto& open = kind->open;
+      if (open.empty()) continue;
+      Lane* lane = kind->backlog.first_of(tenant, c, [&](const Lane& candidate, const Fit& fit) {
+        return admits(candidate) && std::any_of(open.begin(), open.end(), [&](const LiveWorker* worker) {
+                 return fits(candidate, fit, *worker);
+               });
+      });
+      if (lane != nullptr && (first == nullptr || lane->first() < first->first())) first = lane;
+    }
+    if (first != nullptr) return first;
+  }
+  return nullptr;
+}
+
+void Roster::set_tenant(const TenantRow& row) {
+  Tenant& changed = tenants.set(row);
+  for (const auto& [profile, kind] : workers.all()) kind->backlog.reorder(changed);
+  changed.cpu_waiting.clear();
+  changed.memory_waiting.clear();
+  if (!changed.sums()) return tenants.rest_if_idle(&changed);
+  for (const auto& [key, lane] : lanes.all()) {
+    if (lane->tenant == &changed && !lane->jobs.empty()) changed.count_lane(lane->shape->shape->needs, true);
+  }
+}
+
+LabelsPtr LabelPool::shared(const LabelsPtr& labels) {
+  if (labels == nullptr) return nullptr;
+  if (all_.size() >= kMost) all_.clear();
+  return all_.emplace(*labels, labels).first->second;
 }
 
 }  // namespace hodei::core

@@ -18,18 +18,18 @@ ShapePtr a_shape(int64_t memory_mb) {
 TEST(Roster, NumbersOfShapesGoOnBeyond32Bits) {
   const SchedulerConfig config;
   Roster roster(&config, uint64_t{UINT32_MAX} - 4);
-  Lane* oldest = roster.lane(Priority::Normal, Namespace("default"), a_shape(1));
-  roster.enqueue(oldest, JobId{1});
+  Lane* oldest = roster.lanes.at(Priority::Normal, Namespace("default"), a_shape(1));
+  roster.lanes.enqueue(oldest, JobId{1});
   std::set<LaneKey> keys = {oldest->key()};
   for (int64_t i = 2; i < 12; ++i) {
-    Lane* lane = roster.lane(Priority::Normal, Namespace("default"), a_shape(i));
-    roster.enqueue(lane, JobId{static_cast<uint64_t>(i)});
+    Lane* lane = roster.lanes.at(Priority::Normal, Namespace("default"), a_shape(i));
+    roster.lanes.enqueue(lane, JobId{static_cast<uint64_t>(i)});
     EXPECT_GT(lane->key(), *keys.rbegin()) << "a later shape has a higher number";
     EXPECT_TRUE(keys.insert(lane->key()).second);
-    EXPECT_EQ(roster.lane(lane->key()), lane);
-    EXPECT_EQ(roster.shape(lane->shape->ordinal), lane->shape);
+    EXPECT_EQ(roster.lanes.find(lane->key()), lane);
+    EXPECT_EQ(roster.shapes.find(lane->shape->ordinal), lane->shape);
   }
-  EXPECT_EQ(roster.lanes(), keys.size());
+  EXPECT_EQ(roster.lanes.size(), keys.size());
   EXPECT_GT(keys.rbegin()->shape, uint64_t{UINT32_MAX});
 }
 

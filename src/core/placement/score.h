@@ -8,10 +8,10 @@
 // parts.
 #pragma once
 
+#include "src/core/fleet/live.h"
 #include "src/core/placement/config.h"
 #include "src/core/placement/decision.h"
 #include "src/core/placement/shape.h"
-#include "src/core/worker/live.h"
 
 namespace hodei::core {
 

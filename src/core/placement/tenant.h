@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "src/base/ids.h"
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/core/placement/lane_key.h"
 
 namespace hodei::core {

@@ -56,7 +56,6 @@ struct Making {
 
 // Limits.
 inline constexpr size_t kShapesPerLook = 1'000;
-inline constexpr size_t kJobsPerLook = 256;  // per lane; no more workers than this are requested at once
 inline constexpr size_t kMaxRefusals = 10'000;
 inline constexpr size_t kMaxHeldUp = 500;  // characters of a provider's message
 // A worker being created is withdrawn when no job has waited for it for this long; until then, another job may come.

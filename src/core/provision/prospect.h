@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "src/core/fleet/worker.h"
 #include "src/core/provision/provision.h"
-#include "src/core/worker/worker.h"
 
 namespace hodei::core {
 

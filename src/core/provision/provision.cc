@@ -7,7 +7,7 @@
 #include "src/base/finite.h"
 #include "src/base/ids.h"
 #include "src/base/status.h"
-#include "src/core/worker/worker.h"
+#include "src/core/fleet/worker.h"
 
 namespace hodei::core {
 namespace {

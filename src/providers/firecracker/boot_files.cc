@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As src/worker/guest_disks.h reads it.
+// As src/worker/guest/guest_disks.h reads it.
 constexpr char kWordsMark[] = "HODEIVM1";
 constexpr const char* kScratchLabel = "hodei-scratch";
 constexpr size_t kSector = 512;

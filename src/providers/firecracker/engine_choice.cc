@@ -30,7 +30,7 @@ constexpr const char* kSlow = " did not boot a guest within 25 seconds";
 constexpr Duration kBetweenLooks = 10ms;
 constexpr int64_t kProbeMemoryMb = 256;
 constexpr const char* kProbePrefix = ".probe-";
-constexpr const char* kBooted = "a guest has booted";  // as src/worker/guest.cc says it
+constexpr const char* kBooted = "a guest has booted";  // as src/worker/guest/guest.cc says it
 constexpr const char* kWorks = "works";
 
 std::string text_of_file(const std::string& path) {

@@ -22,7 +22,7 @@ constexpr size_t kLongestWorkerId = 128;
 constexpr int64_t kMostLog = 1 << 20;
 constexpr size_t kMostMonitorWords = 2000;                            // of a monitor's errors
 constexpr int64_t kBootLog = 64 << 10;                                // the worker starts soon, or never
-constexpr const char* kStarts = "the worker of this microVM starts";  // as src/worker/guest.cc says it
+constexpr const char* kStarts = "the worker of this microVM starts";  // as src/worker/guest/guest.cc says it
 
 // From `from` on, counted from the end when negative. Without the carriage returns of a console.
 std::string part_of(const std::string& path, int64_t from, int64_t most) {

@@ -88,15 +88,4 @@ bool is_loopback(std::string_view address) {
          address.starts_with("[::1]");
 }
 
-std::string url_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~')
-      out.push_back(c);
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 }  // namespace hodei::providers::kubernetes

@@ -18,10 +18,7 @@ std::string pod_name(std::string_view installation_id, std::string_view worker_i
 std::string former_pod_name(std::string_view worker_id);
 std::string secret_name(std::string_view pod_name);  // of its token
 
-// For a query of a URL.
 // Whether `host:port` names the loopback of a machine.
 bool is_loopback(std::string_view address);
-
-std::string url_encoded(std::string_view text);
 
 }  // namespace hodei::providers::kubernetes

@@ -41,7 +41,5 @@ TEST(Names, AreJudgedAsTheApiServerDoes) {
   for (const char* bad : {"", "/a", "a/", "Ex/a", "a/b/c", "-a"}) EXPECT_FALSE(is_label_key(bad)) << bad;
 }
 
-TEST(Names, AreEncodedForQueries) { EXPECT_EQ(url_encoded("a=b,c d/ü"), "a%3Db%2Cc%20d%2F%C3%BC"); }
-
 }  // namespace
 }  // namespace hodei::providers::kubernetes::names_test

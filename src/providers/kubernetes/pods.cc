@@ -1,5 +1,6 @@
 #include "src/providers/kubernetes/pods.h"
 
+#include "src/base/http/percent.h"
 #include "src/base/status.h"
 #include "src/providers/kubernetes/json_fields.h"
 #include "src/providers/kubernetes/names.h"
@@ -67,13 +68,13 @@ absl::StatusOr<std::optional<PodView>> Pods::get(const std::string& name) {
 }
 
 absl::StatusOr<PodList> Pods::list(const std::string& selector) {
-  const std::string query = cat("/pods?labelSelector=", url_encoded(selector), "&limit=", kPage);
+  const std::string query = cat("/pods?labelSelector=", http::percent_encoded(selector), "&limit=", kPage);
   int restarts = 0;
   PodList out;
   std::string next;
   for (int pages = 0; pages < kMostPages; ++pages) {
     const absl::StatusOr<json> page =
-        ask({.path = path(next.empty() ? query : cat(query, "&continue=", url_encoded(next)))});
+        ask({.path = path(next.empty() ? query : cat(query, "&continue=", http::percent_encoded(next)))});
     if (absl::IsOutOfRange(page.status()) && !next.empty() && restarts++ < kMostRestarts) {
       out = {};
       next.clear();
@@ -121,8 +122,9 @@ absl::StatusOr<std::string> Pods::logs(const std::string& name, const std::strin
 
 absl::Status Pods::watch(const std::string& selector, const std::string& resource_version, std::stop_token stop,
                          const std::function<void()>& on_begin, const std::function<void(const PodEvent&)>& on_event) {
-  const std::string query = cat("/pods?watch=true&allowWatchBookmarks=true&labelSelector=", url_encoded(selector),
-                                "&resourceVersion=", url_encoded(resource_version), "&timeoutSeconds=", kWatchSeconds);
+  const std::string query =
+      cat("/pods?watch=true&allowWatchBookmarks=true&labelSelector=", http::percent_encoded(selector),
+          "&resourceVersion=", http::percent_encoded(resource_version), "&timeoutSeconds=", kWatchSeconds);
   return api_.stream(path(query), kWatchIdle, std::move(stop), on_begin, [&](std::string_view line) -> absl::Status {
     ASSIGN_OR_RETURN(const PodEvent event, read_event(line));
     on_event(event);

@@ -267,8 +267,12 @@ void InputSpool::closed_by_job(uint64_t taker) {
   tell_news();
 }
 
-std::string InputSpool::prepare_start() {
+std::string InputSpool::trouble() const {
   const std::lock_guard lock(mutex_);
+  return trouble_in_words();
+}
+
+std::string InputSpool::trouble_in_words() const {
   if (cut_) {
     return cat("its standard input is longer than the ", store_->limits.per_job,
                " bytes that are kept (stdin_size), so the beginning is not kept, and the job cannot be started again; "
@@ -278,6 +282,12 @@ std::string InputSpool::prepare_start() {
   if (broken_) {
     return cat("its standard input broke off after ", size_, " bytes: its client has gone away; run it again");
   }
+  return {};
+}
+
+std::string InputSpool::prepare_start() {
+  const std::lock_guard lock(mutex_);
+  if (std::string trouble = trouble_in_words(); !trouble.empty()) return trouble;
   taker_ = next_++;
   taken_ = 0;
   job_closed_ = false;

@@ -83,8 +83,9 @@ class InputSpool {
   void taken(uint64_t taker, int64_t offset);               // the job has been given all before
   void closed_by_job(uint64_t taker);
 
-  // Why the job cannot be started (again) with this input; empty: it can, and what an earlier execution still says
-  // makes no room of it from now on.
+  // Why the job cannot be started (again) with this input; empty: it can.
+  std::string trouble() const;
+  // The same before it is started: if it can, what an earlier execution still says makes no room of it from now on.
   std::string prepare_start();
 
   // The job has ended: nobody reads or sends any more, and the file goes. Removes it from the disk.
@@ -118,6 +119,7 @@ class InputSpool {
   bool over_ = false;
 
   bool has_end() const { return whole_ || left_empty_; }  // with mutex_ held
+  std::string trouble_in_words() const;                   // with mutex_ held
 };
 
 }  // namespace hodei::server

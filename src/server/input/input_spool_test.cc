@@ -265,6 +265,8 @@ TEST_F(InputSpoolTest, BreaksOffWhenItsClientStaysAway) {
   EXPECT_TRUE(input->read(0, 100)->broken);
   EXPECT_FALSE(input->read(0, 100)->end);
   EXPECT_NE(inputs_->prepare_start(JobId{1}).find("broke off after 4 bytes"), std::string::npos);
+  EXPECT_EQ(inputs_->trouble(JobId{1}), inputs_->prepare_start(JobId{1})) << "known before it is started";
+  EXPECT_EQ(inputs_->trouble(JobId{2}), "");
 }
 
 TEST_F(InputSpoolTest, OfWhichNothingEverCameIsEmpty) {

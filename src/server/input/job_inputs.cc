@@ -51,15 +51,20 @@ absl::StatusOr<std::shared_ptr<InputSpool>> JobInputs::of(JobId job) {
   return spools_[job] = std::make_shared<InputSpool>(store_, job, clock_.now().mono);
 }
 
+std::shared_ptr<InputSpool> JobInputs::find(JobId job) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = spools_.find(job);
+  return it == spools_.end() ? nullptr : it->second;
+}
+
 std::string JobInputs::prepare_start(JobId job) {
-  std::shared_ptr<InputSpool> spool;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = spools_.find(job);
-    if (it == spools_.end()) return {};
-    spool = it->second;
-  }
-  return spool->prepare_start();
+  const std::shared_ptr<InputSpool> spool = find(job);
+  return spool == nullptr ? std::string() : spool->prepare_start();
+}
+
+std::string JobInputs::trouble(JobId job) const {
+  const std::shared_ptr<InputSpool> spool = find(job);
+  return spool == nullptr ? std::string() : spool->trouble();
 }
 
 bool JobInputs::empty() const {

@@ -26,6 +26,8 @@ class JobInputs {
   absl::StatusOr<std::shared_ptr<InputSpool>> of(JobId job);
   // Before an execution of the job is sent to a worker: why it must not start; empty: it may.
   std::string prepare_start(JobId job);
+  // Why a job that waits will fail instead of starting; empty: it will not.
+  std::string trouble(JobId job) const;
   bool empty() const;
 
   // The job has ended. What is returned is to be removed, on a thread that may wait for a disk; null: nothing.
@@ -35,6 +37,8 @@ class JobInputs {
   void tick();
 
  private:
+  std::shared_ptr<InputSpool> find(JobId job) const;  // null: there is none
+
   JobInputs(std::shared_ptr<InputStoreFacts> store, const Clock& clock) : store_(std::move(store)), clock_(clock) {}
 
   const std::shared_ptr<InputStoreFacts> store_;

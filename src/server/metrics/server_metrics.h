@@ -8,7 +8,7 @@
 #include <string>
 
 #include "src/core/commands.h"
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/provisioning/making_event.h"

@@ -8,20 +8,21 @@
 
 namespace hodei::server {
 
-void EngineLine::ask(core::Command command, ReplyTo reply) {
+void EngineLine::ask(core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
   // Held while it is posted: close() returns when nobody is inside. Posting never waits.
   const std::lock_guard lock(posting_);
-  if (post_) post_(std::move(command), std::move(reply));
+  if (post_) post_(std::move(command), std::move(reply), std::move(envelope));
 }
 
 void EngineLine::tell(const core::Command& command) {
   const std::lock_guard lock(posting_);
   if (!post_) return;
-  post_(command, [weak = weak_from_this(), command](const absl::StatusOr<core::Reply>& reply) {
+  const auto keep_if_unstored = [weak = weak_from_this(), command](const absl::StatusOr<core::Reply>& reply) {
     const bool no_store = absl::IsUnavailable(reply.status()) || absl::IsResourceExhausted(reply.status());
     if (!no_store) return;
     if (const auto self = weak.lock()) self->keep(command);
-  });
+  };
+  post_(command, keep_if_unstored, nullptr);
 }
 
 // Called on the loop's thread, or from within post() by a loop that is stopping.
@@ -39,10 +40,13 @@ void EngineLine::repeat() {
   for (const core::Command& command : again) tell(command);
 }
 
-absl::StatusOr<core::Reply> EngineLine::ask_and_wait(core::Command command, Duration patience) {
+absl::StatusOr<core::Reply> EngineLine::ask_and_wait(core::Command command, Duration patience,
+                                                     core::EnvelopePtr envelope) {
   auto answer = std::make_shared<std::promise<absl::StatusOr<core::Reply>>>();
   std::future<absl::StatusOr<core::Reply>> coming = answer->get_future();
-  ask(std::move(command), [answer](absl::StatusOr<core::Reply> reply) { answer->set_value(std::move(reply)); });
+  ask(
+      std::move(command), [answer](absl::StatusOr<core::Reply> reply) { answer->set_value(std::move(reply)); },
+      std::move(envelope));
   if (coming.wait_for(patience) != std::future_status::ready)
     return absl::UnavailableError("the engine did not answer in time");
   return coming.get();

@@ -13,16 +13,17 @@ namespace hodei::server {
 
 class EngineLine : public std::enable_shared_from_this<EngineLine> {
  public:
-  using Post = std::function<void(core::Command, ReplyTo)>;
+  using Post = std::function<void(core::Command, ReplyTo, core::EnvelopePtr)>;
 
   explicit EngineLine(Post post) : post_(std::move(post)) {}
 
   // Returns at once. A command that the engine refuses for what it says is dropped; one that found no store is kept.
   void tell(const core::Command& command);
   // Calls back on the loop's thread; not after close().
-  void ask(core::Command command, ReplyTo reply);
+  void ask(core::Command command, ReplyTo reply, core::EnvelopePtr envelope = nullptr);
   // Blocks; UNAVAILABLE when no answer comes in time.
-  absl::StatusOr<core::Reply> ask_and_wait(core::Command command, Duration patience);
+  absl::StatusOr<core::Reply> ask_and_wait(core::Command command, Duration patience,
+                                           core::EnvelopePtr envelope = nullptr);
 
   // What was kept, once more.
   void repeat();

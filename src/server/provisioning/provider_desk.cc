@@ -158,11 +158,10 @@ void ProviderDesk::make(const WorkerId& worker) {
     RETURN_IF_ERROR(open_doors(*maker));
     providers::WorkerSpec spec = spec_of(*record, address);
     spec.token = random_uuid();
-    const absl::Status known =
-        line_
-            ->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker, cat("server (provider ", name_, ")")},
-                           kTokenPatience)
-            .status();
+    const absl::Status known = line_
+                                   ->ask_and_wait(core::MakeOtp{secret_hash(spec.token), worker}, kTokenPatience,
+                                                  core::from_server(cat("provider ", name_)))
+                                   .status();
     if (!known.ok()) return absl::UnavailableError(cat("cannot create a token for it: ", std::string(known.message())));
     return maker->create_worker(spec);
   };

@@ -46,8 +46,9 @@ class ProvisionerTest : public testing::Test {
       if (config.options.contains("bad")) return absl::InvalidArgumentError("options.bad: is bad");
       return std::make_unique<FakeMaker>(worlds_.at(config.name));
     };
-    maker_ = std::make_unique<Provisioner>([this](core::Command c, const ReplyTo& r) { engine_.post(std::move(c), r); },
-                                           clock_, std::move(setup));
+    maker_ = std::make_unique<Provisioner>(
+        [this](core::Command c, const ReplyTo& r, const core::EnvelopePtr&) { engine_.post(std::move(c), r); }, clock_,
+        std::move(setup));
   }
 
   void start() {

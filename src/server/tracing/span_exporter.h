@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/server/event_hub.h"
 #include "src/server/tracing/spans.h"
 #include "src/store/store.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/base/trace.h"
-#include "src/core/job/job.h"
+#include "src/core/jobs/job.h"
 #include "src/core/writes.h"
 
 namespace hodei::server {

@@ -134,20 +134,13 @@ class OneSpec final : public store::Reader {
     }
     return out;
   }
-  absl::StatusOr<core::TemplateRow> job_template(const std::string&, const std::string&) override {
-    return absl::NotFoundError("");
-  }
-  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string&) override {
-    return absl::NotFoundError("");
-  }
-  absl::StatusOr<core::SecretRow> secret(const std::string&, const std::string&) override {
-    return absl::NotFoundError("");
-  }
-  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string&) override { return absl::NotFoundError(""); }
   absl::StatusOr<store::AuditPage> audit(const store::AuditQuery&, const store::ReadLimit&) override {
     return absl::NotFoundError("");
   }
   absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>&) override {
+    return absl::NotFoundError("");
+  }
+  absl::Status rows(const store::RowQuery&, const std::function<void(core::RowIn&)>&) override {
     return absl::NotFoundError("");
   }
 };

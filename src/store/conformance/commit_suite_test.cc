@@ -61,9 +61,9 @@ TEST_P(StoreSuite, ARefusedWriteTakesItsWholeBatchWithIt) {
   const JobHead first = a_job(1);
   ASSERT_EQ(commit(entering(first)), absl::OkStatus());
   const std::vector<std::string> before = loaded();
-  Writes batch = {PutWorker{a_worker("w1")}, PutNextJob{9}, live(dispatched(first, "w1"))};
+  Writes batch = {Put<WorkerRecord>{a_worker("w1")}, PutNextJob{9}, live(dispatched(first, "w1"))};
   for (const Write& write : entering(a_job(1))) batch.push_back(write);  // its number is taken
-  batch.push_back(PutOtp{{hash128("x"), WorkerId("w1"), WallTime{1}}});
+  batch.push_back(Put<OtpRow>{{hash128("x"), WorkerId("w1"), WallTime{1}}});
   EXPECT_EQ(commit(batch).code(), StatusCode::kInternal);
   EXPECT_EQ(loaded(), before);
   EXPECT_EQ(last_batch(), 1u);
@@ -148,11 +148,14 @@ TEST_P(StoreSuite, AWholeLifeFitsIntoOneBatch) {
 
 TEST_P(StoreSuite, OrderInsideABatchCounts) {
   const TemplateRow row{.ns = "default", .name = "t", .revision = 1, .bytes = "x"};
-  ASSERT_EQ(commit({PutTemplate{row}, DeleteTemplate{"default", "t"}, PutOtp{{hash128("a"), WorkerId("w"), {5}}},
-                    DeleteWorker{WorkerId("w")}, PutWorker{a_worker("w")}, DeleteOtp{hash128("a")},
-                    PutKeyLimit{{"default", "k", 1}}, PutKeyLimit{{"default", "k", 7}}, PutNextJob{5}, PutNextJob{6}}),
-            absl::OkStatus());
-  EXPECT_THAT(loaded(), ElementsAre("next job 6", "key 'default'/'k' limit=7", to_text(PutWorker{a_worker("w")})));
+  ASSERT_EQ(
+      commit({Put<TemplateRow>{row}, Erase<TemplateRow>{{"default", "t"}},
+              Put<OtpRow>{{hash128("a"), WorkerId("w"), {5}}}, Erase<WorkerRecord>{WorkerId("w")},
+              Put<WorkerRecord>{a_worker("w")}, Erase<OtpRow>{hash128("a")}, Put<KeyLimitRow>{{"default", "k", 1}},
+              Put<KeyLimitRow>{{"default", "k", 7}}, PutNextJob{5}, PutNextJob{6}}),
+      absl::OkStatus());
+  EXPECT_THAT(loaded(), ElementsAre("next job 6", "put key_limit ns='default' key='k' max_active=7",
+                                    to_text(Put<WorkerRecord>{a_worker("w")})));
 }
 
 TEST_P(StoreSuite, FoldsRandomBatchesLikeTheReference) {

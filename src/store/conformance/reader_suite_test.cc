@@ -217,7 +217,7 @@ TEST_P(StoreSuite, TemplatesAreReadByNameAndNamespace) {
   const TemplateRow a{.ns = "default", .name = "a", .revision = 1, .updated = {5}, .bytes = std::string(kNastyText)};
   const TemplateRow b{.ns = "default", .name = "b", .revision = 1, .updated = {6}, .bytes = "b"};
   const TemplateRow other{.ns = "other", .name = "a", .revision = 9, .updated = {7}, .bytes = "o"};
-  ASSERT_EQ(commit({PutTemplate{b}, PutTemplate{other}, PutTemplate{a}}), absl::OkStatus());
+  ASSERT_EQ(commit({Put<TemplateRow>{b}, Put<TemplateRow>{other}, Put<TemplateRow>{a}}), absl::OkStatus());
   EXPECT_EQ(reader().job_template("default", "a").value(), a);
   EXPECT_EQ(reader().job_template("other", "a").value(), other);
   EXPECT_EQ(reader().job_template("default", "c").status().code(), StatusCode::kNotFound);
@@ -226,14 +226,14 @@ TEST_P(StoreSuite, TemplatesAreReadByNameAndNamespace) {
 
   TemplateRow newer = a;
   newer.revision = 2;
-  ASSERT_EQ(commit({PutTemplate{newer}, DeleteTemplate{"default", "b"}}), absl::OkStatus());
+  ASSERT_EQ(commit({Put<TemplateRow>{newer}, Erase<TemplateRow>{{"default", "b"}}}), absl::OkStatus());
   EXPECT_THAT(reader().job_templates("default").value(), ElementsAre(newer));
 }
 
 TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
   const SecretRow a{.ns = "default", .name = "a", .revision = 1, .updated = {5}, .sealed = std::string(kNastyText)};
   const SecretRow other{.ns = "other", .name = "a", .revision = 9, .updated = {7}, .sealed = "o"};
-  ASSERT_EQ(commit({PutSecret{other}, PutSecret{a}}), absl::OkStatus());
+  ASSERT_EQ(commit({Put<SecretRow>{other}, Put<SecretRow>{a}}), absl::OkStatus());
   EXPECT_EQ(reader().secret("default", "a").value(), a);
   EXPECT_EQ(reader().secret("default", "b").status().code(), StatusCode::kNotFound);
   EXPECT_THAT(reader().secrets("default").value(), ElementsAre(a));
@@ -242,14 +242,14 @@ TEST_P(StoreSuite, SecretsAreReadByNameAndNamespace) {
   SecretRow newer = a;
   newer.revision = 2;
   newer.sealed = "n";
-  ASSERT_EQ(commit({PutSecret{newer}, DeleteSecret{"other", "a"}}), absl::OkStatus());
+  ASSERT_EQ(commit({Put<SecretRow>{newer}, Erase<SecretRow>{{"other", "a"}}}), absl::OkStatus());
   reopen();
   EXPECT_THAT(reader().secrets("").value(), ElementsAre(newer));
 }
 
 TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
-  ASSERT_EQ(commit({PutIdempotency{{hash128("a"), JobId{7}, WallTime{100}}},
-                    PutIdempotency{{hash128("b"), JobId{8}, WallTime{200}, ~uint64_t{5}}}}),
+  ASSERT_EQ(commit({Put<IdempotencyRow>{{hash128("a"), JobId{7}, WallTime{100}}},
+                    Put<IdempotencyRow>{{hash128("b"), JobId{8}, WallTime{200}, ~uint64_t{5}}}}),
             absl::OkStatus());
   const std::vector<Hash128> keys = {hash128("b"), hash128("nobody"), hash128("a")};
   using Owners = std::vector<std::optional<KeyOwner>>;
@@ -263,10 +263,10 @@ TEST_P(StoreSuite, TellsWhoHasAnIdempotencyKey) {
 
 TEST_P(StoreSuite, AnIdempotencyKeyIsDeletedOnlyForTheJobThatHasIt) {
   const Hash128 key = hash128("a");
-  ASSERT_EQ(commit({PutIdempotency{{key, JobId{7}, WallTime{100}}}}), absl::OkStatus());
-  ASSERT_EQ(commit({DeleteIdempotency{key, JobId{6}}, DeleteIdempotency{hash128("b"), JobId{7}}}), absl::OkStatus());
+  ASSERT_EQ(commit({Put<IdempotencyRow>{{key, JobId{7}, WallTime{100}}}}), absl::OkStatus());
+  ASSERT_EQ(commit({EraseIdempotency{key, JobId{6}}, EraseIdempotency{hash128("b"), JobId{7}}}), absl::OkStatus());
   EXPECT_EQ(reader().key_owners({key}).value().at(0), KeyOwner{JobId{7}});
-  ASSERT_EQ(commit({DeleteIdempotency{key, JobId{7}}}), absl::OkStatus());
+  ASSERT_EQ(commit({EraseIdempotency{key, JobId{7}}}), absl::OkStatus());
   EXPECT_EQ(reader().key_owners({key}).value().at(0), std::nullopt);
   reopen();
   EXPECT_EQ(reader().key_owners({key}).value().at(0), std::nullopt);
@@ -283,7 +283,7 @@ TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
                     .action = n % 2 == 0 ? "secret.set" : "secret.delivered",
                     .subject = n < 4 ? "a" : "b",
                     .detail = "d"});
-    batch.push_back(PutAudit{rows.back()});
+    batch.push_back(Put<AuditRow>{rows.back()});
   }
   ASSERT_EQ(commit(batch), absl::OkStatus());
   const auto numbers = [&](const AuditQuery& query) {
@@ -302,7 +302,7 @@ TEST_P(StoreSuite, TheAuditTrailIsReadByPagesAndFilters) {
 
 TEST_P(StoreSuite, OldAuditEntriesGoButTheNewestKeepsItsNumber) {
   Writes batch;
-  for (uint64_t n = 1; n <= 3; ++n) batch.push_back(PutAudit{{.number = n, .at = {static_cast<int64_t>(n * 10)}}});
+  for (uint64_t n = 1; n <= 3; ++n) batch.push_back(Put<AuditRow>{{.number = n, .at = {static_cast<int64_t>(n * 10)}}});
   ASSERT_EQ(commit(batch), absl::OkStatus());
   ASSERT_EQ(commit({ExpireAudit{WallTime{20}}}), absl::OkStatus());
   EXPECT_EQ(reader().audit({}).value().rows.size(), 2u);
@@ -310,7 +310,7 @@ TEST_P(StoreSuite, OldAuditEntriesGoButTheNewestKeepsItsNumber) {
   reopen();
   ASSERT_EQ(reader().audit({}).value().rows.size(), 1u);
   EXPECT_EQ(reader().audit({}).value().rows[0].number, 3u);
-  EXPECT_THAT(loaded(), ElementsAre(testing::StartsWith("audit 3 ")));
+  EXPECT_THAT(loaded(), ElementsAre(testing::StartsWith("put audit number=3 ")));
 }
 
 }  // namespace

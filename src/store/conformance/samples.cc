@@ -1,9 +1,12 @@
 #include "src/store/conformance/samples.h"
 
+#include <functional>
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "src/base/status.h"
-#include "src/core/job/draft.h"
+#include "src/core/jobs/draft.h"
 
 namespace hodei::store {
 
@@ -84,19 +87,15 @@ Write finished(JobHead job) { return FinishJob{std::make_shared<const JobHead>(s
 Writes RandomHistory::next_batch() {
   Writes out;
   for (uint64_t n = 1 + pick(12); n > 0; --n) {
-    switch (pick(5)) {
+    switch (pick(6)) {
       case 0:
       case 1: submit(out); break;
-      case 2: change_something_else(out); break;
+      case 2: change_a_row(out); break;
+      case 3: change_something_else(out); break;
       default: move_a_job(out);
     }
   }
   return out;
-}
-
-std::string RandomHistory::some_text() {
-  if (pick(4) == 0) return std::string(kNastyText.substr(pick(kNastyText.size())));
-  return cat("t", pick(6));
 }
 
 void RandomHistory::submit(Writes& out) {
@@ -116,10 +115,10 @@ void RandomHistory::submit(Writes& out) {
   spec.retry_of = JobId{pick(next_job_)};
   spec.bytes.append(pick(3) == 0 ? pick(9000) : pick(60), 'x');
   if (pick(2) == 0) {
-    out.push_back(PutIdempotency{{.key = hash128(cat("key", pick(50))),
-                                  .job = job.id,
-                                  .expires = {clock_us_ + 5000},
-                                  .fingerprint = hash64(cat("spec", pick(5)))}});
+    out.push_back(Put<IdempotencyRow>{{.key = hash128(cat("key", pick(50))),
+                                       .job = job.id,
+                                       .expires = {clock_us_ + 5000},
+                                       .fingerprint = hash64(cat("spec", pick(5)))}});
   }
   out.push_back(PutSpec{std::make_shared<const SpecRow>(std::move(spec))});
   out.push_back(live(job));
@@ -159,44 +158,45 @@ void RandomHistory::move_a_job(Writes& out) {
   }
 }
 
+template <class Row>
+Write RandomHistory::a_change() {
+  Row row = a_row<Row>(values_);
+  if constexpr (RowType<Row>::writing == Writing::Once) {
+    each_column<Row>([&](const auto& column) {
+      if constexpr (std::remove_cvref_t<decltype(column)>::is_key) std::invoke(column.access, row) = next_number_++;
+    });
+  }
+  if constexpr (RowType<Row>::writing == Writing::PutAndErase) {
+    if (pick(3) == 0) return Erase<Row>{key_of(row)};
+  }
+  return Put<Row>(std::move(row));
+}
+
+void RandomHistory::change_a_row(Writes& out) {
+  const size_t wanted = pick(list_size(AllRows{}));
+  size_t at = 0;
+  each_type(AllRows{}, [&]<class Row>(std::type_identity<Row>) {
+    if (at++ == wanted) out.push_back(a_change<Row>());
+  });
+}
+
 void RandomHistory::change_something_else(Writes& out) {
-  const std::string ns = cat("ns", pick(2));
-  const std::string id = cat("w", pick(5));
-  switch (pick(20)) {
-    case 0: out.push_back(PutWorker{a_worker(id)}); break;
-    case 1: out.push_back(DeleteWorker{WorkerId(id)}); break;
-    case 2: out.push_back(PutOtp{{hash128(id), WorkerId(id), WallTime{clock_us_}}}); break;
-    case 3: out.push_back(DeleteOtp{hash128(id)}); break;
-    case 4: {
-      TemplateRow row{
-          .ns = ns, .name = some_text(), .revision = clock_us_, .updated = {clock_us_}, .bytes = some_text()};
-      out.push_back(PutTemplate{std::move(row)});
-      break;
-    }
-    case 5: out.push_back(DeleteTemplate{ns, some_text()}); break;
-    case 6: out.push_back(PutKeyLimit{{ns, some_text(), static_cast<int64_t>(pick(9))}}); break;
-    case 7: out.push_back(DeleteKeyLimit{ns, some_text()}); break;
-    case 8: out.push_back(ExpireIdempotency{WallTime{clock_us_}}); break;
-    case 9: out.push_back(PutSecret{{ns, some_text(), static_cast<int64_t>(pick(9)), {clock_us_}, some_text()}}); break;
-    case 10: out.push_back(DeleteSecret{ns, some_text()}); break;
-    case 11:
-      out.push_back(PutAudit{{next_audit_++, {clock_us_}, ns, "p", "secret.set", some_text(), some_text()}});
-      break;
-    case 12: out.push_back(ExpireAudit{WallTime{clock_us_ - 5000}}); break;
-    case 13:
+  switch (pick(8)) {
+    case 0: out.push_back(Put<WorkerRecord>{a_worker(cat("w", pick(5)))}); break;
+    case 1: out.push_back(ExpireIdempotency{WallTime{clock_us_}}); break;
+    case 2: out.push_back(ExpireAudit{WallTime{1'700'000'000'000'000 + static_cast<int64_t>(pick(1000))}}); break;
+    case 3:
       out.push_back(PutScheduler{{.strategy = Strategy::RoundRobin,
                                   .capacity = 1.0 / (1 + pick(9)),
                                   .packing = Packing::Pack,
                                   .preemption = pick(2) == 0,
                                   .reserve_after = Duration(pick(9))}});
       break;
-    case 14: out.push_back(PutSetting{{SettingKind::Pool, some_text(), some_text()}}); break;
-    case 15: out.push_back(DeleteSetting{SettingKind::Pool, some_text()}); break;
-    case 16:
+    case 4:
       if (!ended_.empty()) out.push_back(EraseJob{ended_[pick(ended_.size())]});
       break;
-    case 17: out.push_back(DropExecutions{JobId{1 + pick(next_job_)}, static_cast<uint32_t>(pick(3))}); break;
-    case 18: out.push_back(DeleteIdempotency{hash128(cat("key", pick(50))), JobId{1 + pick(next_job_)}}); break;
+    case 5: out.push_back(DropExecutions{JobId{1 + pick(next_job_)}, static_cast<uint32_t>(pick(3))}); break;
+    case 6: out.push_back(EraseIdempotency{hash128(cat("key", pick(50))), JobId{1 + pick(next_job_)}}); break;
     default: out.push_back(PutNextJob{next_job_});
   }
 }

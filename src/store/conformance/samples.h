@@ -3,18 +3,14 @@
 
 #include <cstdint>
 #include <map>
-#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/core/writes.h"
+#include "src/store/conformance/row_samples.h"
 
 namespace hodei::store {
-
-// Text that finds weak spots: quotes, NUL, control characters, several alphabets, bytes that are no UTF-8 at all.
-using namespace std::string_view_literals;
-inline constexpr std::string_view kNastyText =
-    "it's \"x\" \0 \n \x01 ñandú 日本 🦀 %_\\ \xff\xfe; DROP TABLE spec\0"sv;
 
 core::ShapePtr a_shape(std::string_view pool);
 core::JobHead a_job(uint64_t number);  // Pending, nothing has happened
@@ -36,19 +32,22 @@ core::Write finished(core::JobHead job);
 // Batches of every kind of write about a small world, valid one after another. Same seed: same batches.
 class RandomHistory {
  public:
-  explicit RandomHistory(uint64_t seed) : random_(seed) {}
+  explicit RandomHistory(uint64_t seed) : values_(seed) {}
   core::Writes next_batch();
 
  private:
-  uint64_t pick(uint64_t below) { return random_() % below; }
-  std::string some_text();
+  uint64_t pick(uint64_t below) { return values_.pick(below); }
+  std::string some_text() { return values_.text(); }
   void submit(core::Writes& out);
   void move_a_job(core::Writes& out);
+  void change_a_row(core::Writes& out);
+  template <class Row>
+  core::Write a_change();
   void change_something_else(core::Writes& out);
 
-  std::mt19937_64 random_;
+  SampleValues values_;
   uint64_t next_job_ = 1;
-  uint64_t next_audit_ = 1;
+  uint64_t next_number_ = 1;  // of rows that are written once
   int64_t clock_us_ = 1'700'000'000'000'000;
   std::map<uint64_t, core::JobHead> live_;
   std::vector<JobId> ended_;

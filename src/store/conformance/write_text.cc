@@ -2,6 +2,7 @@
 
 #include "fmt/format.h"
 #include "src/base/status.h"
+#include "src/core/rows/row.h"
 
 namespace hodei::store {
 namespace {
@@ -18,13 +19,27 @@ std::string in_quotes(std::string_view text) {
   return out + "'";
 }
 
-std::string text_of(Hash128 h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
-
 std::string text_of(const Labels& labels) {
   std::string out;
   for (const auto& [key, value] : labels) out += in_quotes(key) + "=" + in_quotes(value) + " ";
   return out;
 }
+
+// A row column by column, as it is stored.
+class RowText final : public RowOut {
+ public:
+  void name(std::string_view column) { out_ += fmt::format(" {}=", column); }
+  void integer(int64_t value) override { out_ += fmt::format("{}", value); }
+  void real(double value) override { out_ += fmt::format("{}", value); }
+  void text(std::string_view value) override { out_ += in_quotes(value); }
+  void bytes(std::string_view value) override { out_ += in_quotes(value); }
+  void packed(std::string&& value) override { out_ += in_quotes(value); }
+  void null() override { out_ += "null"; }
+  const std::string& str() const { return out_; }
+
+ private:
+  std::string out_;
+};
 
 struct Describe {
   std::string operator()(const PutSpec& w) const { return "spec " + to_text(*w.spec); }
@@ -37,61 +52,30 @@ struct Describe {
     return fmt::format("drop executions of {} below {}", number(w.job), w.below);
   }
   std::string operator()(const EraseJob& w) const { return fmt::format("erase {}", number(w.job)); }
-  std::string operator()(const PutWorker& w) const {
-    const WorkerRecord& r = *w.worker;
-    return fmt::format("worker {} state={} session={} otp={} incarnation={} stop={} registered={}",
-                       in_quotes(encode(r.info)), name(r.state), text_of(r.session), text_of(r.used_otp),
-                       in_quotes(r.incarnation), r.stopped, r.registered.us);
+  template <class Row>
+  std::string operator()(const Put<Row>& w) const {
+    RowText text;
+    each_column<Row>([&](const auto& column) {
+      text.name(column.name);
+      column.write(*w.row, text);
+    });
+    return cat("put ", RowType<Row>::table, text.str());
   }
-  std::string operator()(const DeleteWorker& w) const { return "delete worker " + in_quotes(w.worker.str()); }
-  std::string operator()(const PutOtp& w) const {
-    return fmt::format("otp {} for {} until {}", text_of(w.otp.token), in_quotes(w.otp.worker.str()), w.otp.expires.us);
-  }
-  std::string operator()(const DeleteOtp& w) const { return "delete otp " + text_of(w.token); }
-  std::string operator()(const PutTemplate& w) const {
-    return fmt::format("template {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name),
-                       w.row.revision, w.row.updated.us, in_quotes(w.row.bytes));
-  }
-  std::string operator()(const DeleteTemplate& w) const {
-    return fmt::format("delete template {}/{}", in_quotes(w.ns), in_quotes(w.name));
-  }
-  std::string operator()(const PutKeyLimit& w) const {
-    return fmt::format("key {}/{} limit={}", in_quotes(w.row.ns), in_quotes(w.row.key), w.row.limit);
-  }
-  std::string operator()(const DeleteKeyLimit& w) const {
-    return fmt::format("delete key {}/{}", in_quotes(w.ns), in_quotes(w.key));
-  }
-  std::string operator()(const PutIdempotency& w) const {
-    return fmt::format("idempotency {} job={} until {} spec={:x}", text_of(w.row.key), number(w.row.job),
-                       w.row.expires.us, w.row.fingerprint);
+  template <class Row>
+  std::string operator()(const Erase<Row>& w) const {
+    RowText text;
+    write_key<Row>(w.key, text);
+    return cat("erase ", RowType<Row>::table, " ", text.str());
   }
   std::string operator()(const ExpireIdempotency& w) const { return fmt::format("expire before {}", w.before.us); }
-  std::string operator()(const DeleteIdempotency& w) const {
-    return fmt::format("delete idempotency {} of job={}", text_of(w.key), number(w.job));
+  std::string operator()(const EraseIdempotency& w) const {
+    return fmt::format("erase idempotency {:016x}{:016x} of job={}", w.key.high, w.key.low, number(w.job));
   }
   std::string operator()(const PutScheduler& w) const {
     const SchedulerConfig& c = w.config;
     return fmt::format("scheduler {} {} {} {} {} {} {} {} {} {}", static_cast<int>(c.strategy), c.capacity, c.load,
                        c.affinity, c.zone, c.history, c.threshold, static_cast<int>(c.packing), c.preemption,
                        c.reserve_after.count());
-  }
-  std::string operator()(const PutSetting& w) const {
-    return fmt::format("setting {}/{} {}", static_cast<int>(w.row.kind), in_quotes(w.row.name), in_quotes(w.row.bytes));
-  }
-  std::string operator()(const DeleteSetting& w) const {
-    return fmt::format("delete setting {}/{}", static_cast<int>(w.kind), in_quotes(w.name));
-  }
-  std::string operator()(const PutSecret& w) const {
-    return fmt::format("secret {}/{} revision={} updated={} {}", in_quotes(w.row.ns), in_quotes(w.row.name),
-                       w.row.revision, w.row.updated.us, in_quotes(w.row.sealed));
-  }
-  std::string operator()(const DeleteSecret& w) const {
-    return fmt::format("delete secret {}/{}", in_quotes(w.ns), in_quotes(w.name));
-  }
-  std::string operator()(const PutAudit& w) const {
-    return fmt::format("audit {} at={} ns={} {} {} {} {}", w.row.number, w.row.at.us, in_quotes(w.row.ns),
-                       in_quotes(w.row.principal), in_quotes(w.row.action), in_quotes(w.row.subject),
-                       in_quotes(w.row.detail));
   }
   std::string operator()(const ExpireAudit& w) const { return fmt::format("expire audit before {}", w.before.us); }
   std::string operator()(const PutNextJob& w) const { return fmt::format("next job {}", w.next); }

@@ -5,6 +5,7 @@
 #include "src/base/status.h"
 #include "src/store/job_facts.h"
 #include "src/store/memory/memory_store.h"
+#include "src/store/memory/row_copy.h"
 #include "src/store/refusals.h"
 
 namespace hodei::store {
@@ -131,45 +132,32 @@ absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> MemoryStore::s
   return out;
 }
 
-absl::StatusOr<core::TemplateRow> MemoryStore::job_template(const std::string& ns, const std::string& name) {
+absl::Status MemoryStore::rows(const RowQuery& query, const std::function<void(RowIn&)>& visit) {
   const std::lock_guard lock(mutex_);
-  const auto found = tables_.templates.find({ns, name});
-  if (found == tables_.templates.end()) return no_such_template(ns, name);
-  return found->second;
-}
-
-absl::StatusOr<std::vector<core::TemplateRow>> MemoryStore::job_templates(const std::string& ns) {
-  const std::lock_guard lock(mutex_);
-  std::vector<core::TemplateRow> out;
-  for (const auto& [key, row] : tables_.templates) {
-    if (ns.empty() || ns == row.ns) out.push_back(row);
-  }
-  return out;
-}
-
-absl::StatusOr<core::SecretRow> MemoryStore::secret(const std::string& ns, const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  const auto found = tables_.secrets.find({ns, name});
-  if (found == tables_.secrets.end()) return no_such_secret(ns, name);
-  return found->second;
-}
-
-absl::StatusOr<std::vector<core::SecretRow>> MemoryStore::secrets(const std::string& ns) {
-  const std::lock_guard lock(mutex_);
-  std::vector<core::SecretRow> out;
-  for (const auto& [key, row] : tables_.secrets) {
-    if (ns.empty() || ns == row.ns) out.push_back(row);
-  }
-  return out;
+  RowCopy wanted;
+  if (query.given > 0) query.key(wanted);
+  return each_row_type([&]<class Row>(std::type_identity<Row>) {
+    if (query.table != &kTableOf<Row>) return absl::OkStatus();
+    for (const auto& [key, row] : tables_.of<Row>()) {
+      RowCopy stored_key;
+      core::write_key<Row>(key, stored_key);
+      if (!stored_key.starts_with(wanted)) continue;
+      RowCopy stored;
+      core::write_row(*row, stored);
+      visit(stored);
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const ReadLimit& limit) {
   const std::lock_guard lock(mutex_);
   const auto is = [](const std::string& wanted, const std::string& text) { return wanted.empty() || wanted == text; };
   AuditPage out;
-  for (auto it = tables_.audit.rbegin(); it != tables_.audit.rend() && out.rows.size() < query.limit; ++it) {
+  const RowMap<core::AuditRow>& all = tables_.of<core::AuditRow>();
+  for (auto it = all.rbegin(); it != all.rend() && out.rows.size() < query.limit; ++it) {
     if (limit.is_cancelled && limit.is_cancelled()) return nobody_waits();
-    const core::AuditRow& row = it->second;
+    const core::AuditRow& row = *it->second;
     if (query.before != 0 && row.number >= query.before) continue;
     if (query.since.is_set() && row.at < query.since) continue;
     if (is(query.ns, row.ns) && is(query.action, row.action) && is(query.subject, row.subject)) out.rows.push_back(row);
@@ -181,12 +169,13 @@ absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const Read
 absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> MemoryStore::key_owners(const std::vector<Hash128>& keys) {
   const std::lock_guard lock(mutex_);
   std::vector<std::optional<core::KeyOwner>> out;
+  const RowMap<core::IdempotencyRow>& all = tables_.of<core::IdempotencyRow>();
   for (const Hash128& key : keys) {
-    const auto found = tables_.idempotency.find(key);
-    if (found == tables_.idempotency.end())
+    const auto found = all.find(key);
+    if (found == all.end())
       out.push_back(std::nullopt);
     else
-      out.push_back(core::KeyOwner{found->second.job, found->second.fingerprint});
+      out.push_back(core::KeyOwner{found->second->job, found->second->fingerprint});
   }
   return out;
 }

@@ -1,6 +1,8 @@
 #include "src/store/memory/memory_store.h"
 
 #include <algorithm>
+#include <functional>
+#include <type_traits>
 
 #include "src/base/status.h"
 #include "src/store/refusals.h"
@@ -8,6 +10,23 @@
 namespace hodei::store {
 
 using core::Write;
+
+namespace {
+
+template <class Row>
+void load_rows(const RowMap<Row>& rows, const LoadVisitor& visit) {
+  using Type = core::RowType<Row>;
+  std::vector<std::shared_ptr<const Row>> loaded;
+  for (const auto& [key, row] : rows) loaded.push_back(row);
+  if constexpr (Type::loading == core::Loading::LastKeyOnly) {
+    if (loaded.size() > 1) loaded.erase(loaded.begin(), loaded.end() - 1);
+  } else if constexpr (!std::is_null_pointer_v<std::remove_const_t<decltype(Type::load_by)>>) {
+    std::ranges::stable_sort(loaded, std::greater(), [](const auto& row) { return (*row).*Type::load_by; });
+  }
+  for (const std::shared_ptr<const Row>& row : loaded) visit(core::Put<Row>(row));
+}
+
+}  // namespace
 
 MemoryStore::MemoryStore(const MemoryStore& other) {
   const std::lock_guard lock(other.mutex_);
@@ -54,17 +73,7 @@ absl::Status MemoryStore::load(const LoadVisitor& visit) {
   const MemoryTables all = tables();  // the visitor may call back
   if (all.scheduler) visit(core::PutScheduler{*all.scheduler});
   if (all.next_job) visit(core::PutNextJob{*all.next_job});
-  if (!all.audit.empty()) visit(core::PutAudit{all.audit.rbegin()->second});
-  for (const auto& [key, row] : all.settings) visit(core::PutSetting{row});
-  for (const auto& [key, row] : all.secrets) visit(core::PutSecret{row});
-  for (const auto& [key, row] : all.templates) visit(core::PutTemplate{row});
-  for (const auto& [key, row] : all.key_limits) visit(core::PutKeyLimit{row});
-  for (const auto& [key, row] : all.otps) visit(core::PutOtp{row});
-  std::vector<core::IdempotencyRow> keys;
-  for (const auto& [key, row] : all.idempotency) keys.push_back(row);
-  std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.expires > b.expires; });
-  for (const core::IdempotencyRow& row : keys) visit(core::PutIdempotency{row});
-  for (const auto& [id, worker] : all.workers) visit(core::PutWorker{worker});
+  core::each_type(core::AllRows{}, [&]<class Row>(std::type_identity<Row>) { load_rows<Row>(all.of<Row>(), visit); });
   for (const auto& [id, job] : all.hot) visit(core::PutJob{job});
   return absl::OkStatus();
 }

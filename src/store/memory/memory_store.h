@@ -3,14 +3,17 @@
 // independent snapshot (rows are shared, maps are copied).
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "src/store/batch.h"
+#include "src/store/row_list.h"
 #include "src/store/rows.h"
 #include "src/store/store.h"
 
@@ -23,14 +26,15 @@ enum class CommitFault {
   LostAfter,   // UNAVAILABLE, but the batch was applied
 };
 
+template <class Row>
+using RowMap = std::map<core::KeyOf<Row>, std::shared_ptr<const Row>>;
+
 // Everything that is stored, as plain maps.
 struct MemoryTables {
   struct Done {
     core::JobPtr job;
     WallTime ended;
   };
-  using Name = std::pair<std::string, std::string>;  // namespace and name
-
   uint64_t epoch = 0;
   uint64_t batch = 0;
   std::optional<uint64_t> next_job;
@@ -39,15 +43,17 @@ struct MemoryTables {
   std::map<JobId, core::JobPtr> hot;
   std::map<JobId, Done> done;
   std::map<ExecutionId, std::shared_ptr<const core::ShelvedExecution>> shelf;
-  std::map<WorkerId, core::WorkerRecordPtr> workers;
-  std::map<Hash128, core::OtpRow> otps;
-  std::map<Name, core::TemplateRow> templates;
-  std::map<std::pair<core::SettingKind, std::string>, core::SettingRow> settings;
-  std::map<Name, core::SecretRow> secrets;
-  std::map<uint64_t, core::AuditRow> audit;
-  std::map<Name, core::KeyLimitRow> key_limits;
-  std::map<Hash128, core::IdempotencyRow> idempotency;
+  OnePerRow<RowMap> rows;
   ShapePool shapes;  // of the jobs above, one object for equal ones
+
+  template <class Row>
+  RowMap<Row>& of() {
+    return std::get<RowMap<Row>>(rows);
+  }
+  template <class Row>
+  const RowMap<Row>& of() const {
+    return std::get<RowMap<Row>>(rows);
+  }
 
   // Checks against what is stored; changes nothing.
   absl::Status check(const Batch& changes) const;
@@ -73,12 +79,9 @@ class MemoryStore final : public Store, public Reader {
   absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;
   absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override;
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
-  absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
-  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
-  absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
-  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
   absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
   absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) override;
+  absl::Status rows(const RowQuery& query, const std::function<void(RowIn&)>& visit) override;
 
   // The next commit suffers this, once. A commit that would have been refused anyway is refused as ever.
   void fail_next_commit(CommitFault fault);

@@ -1,5 +1,5 @@
-// How writes change the maps of MemoryStore: one line per kind, in the order they come. This is the plain reading of
-// what a batch means; the durable stores fold first and must arrive at the same.
+// How writes change the maps of MemoryStore, in the order they come. This is the plain reading of what a batch
+// means; the durable stores fold first and must arrive at the same.
 #include <algorithm>
 
 #include "src/base/text.h"
@@ -33,8 +33,13 @@ struct Apply {
     JobPtr job = stored(*w.job, write_finished, ended);
     t.done[w.job->id] = {std::move(job), WallTime{ended}};
   }
-  void operator()(const PutWorker& w) const {
-    t.workers[w.worker->info.id] = through_row(*w.worker, write_worker, read_worker);
+  template <class Row>
+  void operator()(const Put<Row>& w) const {
+    t.of<Row>()[key_of(*w.row)] = through_columns(*w.row);
+  }
+  template <class Row>
+  void operator()(const Erase<Row>& w) const {
+    t.of<Row>().erase(w.key);
   }
   void operator()(const PutExecution& w) const {
     const auto write = [&](const ShelvedExecution& shelved, RowOut& out) { write_execution(w.job, shelved, out); };
@@ -49,40 +54,19 @@ struct Apply {
     t.specs.erase(w.job);
     t.shelf.erase(t.shelf.lower_bound({w.job, 0}), t.shelf.upper_bound({w.job, UINT32_MAX}));
   }
-  void operator()(const DeleteWorker& w) const { t.workers.erase(w.worker); }
-  void operator()(const PutOtp& w) const { t.otps[w.otp.token] = through_row(w.otp, write_otp, read_otp); }
-  void operator()(const DeleteOtp& w) const { t.otps.erase(w.token); }
-  void operator()(const PutTemplate& w) const {
-    t.templates[{w.row.ns, w.row.name}] = through_row(w.row, write_template, read_template);
-  }
-  void operator()(const DeleteTemplate& w) const { t.templates.erase({w.ns, w.name}); }
-  void operator()(const PutSetting& w) const {
-    t.settings[{w.row.kind, w.row.name}] = through_row(w.row, write_setting, read_setting);
-  }
-  void operator()(const DeleteSetting& w) const { t.settings.erase({w.kind, w.name}); }
-  void operator()(const PutSecret& w) const {
-    t.secrets[{w.row.ns, w.row.name}] = through_row(w.row, write_secret, read_secret);
-  }
-  void operator()(const DeleteSecret& w) const { t.secrets.erase({w.ns, w.name}); }
-  void operator()(const PutAudit& w) const { t.audit[w.row.number] = through_row(w.row, write_audit, read_audit); }
   void operator()(const ExpireAudit& w) const {
-    if (t.audit.empty()) return;
-    const uint64_t newest = t.audit.rbegin()->first;
-    std::erase_if(t.audit, [&](const auto& entry) { return entry.second.at < w.before && entry.first < newest; });
-  }
-  void operator()(const PutKeyLimit& w) const {
-    t.key_limits[{w.row.ns, w.row.key}] = through_row(w.row, write_key_limit, read_key_limit);
-  }
-  void operator()(const DeleteKeyLimit& w) const { t.key_limits.erase({w.ns, w.key}); }
-  void operator()(const PutIdempotency& w) const {
-    t.idempotency[w.row.key] = through_row(w.row, write_idempotency, read_idempotency);
+    RowMap<AuditRow>& audit = t.of<AuditRow>();
+    if (audit.empty()) return;
+    const uint64_t newest = audit.rbegin()->first;
+    std::erase_if(audit, [&](const auto& entry) { return entry.second->at < w.before && entry.first < newest; });
   }
   void operator()(const ExpireIdempotency& w) const {
-    std::erase_if(t.idempotency, [&](const auto& entry) { return entry.second.expires < w.before; });
+    std::erase_if(t.of<IdempotencyRow>(), [&](const auto& entry) { return entry.second->expires < w.before; });
   }
-  void operator()(const DeleteIdempotency& w) const {
-    const auto found = t.idempotency.find(w.key);
-    if (found != t.idempotency.end() && found->second.job == w.job) t.idempotency.erase(found);
+  void operator()(const EraseIdempotency& w) const {
+    RowMap<IdempotencyRow>& keys = t.of<IdempotencyRow>();
+    const auto found = keys.find(w.key);
+    if (found != keys.end() && found->second->job == w.job) keys.erase(found);
   }
   void operator()(const PutScheduler& w) const { t.scheduler = unpack_scheduler(pack(w.config)); }
   void operator()(const PutNextJob& w) const { t.next_job = w.next; }

@@ -17,7 +17,7 @@ constexpr std::string_view kWanted =
 }  // namespace
 
 absl::StatusOr<AuditPage> list_audit(Connection& db, const AuditQuery& query, const ReadLimit& limit) {
-  ASSIGN_OR_RETURN(Statement rows, db.prepare(select_sql(kAudit, kWanted)));
+  ASSIGN_OR_RETURN(Statement rows, db.prepare(select_sql(kTableOf<core::AuditRow>, kWanted)));
   ASSIGN_OR_RETURN(const int64_t oldest, db.ask_integer("SELECT min(number) FROM audit"));
   ASSIGN_OR_RETURN(const int64_t newest, db.ask_integer("SELECT max(number) FROM audit"));
   uint64_t below = static_cast<uint64_t>(newest) + 1;
@@ -35,7 +35,7 @@ absl::StatusOr<AuditPage> list_audit(Connection& db, const AuditQuery& query, co
     while (true) {
       ASSIGN_OR_RETURN(const bool found, rows.step());
       if (!found) break;
-      out.rows.push_back(read_audit(rows));
+      out.rows.push_back(core::read_row<core::AuditRow>(rows));
     }
     below = from;
     if (below > end && limit.is_out_of_time && limit.is_out_of_time()) {

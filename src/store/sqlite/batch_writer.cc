@@ -10,7 +10,7 @@ namespace {
 
 using namespace core;
 
-constexpr Dialect kDialect = Dialect::Sqlite;
+constexpr const Dialect& kDialect = kSqlite;
 
 int64_t key(JobId job) { return static_cast<int64_t>(number(job)); }
 
@@ -23,6 +23,14 @@ absl::Status run_guarded(Connection& db, Statement& statement, JobId job) {
   if (code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID) return already_stored(job);
   if ((code & 0xff) == SQLITE_CONSTRAINT) return refused(job, sqlite3_errmsg(db.raw()));
   return sqlite_error(db.raw(), code);
+}
+
+template <class Row>
+absl::Status prepare_row(Connection& db, RowStatements<Row>& statements) {
+  ASSIGN_OR_RETURN(statements.put, db.prepare(put_sql<Row>(kDialect)));
+  if (RowType<Row>::writing != Writing::PutAndErase) return absl::OkStatus();
+  ASSIGN_OR_RETURN(statements.erase, db.prepare(delete_sql(kTableOf<Row>, kDialect)));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -50,27 +58,16 @@ absl::StatusOr<BatchWriter> BatchWriter::prepare(Connection& db) {
       {&out.labels_of_, "SELECT labels FROM spec WHERE job = ?1"},
       {&out.delete_spec_, delete_sql(kSpec, kDialect)},
       {&out.delete_done_, delete_sql(kJobDone, kDialect)},
-      {&out.put_worker_, upsert_sql(kWorker, kDialect)},
-      {&out.delete_worker_, delete_sql(kWorker, kDialect)},
-      {&out.put_otp_, upsert_sql(kOtp, kDialect)},
-      {&out.delete_otp_, delete_sql(kOtp, kDialect)},
-      {&out.put_template_, upsert_sql(kTemplate, kDialect)},
-      {&out.delete_template_, delete_sql(kTemplate, kDialect)},
-      {&out.put_key_limit_, upsert_sql(kKeyLimit, kDialect)},
-      {&out.delete_key_limit_, delete_sql(kKeyLimit, kDialect)},
-      {&out.put_setting_, upsert_sql(kSetting, kDialect)},
-      {&out.delete_setting_, delete_sql(kSetting, kDialect)},
-      {&out.put_secret_, upsert_sql(kSecret, kDialect)},
-      {&out.delete_secret_, delete_sql(kSecret, kDialect)},
-      {&out.put_audit_, insert_sql(kAudit, kDialect)},
       {&out.expire_audit_, "DELETE FROM audit WHERE at < ?1 AND number < (SELECT max(number) FROM audit)"},
-      {&out.put_idempotency_, upsert_sql(kIdempotency, kDialect)},
       {&out.expire_idempotency_, "DELETE FROM idempotency WHERE expires < ?1"},
-      {&out.delete_idempotency_, "DELETE FROM idempotency WHERE key = ?1 AND job = ?2"},
+      {&out.erase_idempotency_, "DELETE FROM idempotency WHERE key = ?1 AND job = ?2"},
   };
   for (const auto& [statement, sql] : all) {
     ASSIGN_OR_RETURN(*statement, db.prepare(sql));
   }
+  RETURN_IF_ERROR(each_row_type([&]<class Row>(std::type_identity<Row>) {
+    return prepare_row<Row>(db, std::get<RowStatements<Row>>(out.rows_));
+  }));
   return out;
 }
 
@@ -127,22 +124,6 @@ absl::Status BatchWriter::write_done(const Batch& batch) {
   return absl::OkStatus();
 }
 
-namespace {
-
-// One statement for one write that is rare enough not to be folded.
-template <class Row, class WriteRow>
-absl::Status put(Statement& statement, const Row& row, WriteRow write_row) {
-  write_row(row, statement);
-  return done_or_error(statement.run());
-}
-
-absl::Status erase(Statement& statement, std::initializer_list<std::string_view> key) {
-  for (std::string_view part : key) statement.text(part);
-  return done_or_error(statement.run());
-}
-
-}  // namespace
-
 absl::Status BatchWriter::shelve(const PutExecution& put) {
   write_execution(put.job, *put.shelved, insert_execution_);
   return run_guarded(*db_, insert_execution_, put.job);
@@ -175,57 +156,49 @@ absl::Status BatchWriter::erase_job(JobId job) {
   return done_or_error(delete_done_.run());
 }
 
-absl::Status BatchWriter::write_other(const Write& write) {
-  struct Visitor {
-    BatchWriter& w;
-    absl::Status operator()(const PutExecution& p) const { return w.shelve(p); }
-    absl::Status operator()(const DropExecutions& p) const {
-      w.drop_executions_.integer(key(p.job));
-      w.drop_executions_.integer(p.below);
-      return done_or_error(w.drop_executions_.run());
-    }
-    absl::Status operator()(const EraseJob& p) const { return w.erase_job(p.job); }
-    absl::Status operator()(const PutWorker& p) const { return put(w.put_worker_, *p.worker, write_worker); }
-    absl::Status operator()(const DeleteWorker& p) const { return erase(w.delete_worker_, {p.worker.str()}); }
-    absl::Status operator()(const PutOtp& p) const { return put(w.put_otp_, p.otp, write_otp); }
-    absl::Status operator()(const DeleteOtp& p) const {
-      w.delete_otp_.packed(pack(p.token));
-      return done_or_error(w.delete_otp_.run());
-    }
-    absl::Status operator()(const PutTemplate& p) const { return put(w.put_template_, p.row, write_template); }
-    absl::Status operator()(const DeleteTemplate& p) const { return erase(w.delete_template_, {p.ns, p.name}); }
-    absl::Status operator()(const PutKeyLimit& p) const { return put(w.put_key_limit_, p.row, write_key_limit); }
-    absl::Status operator()(const DeleteKeyLimit& p) const { return erase(w.delete_key_limit_, {p.ns, p.key}); }
-    absl::Status operator()(const PutSetting& p) const { return put(w.put_setting_, p.row, write_setting); }
-    absl::Status operator()(const DeleteSetting& p) const {
-      w.delete_setting_.integer(static_cast<int64_t>(p.kind));
-      return erase(w.delete_setting_, {p.name});
-    }
-    absl::Status operator()(const PutSecret& p) const { return put(w.put_secret_, p.row, write_secret); }
-    absl::Status operator()(const DeleteSecret& p) const { return erase(w.delete_secret_, {p.ns, p.name}); }
-    absl::Status operator()(const PutAudit& p) const { return put(w.put_audit_, p.row, write_audit); }
-    absl::Status operator()(const ExpireAudit& p) const {
-      w.expire_audit_.integer(p.before.us);
-      return done_or_error(w.expire_audit_.run());
-    }
-    absl::Status operator()(const PutIdempotency& p) const { return put(w.put_idempotency_, p.row, write_idempotency); }
-    absl::Status operator()(const ExpireIdempotency& p) const {
-      w.expire_idempotency_.integer(p.before.us);
-      return done_or_error(w.expire_idempotency_.run());
-    }
-    absl::Status operator()(const DeleteIdempotency& p) const {
-      w.delete_idempotency_.packed(pack(p.key));
-      w.delete_idempotency_.integer(key(p.job));
-      return done_or_error(w.delete_idempotency_.run());
-    }
-    absl::Status operator()(const PutSpec&) const { return folded(); }
-    absl::Status operator()(const PutJob&) const { return folded(); }
-    absl::Status operator()(const FinishJob&) const { return folded(); }
-    absl::Status operator()(const PutScheduler&) const { return folded(); }
-    absl::Status operator()(const PutNextJob&) const { return folded(); }
-    static absl::Status folded() { return absl::InternalError("a write that Batch::fold should have taken"); }
-  };
-  return std::visit(Visitor{*this}, write);
-}
+// One statement for one write that is rare enough not to be folded.
+struct BatchWriter::WriteOther {
+  BatchWriter& w;
+  absl::Status operator()(const PutExecution& p) const { return w.shelve(p); }
+  absl::Status operator()(const DropExecutions& p) const {
+    w.drop_executions_.integer(key(p.job));
+    w.drop_executions_.integer(p.below);
+    return done_or_error(w.drop_executions_.run());
+  }
+  absl::Status operator()(const EraseJob& p) const { return w.erase_job(p.job); }
+  template <class Row>
+  absl::Status operator()(const Put<Row>& p) const {
+    Statement& statement = std::get<RowStatements<Row>>(w.rows_).put;
+    write_row(*p.row, statement);
+    return done_or_error(statement.run());
+  }
+  template <class Row>
+  absl::Status operator()(const Erase<Row>& p) const {
+    Statement& statement = std::get<RowStatements<Row>>(w.rows_).erase;
+    write_key<Row>(p.key, statement);
+    return done_or_error(statement.run());
+  }
+  absl::Status operator()(const ExpireAudit& p) const {
+    w.expire_audit_.integer(p.before.us);
+    return done_or_error(w.expire_audit_.run());
+  }
+  absl::Status operator()(const ExpireIdempotency& p) const {
+    w.expire_idempotency_.integer(p.before.us);
+    return done_or_error(w.expire_idempotency_.run());
+  }
+  absl::Status operator()(const EraseIdempotency& p) const {
+    w.erase_idempotency_.packed(pack(p.key));
+    w.erase_idempotency_.integer(key(p.job));
+    return done_or_error(w.erase_idempotency_.run());
+  }
+  absl::Status operator()(const PutSpec&) const { return folded(); }
+  absl::Status operator()(const PutJob&) const { return folded(); }
+  absl::Status operator()(const FinishJob&) const { return folded(); }
+  absl::Status operator()(const PutScheduler&) const { return folded(); }
+  absl::Status operator()(const PutNextJob&) const { return folded(); }
+  static absl::Status folded() { return absl::InternalError("a write that Batch::fold should have taken"); }
+};
+
+absl::Status BatchWriter::write_other(const Write& write) { return std::visit(WriteOther{*this}, write); }
 
 }  // namespace hodei::store

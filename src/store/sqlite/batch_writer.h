@@ -3,10 +3,19 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "src/store/batch.h"
+#include "src/store/row_list.h"
 #include "src/store/sqlite/connection.h"
 
 namespace hodei::store {
+
+// Of one row type. What is never erased by key has no `erase`.
+template <class Row>
+struct RowStatements {
+  Statement put;
+  Statement erase;
+};
 
 class BatchWriter {
  public:
@@ -15,6 +24,7 @@ class BatchWriter {
   absl::Status write(const Batch& batch);
 
  private:
+  struct WriteOther;
   BatchWriter() = default;
   absl::Status write_specs(const Batch& batch);
   absl::Status write_hot(const Batch& batch);
@@ -37,23 +47,10 @@ class BatchWriter {
   Statement labels_of_;
   Statement delete_spec_;
   Statement delete_done_;
-  Statement put_worker_;
-  Statement delete_worker_;
-  Statement put_otp_;
-  Statement delete_otp_;
-  Statement put_template_;
-  Statement delete_template_;
-  Statement put_key_limit_;
-  Statement delete_key_limit_;
-  Statement put_setting_;
-  Statement delete_setting_;
-  Statement put_secret_;
-  Statement delete_secret_;
-  Statement put_audit_;
   Statement expire_audit_;
-  Statement put_idempotency_;
   Statement expire_idempotency_;
-  Statement delete_idempotency_;
+  Statement erase_idempotency_;
+  OnePerRow<RowStatements> rows_;
   Connection* db_ = nullptr;
 };
 

@@ -40,7 +40,7 @@ class Statement final : public RowOut, public RowIn {
   size_t last_size() const {
     return static_cast<size_t>(sqlite3_column_bytes(raw_, sqlite3_column_count(raw_) - 1));
   }  // of the last column
-  bool next_is_null() const { return sqlite3_column_type(raw_, read_) == SQLITE_NULL; }
+  bool next_is_null() const override { return sqlite3_column_type(raw_, read_) == SQLITE_NULL; }
 
   // Runs it to its end and makes it ready for the next parameters. Gives the number of rows changed.
   absl::StatusOr<int> run();

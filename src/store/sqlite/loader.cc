@@ -1,16 +1,19 @@
 #include "src/store/sqlite/loader.h"
 
+#include <string>
+
 #include "src/base/status.h"
+#include "src/store/row_list.h"
 #include "src/store/rows.h"
 #include "src/store/sql.h"
 
 namespace hodei::store {
 namespace {
 
-// Every row of a table by its key, as `make(row)` of it.
+// Gives every row that `sql` finds to `make`, and what it makes to the visitor.
 template <class Make>
-absl::Status each(Connection& db, const Table& table, std::string_view order, const LoadVisitor& visit, Make make) {
-  ASSIGN_OR_RETURN(Statement rows, db.prepare(select_sql(table, cat("ORDER BY ", order))));
+absl::Status each(Connection& db, const std::string& sql, const LoadVisitor& visit, Make make) {
+  ASSIGN_OR_RETURN(Statement rows, db.prepare(sql));
   while (true) {
     ASSIGN_OR_RETURN(const bool found, rows.step());
     if (!found) return absl::OkStatus();
@@ -34,23 +37,13 @@ absl::Status load_meta(Connection& db, const LoadVisitor& visit) {
 absl::Status load_everything(Connection& db, const LoadVisitor& visit) {
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(db));
   RETURN_IF_ERROR(load_meta(db, visit));
-  RETURN_IF_ERROR(
-      each(db, kAudit, "number DESC LIMIT 1", visit, [](RowIn& in) { return core::PutAudit{read_audit(in)}; }));
-  RETURN_IF_ERROR(
-      each(db, kSetting, "kind, name", visit, [](RowIn& in) { return core::PutSetting{read_setting(in)}; }));
-  RETURN_IF_ERROR(each(db, kSecret, "ns, name", visit, [](RowIn& in) { return core::PutSecret{read_secret(in)}; }));
-  RETURN_IF_ERROR(
-      each(db, kTemplate, "ns, name", visit, [](RowIn& in) { return core::PutTemplate{read_template(in)}; }));
-  RETURN_IF_ERROR(
-      each(db, kKeyLimit, "ns, key", visit, [](RowIn& in) { return core::PutKeyLimit{read_key_limit(in)}; }));
-  RETURN_IF_ERROR(each(db, kOtp, "token", visit, [](RowIn& in) { return core::PutOtp{read_otp(in)}; }));
-  // The newest first: the engine keeps those, and has the others in the store alone.
-  RETURN_IF_ERROR(each(db, kIdempotency, "expires DESC, key", visit,
-                       [](RowIn& in) { return core::PutIdempotency{read_idempotency(in)}; }));
-  RETURN_IF_ERROR(each(db, kWorker, "id", visit, [](RowIn& in) { return core::PutWorker{read_worker(in)}; }));
+  RETURN_IF_ERROR(each_row_type([&]<class Row>(std::type_identity<Row>) {
+    return each(db, load_sql<Row>(), visit, [](Statement& in) { return core::Put<Row>(core::read_row<Row>(in)); });
+  }));
   ShapePool shapes;
   int64_t step = 0;
-  return each(db, kJobHot, "job", visit, [&](RowIn& in) { return core::PutJob{read_job(in, shapes, step)}; });
+  return each(db, select_sql(kJobHot, "ORDER BY job"), visit,
+              [&](Statement& in) { return core::PutJob{read_job(in, shapes, step)}; });
 }
 
 }  // namespace hodei::store

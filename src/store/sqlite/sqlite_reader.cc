@@ -43,13 +43,17 @@ absl::StatusOr<std::vector<FinishedJob>> read_finished(Statement& rows) {
 absl::StatusOr<std::unique_ptr<ReadConnection>> ReadConnection::open(const SqliteOptions& options) {
   ASSIGN_OR_RETURN(Connection db, Connection::open({.path = options.path(), .vfs = options.vfs, .read_only = true}));
   auto out = std::make_unique<ReadConnection>(std::move(db));
-  ASSIGN_OR_RETURN(out->hot_by_key, out->db.prepare(select_by_key_sql(kJobHot, Dialect::Sqlite)));
-  ASSIGN_OR_RETURN(out->done_by_key, out->db.prepare(select_by_key_sql(kJobDone, Dialect::Sqlite)));
-  ASSIGN_OR_RETURN(out->spec_by_key, out->db.prepare(select_by_key_sql(kSpec, Dialect::Sqlite)));
-  ASSIGN_OR_RETURN(out->template_by_key, out->db.prepare(select_by_key_sql(kTemplate, Dialect::Sqlite)));
-  ASSIGN_OR_RETURN(out->secret_by_key, out->db.prepare(select_by_key_sql(kSecret, Dialect::Sqlite)));
-  ASSIGN_OR_RETURN(out->idempotency_by_key, out->db.prepare(select_by_key_sql(kIdempotency, Dialect::Sqlite)));
+  ASSIGN_OR_RETURN(out->hot_by_key, out->db.prepare(select_by_key_sql(kJobHot, kSqlite)));
+  ASSIGN_OR_RETURN(out->done_by_key, out->db.prepare(select_by_key_sql(kJobDone, kSqlite)));
+  ASSIGN_OR_RETURN(out->spec_by_key, out->db.prepare(select_by_key_sql(kSpec, kSqlite)));
   return out;
+}
+
+absl::StatusOr<Statement*> ReadConnection::find_by_key(const Table& table) {
+  const auto known = by_key.find(&table);
+  if (known != by_key.end()) return &known->second;
+  ASSIGN_OR_RETURN(Statement statement, db.prepare(select_by_key_sql(table, kSqlite)));
+  return &by_key.emplace(&table, std::move(statement)).first->second;
 }
 
 absl::StatusOr<std::unique_ptr<SqliteReader>> SqliteReader::open(const SqliteOptions& options, size_t connections) {
@@ -200,49 +204,21 @@ absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> SqliteReader::
   return out;
 }
 
-absl::StatusOr<core::TemplateRow> SqliteReader::job_template(const std::string& ns, const std::string& name) {
+absl::Status SqliteReader::rows(const RowQuery& query, const std::function<void(RowIn&)>& visit) {
   ASSIGN_OR_RETURN(Lease lease, take());
-  const InUse use(lease->template_by_key);
-  lease->template_by_key.text(ns);
-  lease->template_by_key.text(name);
-  ASSIGN_OR_RETURN(const bool found, lease->template_by_key.step());
-  if (!found) return no_such_template(ns, name);
-  return read_template(lease->template_by_key);
-}
-
-absl::StatusOr<std::vector<core::TemplateRow>> SqliteReader::job_templates(const std::string& ns) {
-  ASSIGN_OR_RETURN(Lease lease, take());
-  ASSIGN_OR_RETURN(Statement rows,
-                   lease->db.prepare(select_sql(kTemplate, "WHERE ?1 = '' OR ns = ?1 ORDER BY ns, name")));
-  rows.text(ns);
-  std::vector<core::TemplateRow> out;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, rows.step());
-    if (!found) return out;
-    out.push_back(read_template(rows));
+  Statement list;
+  Statement* rows = &list;
+  if (query.given == query.table->key_columns) {
+    ASSIGN_OR_RETURN(rows, lease->find_by_key(*query.table));
+  } else {
+    ASSIGN_OR_RETURN(list, lease->db.prepare(list_sql(*query.table, kSqlite, query.given)));
   }
-}
-
-absl::StatusOr<core::SecretRow> SqliteReader::secret(const std::string& ns, const std::string& name) {
-  ASSIGN_OR_RETURN(Lease lease, take());
-  const InUse use(lease->secret_by_key);
-  lease->secret_by_key.text(ns);
-  lease->secret_by_key.text(name);
-  ASSIGN_OR_RETURN(const bool found, lease->secret_by_key.step());
-  if (!found) return no_such_secret(ns, name);
-  return read_secret(lease->secret_by_key);
-}
-
-absl::StatusOr<std::vector<core::SecretRow>> SqliteReader::secrets(const std::string& ns) {
-  ASSIGN_OR_RETURN(Lease lease, take());
-  ASSIGN_OR_RETURN(Statement rows,
-                   lease->db.prepare(select_sql(kSecret, "WHERE ?1 = '' OR ns = ?1 ORDER BY ns, name")));
-  rows.text(ns);
-  std::vector<core::SecretRow> out;
+  const InUse use(*rows);
+  if (query.given > 0) query.key(*rows);
   while (true) {
-    ASSIGN_OR_RETURN(const bool found, rows.step());
-    if (!found) return out;
-    out.push_back(read_secret(rows));
+    ASSIGN_OR_RETURN(const bool found, rows->step());
+    if (!found) return absl::OkStatus();
+    visit(*rows);
   }
 }
 
@@ -257,15 +233,16 @@ absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> SqliteReader::key_own
   ASSIGN_OR_RETURN(const Transaction snapshot, Transaction::read(lease->db));
   std::vector<std::optional<core::KeyOwner>> out;
   out.reserve(keys.size());
+  ASSIGN_OR_RETURN(Statement* const by_key, lease->find_by_key(kTableOf<core::IdempotencyRow>));
   for (const Hash128& one : keys) {
-    const InUse use(lease->idempotency_by_key);
-    lease->idempotency_by_key.packed(pack(one));
-    ASSIGN_OR_RETURN(const bool found, lease->idempotency_by_key.step());
+    const InUse use(*by_key);
+    core::write_key<core::IdempotencyRow>(one, *by_key);
+    ASSIGN_OR_RETURN(const bool found, by_key->step());
     if (!found) {
       out.push_back(std::nullopt);
       continue;
     }
-    const core::IdempotencyRow row = read_idempotency(lease->idempotency_by_key);
+    const core::IdempotencyRow row = core::read_row<core::IdempotencyRow>(*by_key);
     out.push_back(core::KeyOwner{row.job, row.fingerprint});
   }
   return out;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +13,7 @@
 #include "src/store/sqlite/connection.h"
 #include "src/store/sqlite/options.h"
 #include "src/store/store.h"
+#include "src/store/tables.h"
 
 namespace hodei::store {
 
@@ -25,9 +28,9 @@ struct ReadConnection {
   Statement hot_by_key;
   Statement done_by_key;
   Statement spec_by_key;
-  Statement template_by_key;
-  Statement secret_by_key;
-  Statement idempotency_by_key;
+  std::map<const Table*, Statement> by_key;  // of row types, once they were asked for
+
+  absl::StatusOr<Statement*> find_by_key(const Table& table);
 };
 
 class SqliteReader final : public Reader {
@@ -44,12 +47,9 @@ class SqliteReader final : public Reader {
   absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;
   absl::StatusOr<std::map<std::string, int64_t>> finished_counts() override;
   absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> specs(const std::vector<JobId>& ids) override;
-  absl::StatusOr<core::TemplateRow> job_template(const std::string& ns, const std::string& name) override;
-  absl::StatusOr<std::vector<core::TemplateRow>> job_templates(const std::string& ns) override;
-  absl::StatusOr<core::SecretRow> secret(const std::string& ns, const std::string& name) override;
-  absl::StatusOr<std::vector<core::SecretRow>> secrets(const std::string& ns) override;
   absl::StatusOr<AuditPage> audit(const AuditQuery& query, const ReadLimit& limit) override;
   absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> key_owners(const std::vector<Hash128>& keys) override;
+  absl::Status rows(const RowQuery& query, const std::function<void(RowIn&)>& visit) override;
 
  private:
   // A connection that goes back to the pool with its holder.

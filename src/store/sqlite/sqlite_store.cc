@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptio
 
 absl::Status SqliteStore::prepare() {
   RETURN_IF_ERROR(configure(db_, options_));
-  RETURN_IF_ERROR(bring_up_to_date(db_));
+  RETURN_IF_ERROR(bring_up_to_date(db_, current_schema()));
   ASSIGN_OR_RETURN(BatchWriter writer, BatchWriter::prepare(db_));
   writer_.emplace(std::move(writer));
   // Guards and counters in one statement: it changes its row only for the epoch that leads and the batch that is next.

@@ -136,13 +136,17 @@ TEST(SqliteStore, AnOlderDatabaseIsBroughtForwardStepByStep) {
   ASSERT_TRUE(SqliteStore::open(options).ok());
   Connection db = Connection::open({.path = options.path()}).value();
   constexpr int kNext = kSchemaVersion + 1;
-  const std::vector<Migration> steps = {{kSchemaVersion, {"no SQL at all: never run"}},
-                                        {kNext, {"CREATE TABLE extra (n INTEGER)"}},
-                                        {kNext + 1, {"INSERT INTO extra VALUES (7)"}}};
-  ASSERT_EQ(bring_up_to_date(db, steps, kNext + 1), absl::OkStatus());
+  static constexpr Column kExtraColumns[] = {{"n"}};
+  static constexpr Table kExtra{"extra", kExtraColumns};
+  Schema later{kNext + 1, all_tables(), {}};
+  later.tables.push_back(&kExtra);
+  later.migrations = {{kSchemaVersion, {RunSql{"no SQL at all: never run"}}},
+                      {kNext, {CreateTable{kExtra}}},
+                      {kNext + 1, {RunSql{"INSERT INTO extra VALUES (7)"}}}};
+  ASSERT_EQ(bring_up_to_date(db, later), absl::OkStatus());
   EXPECT_EQ(db.ask_integer("SELECT n FROM extra").value(), 7);
   EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), kNext + 1);
-  ASSERT_EQ(bring_up_to_date(db, steps, kNext + 1), absl::OkStatus()) << "and only once";
+  ASSERT_EQ(bring_up_to_date(db, later), absl::OkStatus()) << "and only once";
   EXPECT_EQ(db.ask_integer("SELECT count(*) FROM extra").value(), 1);
 }
 
@@ -190,7 +194,7 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
     for (const char* sql : kVersion1) ASSERT_EQ(db.run(sql), absl::OkStatus()) << sql;
     core::SpecRow spec = *a_spec(a_job(3));
     spec.labels = {{"team", "a"}, {"stage", "b"}};
-    Statement insert = db.prepare(insert_sql(kSpec, Dialect::Sqlite)).value();
+    Statement insert = db.prepare(insert_sql(kSpec, kSqlite)).value();
     write_spec(spec, insert);
     ASSERT_TRUE(insert.run().ok());
   }
@@ -199,7 +203,8 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   const Epoch epoch = (*store)->new_epoch().value();
   EXPECT_EQ(static_cast<uint64_t>(epoch), 5u);
   const core::SecretRow secret{.ns = "default", .name = "s", .revision = 1, .updated = {6}, .sealed = "x"};
-  ASSERT_EQ((*store)->commit({core::PutSecret{secret}, core::PutAudit{{.number = 1}}}, epoch, BatchNo{1}),
+  ASSERT_EQ((*store)->commit({core::Put<core::SecretRow>{secret}, core::Put<core::AuditRow>{{.number = 1}}}, epoch,
+                             BatchNo{1}),
             absl::OkStatus());
   const auto reader = SqliteReader::open(options).value();
   EXPECT_EQ(reader->secret("default", "s").value(), secret);
@@ -208,7 +213,8 @@ TEST(SqliteStore, ADatabaseOfVersion1IsBroughtForwardAndKeepsWhatItHad) {
   std::vector<core::IdempotencyRow> keys;
   ASSERT_TRUE((*store)
                   ->load([&](const core::Write& write) {
-                    if (const auto* put = std::get_if<core::PutIdempotency>(&write)) keys.push_back(put->row);
+                    const auto* put = std::get_if<core::Put<core::IdempotencyRow>>(&write);
+                    if (put != nullptr) keys.push_back(*put->row);
                   })
                   .ok());
   ASSERT_EQ(keys.size(), 1u);
@@ -236,8 +242,9 @@ TEST(SqliteStore, AFailedMigrationLeavesTheDatabaseAsItWas) {
   const SqliteOptions options{.data_dir = folder.path()};
   ASSERT_TRUE(SqliteStore::open(options).ok());
   Connection db = Connection::open({.path = options.path()}).value();
-  const std::vector<Migration> steps = {{kSchemaVersion + 1, {"CREATE TABLE extra (n INTEGER)", "not SQL"}}};
-  EXPECT_FALSE(bring_up_to_date(db, steps, kSchemaVersion + 1).ok());
+  Schema later{kSchemaVersion + 1, all_tables(), {}};
+  later.migrations = {{kSchemaVersion + 1, {RunSql{"CREATE TABLE extra (n INTEGER)"}, RunSql{"not SQL"}}}};
+  EXPECT_FALSE(bring_up_to_date(db, later).ok());
   EXPECT_EQ(db.ask_integer("SELECT schema_version FROM meta").value(), kSchemaVersion);
   EXPECT_EQ(db.ask_integer("SELECT count(*) FROM sqlite_master WHERE name = 'extra'").value(), 0);
 }

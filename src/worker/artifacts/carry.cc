@@ -11,8 +11,8 @@
 #include "src/worker/artifacts/http_carry.h"
 #include "src/worker/artifacts/local_carry.h"
 #include "src/worker/artifacts/unpack.h"
-#include "src/worker/journal.h"
-#include "src/worker/shortage.h"
+#include "src/worker/system/journal.h"
+#include "src/worker/system/shortage.h"
 
 namespace hodei::worker {
 namespace {

@@ -1,4 +1,4 @@
-// Carries one artifact between a URL and the folder of an execution. Blocks: for the Porter's threads.
+// Carries one artifact between a URL and the folder of an execution. Blocks: for the threads of Transfers.
 #pragma once
 
 #include <memory>

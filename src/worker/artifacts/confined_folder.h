@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/worker/fd.h"
+#include "src/worker/system/fd.h"
 
 namespace hodei::worker {
 

@@ -7,7 +7,7 @@
 #include "src/base/http/client.h"
 #include "src/base/status.h"
 #include "src/worker/artifacts/retry.h"
-#include "src/worker/shortage.h"
+#include "src/worker/system/shortage.h"
 
 namespace hodei::worker {
 namespace {

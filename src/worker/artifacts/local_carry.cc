@@ -12,8 +12,8 @@
 #include "src/base/random.h"
 #include "src/base/sha256.h"
 #include "src/base/status.h"
-#include "src/worker/fd.h"
-#include "src/worker/shortage.h"
+#include "src/worker/system/fd.h"
+#include "src/worker/system/shortage.h"
 
 namespace hodei::worker {
 namespace {

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "src/base/time.h"
-#include "src/worker/journal.h"
+#include "src/worker/system/journal.h"
 
 namespace hodei::worker {
 namespace {

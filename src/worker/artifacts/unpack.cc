@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "src/base/status.h"
-#include "src/worker/shortage.h"
+#include "src/worker/system/shortage.h"
 
 namespace hodei::worker {
 namespace {

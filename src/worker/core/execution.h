@@ -5,12 +5,13 @@
 #include <string>
 
 #include "src/base/ids.h"
+#include "src/base/outcome.h"
 #include "src/base/run_facts.h"
 #include "src/base/time.h"
 
 namespace hodei::worker {
 
-enum class Outcome : uint8_t { Succeeded = 1, Failed, Cancelled, TimedOut, Lost, Interrupted };
+using hodei::Outcome;
 
 // How an execution ended. Kept by the supervisor until the server has acknowledged it.
 struct Exit {

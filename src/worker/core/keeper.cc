@@ -78,17 +78,13 @@ void Keeper::start(const StartOrder& order, Now now) {
     actions_.push_back(TellExited{std::move(full)});
     return;
   }
-  Entry& entry = held_[order.execution];
-  entry.order = order;
-  entry.exit.execution = order.execution;
+  add(order);
   at_risk_.insert(order.execution);
   actions_.push_back(Spawn{order.execution});
 }
 
 void Keeper::refuse(const StartOrder& order, KillReason why, Now now) {
-  Entry& entry = held_[order.execution];
-  entry.order = order;
-  entry.exit.execution = order.execution;
+  Entry& entry = add(order);
   judge(entry.exit, why);
   end(entry, now);
 }
@@ -102,8 +98,7 @@ void Keeper::kill(ExecutionId execution, KillReason why, Duration grace, Now now
 void Keeper::extend_lease(MonoTime until) { lease_until_ = std::max(lease_until_, until); }
 
 void Keeper::adopt(const Exit& exit) {
-  Entry& entry = held_[exit.execution];
-  entry.order.execution = exit.execution;
+  Entry& entry = add({.execution = exit.execution});
   entry.exit = exit;
   entry.spawned = exit.started.is_set();
   entry.main_gone = entry.ended = entry.sigkilled = true;
@@ -114,16 +109,6 @@ void Keeper::forget(ExecutionId execution) {
   if (it == held_.end() || !it->second.ended) return;
   held_.erase(it);
   actions_.push_back(Release{execution});
-}
-
-std::vector<Held> Keeper::inventory() const {
-  std::vector<Held> out;
-  out.reserve(held_.size());
-  for (const auto& [id, entry] : held_) {
-    out.push_back(
-        {.execution = id, .started = entry.spawned, .ended = entry.ended, .pid = entry.pid, .exit = entry.exit});
-  }
-  return out;
 }
 
 void Keeper::spawned(ExecutionId execution, int64_t pid, Now now) {
@@ -226,11 +211,6 @@ MonoTime Keeper::next_deadline() const {
 
 std::vector<KeeperAction> Keeper::take_actions() { return std::exchange(actions_, {}); }
 
-Keeper::Entry* Keeper::find_alive(ExecutionId execution) {
-  const auto it = held_.find(execution);
-  return it == held_.end() || it->second.ended ? nullptr : &it->second;
-}
-
 void Keeper::begin_end(Entry& entry, KillReason why, Duration grace, Now now) {
   if (entry.sigkilled) return;
   if (why == KillReason::LeaseExpired) {
@@ -248,20 +228,6 @@ void Keeper::begin_end(Entry& entry, KillReason why, Duration grace, Now now) {
   entry.dying = why;
   set_deadline(entry, kill_at);
   if (entry.spawned) actions_.push_back(SignalTree{entry.order.execution, false});
-}
-
-// Notes that SIGKILL was asked for. An execution that is not spawned yet gets it in spawned().
-void Keeper::sigkill(Entry& entry) {
-  entry.sigkilled = true;
-  set_deadline(entry, kNever);
-  at_risk_.erase(entry.order.execution);
-}
-
-void Keeper::set_deadline(Entry& entry, MonoTime at) {
-  const ExecutionId id = entry.order.execution;
-  if (entry.deadline != kNever) deadlines_.erase({entry.deadline, id});
-  entry.deadline = at;
-  if (at != kNever) deadlines_.emplace(at, id);
 }
 
 void Keeper::end(Entry& entry, Now now) {

@@ -7,28 +7,18 @@
 //  - an exit record is kept until the agent says that the server has it (forget).
 #pragma once
 
-#include <map>
-#include <optional>
-#include <set>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "src/base/time.h"
 #include "src/worker/core/execution.h"
+#include "src/worker/core/kept_executions.h"
 
 namespace hodei::worker {
 
 struct KeeperConfig {
   Duration default_grace = 5s;  // from SIGTERM to SIGKILL
   size_t max_held = 4096;       // executions held at once, ended ones included; more starts are refused
-};
-
-// What one start needs to know besides the program itself.
-struct StartOrder {
-  ExecutionId execution;
-  Duration timeout{0};  // from the start of the process; 0: none
-  Duration grace{0};    // 0: the default
 };
 
 // Actions, in the order they must be carried out.
@@ -55,7 +45,7 @@ using KeeperAction = std::variant<Spawn, SignalTree, TellStarted, TellExited, Re
 // What an execution that was ended for this reason is reported as.
 void judge(Exit& exit, KillReason why);
 
-class Keeper {
+class Keeper : public KeptExecutions {
  public:
   explicit Keeper(KeeperConfig config) : config_(config) {}
 
@@ -68,10 +58,6 @@ class Keeper {
   // An end that an earlier supervisor saw and could not tell: held until it is forgotten.
   void adopt(const Exit& exit);
   void forget(ExecutionId execution);  // ignored unless it is held and has ended
-  std::vector<Held> inventory() const;
-  size_t held_count() const { return held_.size(); }
-  size_t alive_count() const { return at_risk_.size(); }  // less those that were told to die at once
-  bool holds(ExecutionId execution) const { return held_.contains(execution); }
 
   // From the operating system.
   void spawned(ExecutionId execution, int64_t pid, Now now);
@@ -89,36 +75,17 @@ class Keeper {
   void stop_at_once();  // after stop_gracefully: SIGKILL for all that is left
   void tick(Now now);
   MonoTime next_deadline() const;
-  bool empty() const { return held_.empty(); }
   std::vector<KeeperAction> take_actions();
 
  private:
-  struct Entry {
-    StartOrder order;
-    int64_t pid = 0;
-    bool spawned = false;
-    bool main_gone = false;
-    bool ended = false;
-    bool sigkilled = false;  // SIGKILL was asked for: nothing worse can follow
-    std::optional<KillReason> dying;
-    MonoTime deadline = kNever;  // the time-out, or once it is dying the SIGKILL
-    Exit exit;
-  };
-
-  Entry* find_alive(ExecutionId execution);
   bool lease_ended(Now now) const { return now.mono >= lease_until_; }
   void refuse(const StartOrder& order, KillReason why, Now now);
   void begin_end(Entry& entry, KillReason why, Duration grace, Now now);
-  void sigkill(Entry& entry);
-  void set_deadline(Entry& entry, MonoTime at);
   void end(Entry& entry, Now now);
   void expire(Now now);
   void end_stopped(Now now);
 
   KeeperConfig config_;
-  std::map<ExecutionId, Entry> held_;
-  std::set<std::pair<MonoTime, ExecutionId>> deadlines_;
-  std::set<ExecutionId> at_risk_;  // alive and not yet told to die at once: what the end of the lease concerns
   MonoTime lease_until_{0};
   bool stopping_ = false;
   MonoTime stop_at_ = kNever;  // when what still runs is ended; afterwards not set

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "src/core/fleet/live.h"
 #include "src/core/placement/score.h"
 #include "src/core/placement/shape.h"
-#include "src/core/worker/live.h"
 
 namespace hodei::core {
 

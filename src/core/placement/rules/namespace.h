@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "src/base/text.h"
-#include "src/core/worker/worker.h"
+#include "src/core/fleet/worker.h"
 
 namespace hodei::core {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/core/fleet/worker.h"
 #include "src/core/placement/shape.h"
-#include "src/core/worker/worker.h"
 
 namespace hodei::core {
 

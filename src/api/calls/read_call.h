@@ -1,0 +1,31 @@
+// Calls that are answered from the store or from files: on threads of the reads' own, for a limited time, and only as
+// long as somebody waits for the answer.
+#pragma once
+
+#include <functional>
+
+#include "src/api/calls/call.h"
+#include "src/api/calls/ports.h"
+
+namespace hodei::api {
+
+// What a list may take before it answers with what it has found so far. A page that is not full has a token to go on
+// with.
+inline constexpr Duration kReadTime = 500ms;
+
+// For what is found at once, by its name: it does not wait for what takes long.
+inline constexpr server::ReadPool::Lane kQuick = server::ReadPool::Lane::Quick;
+inline constexpr server::ReadPool::Lane kLong = server::ReadPool::Lane::Long;
+
+// May use the request and the response of its call: both live until the call is answered.
+using ReadWork = std::function<absl::Status(const store::ReadLimit& limit)>;
+using Done = std::function<void(const absl::Status&)>;
+
+// `done` is given how it went; what is left to ask before the answer leaves is asked there.
+void read(const Stored& stored, const Call& call, server::ReadPool::Lane lane, ReadWork work, Done done);
+void read(const Files& files, const Call& call, server::ReadPool::Lane lane, ReadWork work, Done done);
+
+// For calls that the loop has answered, and that have something to look up now.
+void look_up(const Stored& stored, std::function<absl::Status()> work, Done done);
+
+}  // namespace hodei::api

@@ -1,0 +1,50 @@
+#include "src/api/grpc/services.h"
+
+#include "src/api/grpc/queue_stream.h"
+#include "src/api/grpc/upload_stream.h"
+#include "src/api/grpc/worker_link.h"
+
+namespace hodei::api {
+
+JobService::JobService(const AllCalls& calls, Callers callers) : Bound(calls.transport, callers), ports_(calls.jobs) {
+  bind(calls.jobs, [](auto& v) { job_lines(v); });
+}
+
+grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(
+    grpc::CallbackServerContext* context) {
+  return new QueueStream(ports_, facts(*context));
+}
+
+WorkerService::WorkerService(const AllCalls& calls, server::Server& server, Callers callers)
+    : Bound(calls.transport, callers), server_(server) {
+  bind(calls.workers, [](auto& v) { worker_lines(v); });
+}
+
+grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(
+    grpc::CallbackServerContext*) {
+  return std::make_shared<WorkerStreamLink>(server_)->start();
+}
+
+ArtifactService::ArtifactService(const AllCalls& calls, Callers callers)
+    : Bound(calls.transport, callers), ports_(calls.artifacts) {
+  bind(calls.artifacts, [](auto& v) { artifact_lines(v); });
+}
+
+grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc::CallbackServerContext* context,
+                                                                            v1::StoredArtifact* out) {
+  return start_upload(ports_, make_call(facts(*context), "", ""), out);
+}
+
+InputService::InputService(const AllCalls& calls, Callers callers)
+    : Bound(calls.transport, callers), ports_(calls.inputs) {}
+
+SendInputReactor* InputService::Send(grpc::CallbackServerContext* context) {
+  if (callers_ == Callers::WorkersOnly) return Bound::Send(context);
+  return start_input_sender(ports_, make_call(facts(*context), "", ""));
+}
+
+TakeInputReactor* InputService::Take(grpc::CallbackServerContext* context) {
+  return start_input_taker(ports_, make_call(facts(*context), "", ""));
+}
+
+}  // namespace hodei::api

@@ -1,0 +1,23 @@
+// Jobs that are to end before they have finished: cancelled, or over their timeout.
+#pragma once
+
+#include "src/core/jobs/moves.h"
+#include "src/core/routing.h"
+
+namespace hodei::core {
+
+class Endings {
+ public:
+  Endings(JobTable& jobs, Moves& moves) : jobs_(jobs), moves_(moves) {}
+
+  Answer decide(const Cancel& c, Turn& turn);
+  void due(const Timer& timer, Turn& turn);  // a timeout is over
+  // A job that waits and can never be placed.
+  void fail(JobId job, Failure failure, const std::string& why, Turn& turn);
+
+ private:
+  JobTable& jobs_;
+  Moves& moves_;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,21 @@
+// Who a job belongs to. A job that a module has submitted belongs to something of that module: a task of a run, a
+// target of a poll. The module is told of the job's end in the same decision.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace hodei::core {
+
+// Modules that own jobs. The numbers are stored; a module takes the next one.
+enum class OwnerModule : uint8_t { None = 0 };
+
+struct Owner {
+  OwnerModule module = OwnerModule::None;
+  uint64_t id = 0;
+
+  bool is_set() const { return module != OwnerModule::None; }
+  auto operator<=>(const Owner&) const = default;
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,36 @@
+// The module of stored secrets. The engine sees sealed bytes only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "src/core/audit/audit.h"
+#include "src/core/config.h"
+#include "src/core/routing.h"
+#include "src/core/stored_facts.h"
+
+namespace hodei::core {
+
+class Secrets {
+ public:
+  Secrets(const EngineConfig& config, Audit& audit) : config_(config), audit_(audit) {}
+
+  Answer decide(const PutStoredSecret& c, Turn& turn);
+  Answer decide(const DropStoredSecret& c, Turn& turn);
+
+  void fold(const Put<SecretRow>& write);
+  void fold(const Erase<SecretRow>& write) { all_.erase(write.key); }
+  uint64_t digest() const;
+
+ private:
+  size_t count(const std::string& ns) const;
+
+  const EngineConfig& config_;
+  Audit& audit_;
+  std::map<std::pair<std::string, std::string>, StoredFacts> all_;  // by namespace and name
+};
+
+}  // namespace hodei::core

@@ -1,0 +1,12 @@
+// Fills the parameters into every string of a message, wherever it is.
+#pragma once
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+#include "src/core/jobs/template.h"
+
+namespace hodei::spec {
+
+absl::Status render(const core::Values& values, google::protobuf::Message& message);
+
+}  // namespace hodei::spec

@@ -1,0 +1,45 @@
+// What a stopped supervisor leaves for the next start (LastWords, LastOutput), and what was found of an earlier one:
+// held until a server has heard it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/worker/core/keeper.h"
+#include "src/worker/supervisor/execution_rings.h"
+#include "src/worker/supervisor/last_words.h"
+#include "src/worker/supervisor/state_folder.h"
+
+namespace hodei::worker {
+
+class LastRecords {
+ public:
+  using Notes = std::map<ExecutionId, std::string>;
+
+  explicit LastRecords(const StateFolder& state) : state_(state) {}
+
+  // Ends and output that an earlier supervisor could not tell.
+  void recall(Keeper& keeper, ExecutionRings& rings);
+  const std::vector<std::string>& stopped() const { return stopped_; }  // see LastWords
+  // When a server has heard all of them, they are dropped, unless this supervisor is about to leave its own.
+  void server_welcomed(bool stopping);
+  void forgotten(ExecutionId execution, bool stopping);
+
+  // The server may be away, or have no room to store what it is told. `end_agent` says whether the agent is gone.
+  void leave(const Keeper& keeper, const Notes& notes, ExecutionRings& rings, const std::function<bool()>& end_agent);
+
+ private:
+  void drop_if_told(bool stopping);
+  void leave_output(const LastWords& words, const Notes& notes, ExecutionRings& rings, bool agent_is_gone) const;
+
+  const StateFolder& state_;
+  std::vector<std::string> stopped_;
+  std::set<ExecutionId> adopted_;  // from the last words, and not told yet
+  bool exist_ = false;             // in the state folder
+  bool welcomed_ = false;          // by a server, at least once
+};
+
+}  // namespace hodei::worker

@@ -1,0 +1,30 @@
+// What a supervisor leaves in its state folder when it stops: that it stopped in good order, with nothing left behind
+// that runs, and the ends that no server has acknowledged. The next start tells them. Secrets are not in it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/worker/core/execution.h"
+#include "src/worker/protocol/execution_notes.h"
+
+namespace hodei::worker {
+
+struct LastWords {
+  static constexpr size_t kMaxStopped = 16;  // starts in a row that reached no server; the oldest are forgotten
+  static constexpr size_t kMaxBytes = size_t{16} << 20;  // ends that find no room are left out: those run again
+
+  std::vector<std::string> stopped;  // incarnations, the newest last
+  std::vector<Exit> exits;
+};
+
+std::string encode(const LastWords& words);
+std::optional<LastWords> decode_last_words(std::string_view bytes);  // nothing: they make no sense
+
+// How an execution ended, with all that its notes add; what it reported is masked. One whose artifacts have not
+// been sent is interrupted: it has to run again.
+Exit last_word(Exit exit, const ExecutionNotes& kept);
+
+}  // namespace hodei::worker
