@@ -4,14 +4,11 @@
 // takes the place of what the job has been given already; from then on the beginning is gone, and the job cannot be
 // started again.
 //
-// The file's name says how it stands, so that a restarted server knows: <job>.open or <job>.whole (its end is there),
-// with .cut behind it once the beginning is gone. Used by many threads; what touches the disk says so.
+// Used by many threads; what touches the disk says so.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,22 +17,11 @@
 #include "absl/status/statusor.h"
 #include "src/base/ids.h"
 #include "src/base/time.h"
+#include "src/server/input/input_file.h"
+#include "src/server/input/input_listeners.h"
+#include "src/server/input/input_state.h"
 
 namespace hodei::server {
-
-struct InputLimits {
-  int64_t per_job = int64_t{64} << 20;           // bytes of one job's input that are kept
-  int64_t total = int64_t{1} << 30;              // bytes of all jobs together
-  Duration patience = std::chrono::minutes(10);  // how long the client of an unfinished input may be away
-  uint64_t disk_reserve = 0;                     // bytes of the disk that are left free
-};
-
-// What all inputs of a server share.
-struct InputStoreFacts {
-  std::string folder;
-  InputLimits limits;
-  std::atomic<int64_t> used{0};  // bytes of all inputs
-};
 
 class InputSpool {
  public:
@@ -57,14 +43,13 @@ class InputSpool {
   InputSpool(std::shared_ptr<InputStoreFacts> store, JobId job, MonoTime now);
   static std::shared_ptr<InputSpool> found(std::shared_ptr<InputStoreFacts> store, JobId job, std::string_view name,
                                            MonoTime now);
-  ~InputSpool();
   InputSpool(const InputSpool&) = delete;
   InputSpool& operator=(const InputSpool&) = delete;
 
   // `news` is called when something has changed, from any thread, with no lock held.
   uint64_t listen(std::function<void()> news);
   void unlisten(uint64_t listener);  // with nobody left, the file is closed
-  void tell_news();                  // to all who listen
+  void tell_news() { listeners_.tell(); }
   Position position() const;
 
   // The client's side. A new call of the same client takes the place of the one before; while a client is connected,
@@ -92,34 +77,14 @@ class InputSpool {
   void remove();
 
  private:
-  absl::Status open_file();                           // with disk_mutex_ held
   absl::StatusOr<int64_t> make_room(int64_t wanted);  // with disk_mutex_ held; how much there is, up to that
-  absl::Status rename_to(bool whole, bool cut);
-  std::string path(bool whole, bool cut) const;
 
   const std::shared_ptr<InputStoreFacts> store_;
-  const JobId job_;
+  InputListeners listeners_;
   std::mutex disk_mutex_;     // one thread at a time writes; taken before mutex_
-  int fd_ = -1;               // open while somebody listens
-  mutable std::mutex mutex_;  // guards what follows
-  std::map<uint64_t, std::function<void()>> listeners_;
-  uint64_t next_ = 1;
-  uint64_t sender_ = 0;  // 0: none is connected
-  std::string client_;   // whose call that is
-  MonoTime last_seen_;   // when one was connected last
-  int64_t size_ = 0;
-  int64_t base_ = 0;  // what lies before it is gone
-  uint64_t taker_ = 0;
-  int64_t taken_ = 0;  // by the newest taker
-  bool whole_ = false;
-  bool cut_ = false;
-  bool broken_ = false;
-  bool left_empty_ = false;  // its client stayed away and never sent a byte
-  bool job_closed_ = false;
-  bool over_ = false;
-
-  bool has_end() const { return whole_ || left_empty_; }  // with mutex_ held
-  std::string trouble_in_words() const;                   // with mutex_ held
+  InputFile file_;            // open while somebody listens
+  mutable std::mutex mutex_;  // guards state_; the name and size in it change with disk_mutex_ held too
+  InputState state_;
 };
 
 }  // namespace hodei::server

@@ -9,7 +9,7 @@ namespace hodei::server {
 
 MetricsRecorder::MetricsRecorder(store::MetricsStore& store, const Clock& clock, Duration keep,
                                  std::function<void()> on_first_watcher)
-    : store_(store), clock_(clock), keep_(keep), on_first_watcher_(std::move(on_first_watcher)) {}
+    : store_(store), clock_(clock), keep_(keep), watchers_(std::move(on_first_watcher)) {}
 
 void MetricsRecorder::start() {
   {
@@ -43,26 +43,6 @@ void MetricsRecorder::take(Beat beat) {
   if (first) wake_.notify_one();
 }
 
-uint64_t MetricsRecorder::watch(Watcher watcher) {
-  uint64_t id = 0;
-  bool first = false;
-  {
-    const std::lock_guard lock(watching_);
-    first = watchers_.empty();
-    id = next_watcher_++;
-    watchers_[id] = std::move(watcher);
-    watched_ = true;
-  }
-  if (first) on_first_watcher_();
-  return id;
-}
-
-void MetricsRecorder::unwatch(uint64_t id) {
-  const std::lock_guard lock(watching_);
-  watchers_.erase(id);
-  watched_ = !watchers_.empty();
-}
-
 void MetricsRecorder::run() {
   std::vector<store::MetricSample> unwritten;
   bool ends = false;
@@ -77,17 +57,12 @@ void MetricsRecorder::run() {
     if (!beats.empty()) newest_ = beats.back().at.wall;
     for (const Beat& beat : beats) {
       const std::vector<store::MetricSample> samples = maker_.make(beat);
-      publish(samples);
+      watchers_.publish(samples);
       unwritten.insert(unwritten.end(), samples.begin(), samples.end());
     }
     const Now now = clock_.now();
     if (!unwritten.empty() && (ends || now.mono >= write_at_ || unwritten.size() >= kMaxWaiting)) write(unwritten, now);
   }
-}
-
-void MetricsRecorder::publish(const std::vector<store::MetricSample>& samples) {
-  const std::lock_guard lock(watching_);
-  for (const auto& [id, watcher] : watchers_) watcher(samples);
 }
 
 void MetricsRecorder::write(std::vector<store::MetricSample>& samples, Now now) {

@@ -149,16 +149,16 @@ TEST_F(RecorderTest, TellsWatchersAndWhetherThereAreAny) {
   std::vector<double> seen;
   recorder_.start();
   const uint64_t first =
-      recorder_.watch([&seen](const std::vector<store::MetricSample>& s) { seen.push_back(s[0].cpu); });
-  const uint64_t second = recorder_.watch([](const auto&) {});
-  EXPECT_TRUE(recorder_.is_watched());
+      recorder_.watchers().watch([&seen](const std::vector<store::MetricSample>& s) { seen.push_back(s[0].cpu); });
+  const uint64_t second = recorder_.watchers().watch([](const auto&) {});
+  EXPECT_TRUE(recorder_.watchers().is_watched());
   recorder_.take(beat(5, 0));
   recorder_.stop();
-  recorder_.unwatch(first);
-  recorder_.unwatch(second);
+  recorder_.watchers().unwatch(first);
+  recorder_.watchers().unwatch(second);
   EXPECT_THAT(seen, ElementsAre(0.5));
   EXPECT_EQ(first_watchers_, 1);
-  EXPECT_FALSE(recorder_.is_watched());
+  EXPECT_FALSE(recorder_.watchers().is_watched());
 }
 
 core::JobHead finished_job() {

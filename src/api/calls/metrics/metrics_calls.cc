@@ -99,7 +99,7 @@ class SampleSource final : public Source<v1::MetricSample> {
   SampleSource(const MetricsPorts& p, core::EnvelopePtr envelope, v1::StreamMetricsRequest request)
       : ports_(p), envelope_(std::move(envelope)), request_(std::move(request)), inbox_(std::make_shared<Inbox>()) {}
   ~SampleSource() override {
-    inbox_->watch.end([this](uint64_t number) { ports_.recorder.unwatch(number); });
+    inbox_->watch.end([this](uint64_t number) { ports_.watchers.unwatch(number); });
   }
 
   void start(std::function<void()> wake) override {
@@ -110,7 +110,7 @@ class SampleSource final : public Source<v1::MetricSample> {
           const absl::StatusOr<MetricChoice> choice = choice_of(p.commands, envelope, request.filter());
           if (!choice.ok()) return inbox->end(choice.status());
           inbox->watch.begin([&] {
-            return p.recorder.watch([inbox, choice = *choice, jobs = request.jobs()](const auto& samples) {
+            return p.watchers.watch([inbox, choice = *choice, jobs = request.jobs()](const auto& samples) {
               for (const store::MetricSample& sample : samples) {
                 if (choice.has(sample, jobs)) inbox->samples.push(sample);
               }

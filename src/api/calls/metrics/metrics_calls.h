@@ -6,14 +6,14 @@
 #include "src/api/calls/line.h"
 #include "src/api/calls/ports.h"
 #include "src/api/calls/source.h"
-#include "src/server/metrics/metrics_recorder.h"
+#include "src/server/metrics/sample_watchers.h"
 #include "src/store/metrics_store.h"
 
 namespace hodei::api {
 
 struct MetricsPorts {
   Commands& commands;
-  server::MetricsRecorder& recorder;
+  server::SampleWatchers& watchers;
   store::MetricsStore& samples;
   Stored stored;
 };
