@@ -74,10 +74,10 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
 }
 
 // Makes a one-time token from inside the server, as CreateOtp does from outside.
-absl::StatusOr<std::string> make_token(server::Server& server, const std::string& worker) {
+absl::StatusOr<std::string> make_token(server::Loop& loop, const std::string& worker) {
   std::promise<absl::Status> made;
   const std::string token = random_uuid();
-  server.loop().post(
+  loop.post(
       core::MakeOtp{secret_hash(token), WorkerId(worker)},
       [&made](absl::StatusOr<core::Reply> reply) { made.set_value(reply.status()); }, core::from_server());
   RETURN_IF_ERROR(made.get_future().get());
@@ -92,10 +92,11 @@ struct Running {
 };
 
 // A port that nobody asked for may be in use by anything: then the server does without.
-absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOptions& options, server::Server& server) {
+absl::StatusOr<std::unique_ptr<api::HttpHost>> open_http(const cli::ServerOptions& options,
+                                                         const server::ServerParts& server) {
   if (!options.http_listen) return nullptr;
   api::Router router;
-  RETURN_IF_ERROR(api::add_observability(router, server));
+  RETURN_IF_ERROR(api::add_observability(router, server.loop, server.status));
   auto host = api::HttpHost::open(options.http_listen->host, options.http_listen->port, std::move(router));
   if (host.ok())
     say(cat("metrics on http://", to_string(cli::Address{options.http_listen->host, (*host)->port()}), "/metrics"));
@@ -110,7 +111,7 @@ std::string address_for_workers(const cli::ServerOptions& options, int port) {
   return server::reachable(to_string(cli::Address{options.listen.host, port}));
 }
 
-// Ends what was opened, the doors before what stands behind them; also of a server that was opened half way.
+// Stops what was opened, the transports before what stands behind them; also of a server that was opened half way.
 void close(Running& running) {
   if (running.host != nullptr) running.host->leave();
   if (running.server != nullptr) running.server->begin_stop();
@@ -125,16 +126,16 @@ absl::Status open_parts(const cli::ServerOptions& options, bool is_dev, std::fun
                         Running& out) {
   ASSIGN_OR_RETURN(out.server, server::Server::open(server_options(options)));
   const std::string listen = to_string(options.listen);
-  out.calls = std::make_unique<api::ServerCalls>(*out.server, listen, std::move(local_worker));
+  out.calls = std::make_unique<api::ServerCalls>(out.server->parts(), listen, std::move(local_worker));
   RETURN_IF_ERROR(out.server->start());
   out.calls->start();
-  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(out.calls->all(), *out.server, listen));
-  ASSIGN_OR_RETURN(out.http, open_http(options, *out.server));
-  const auto open_door = [host = out.host.get()](const std::string& address) {
-    return host->open_worker_door(address);
+  ASSIGN_OR_RETURN(out.host, api::GrpcHost::open(out.calls->all(), listen));
+  ASSIGN_OR_RETURN(out.http, open_http(options, out.server->parts()));
+  const auto open_port = [host = out.host.get()](const std::string& address) {
+    return host->open_worker_port(address);
   };
   return out.server->start_providers(address_for_workers(options, out.host->port()),
-                                     built_in_providers(options, is_dev), open_door);
+                                     built_in_providers(options, is_dev), open_port);
 }
 
 absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
@@ -160,7 +161,7 @@ absl::StatusOr<Running> open(const cli::ServerOptions& options, bool is_dev,
 void run_until_stopped(Running& running, StopSignals& signals, const std::function<void()>& each_second) {
   while (!signals.wait(1s)) {
     running.server->tick();
-    const server::LoopHealth health = running.server->loop().health();
+    const server::LoopHealth health = running.server->parts().loop.health();
     running.host->tell_health();
     if (health.deposed) {
       say("error: another server has taken over this data folder; stopping");
@@ -178,9 +179,9 @@ struct Leaving {
 };
 
 // The worker of `hodei dev` itself, and those that providers made for it. Workers that somebody joined stay.
-std::vector<Leaving> leaving_workers(server::Server& server) {
+std::vector<Leaving> leaving_workers(server::Loop& loop) {
   std::promise<std::vector<Leaving>> found;
-  server.loop().post(core::Question(core::DescribeWorkers{"", false}), [&found](absl::StatusOr<core::Reply> reply) {
+  loop.post(core::Question(core::DescribeWorkers{"", false}), [&found](absl::StatusOr<core::Reply> reply) {
     std::vector<Leaving> all;
     const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
     for (const core::WorkerView& view : views == nullptr ? std::vector<core::WorkerView>() : views->workers) {
@@ -200,10 +201,10 @@ int64_t executions_of(const std::vector<Leaving>& workers, bool only_made = fals
   return sum;
 }
 
-void drain_made(server::Server& server, const std::vector<Leaving>& workers, bool now) {
+void drain_made(server::Loop& loop, const std::vector<Leaving>& workers, bool now) {
   for (const Leaving& worker : workers) {
     if (!worker.made) continue;
-    server.loop().post(core::DrainWorker{worker.id, "hodei dev is being stopped", now}, nullptr, core::from_server());
+    loop.post(core::DrainWorker{worker.id, "hodei dev is being stopped", now}, nullptr, core::from_server());
   }
 }
 
@@ -211,32 +212,33 @@ std::string jobs_in_words(int64_t count) { return cat(count, count == 1 ? " job"
 
 // Why somebody has sent our own worker away since then, such as "drained"; empty: nobody has. Then it does not come
 // back by itself. One that crashed does.
-std::string sent_away(server::Server& server, WallTime since) {
+std::string sent_away(server::Loop& loop, WallTime since) {
   std::promise<std::string> found;
-  server.loop().post(
-      core::Question(core::DescribeWorkers{kDevWorkerId, false}), [&found, since](absl::StatusOr<core::Reply> reply) {
-        const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
-        std::string why;
-        for (const core::WorkerView& view : views == nullptr ? std::vector<core::WorkerView>() : views->workers) {
-          const core::WorkerRecord& record = *view.record;
-          const bool is_ours = record.info.id.str() == kDevWorkerId && record.info.ended >= since;
-          if (is_ours && record.has_left_for_good()) why = record.info.end_reason;
-        }
-        found.set_value(std::move(why));
-      });
+  loop.post(core::Question(core::DescribeWorkers{kDevWorkerId, false}),
+            [&found, since](absl::StatusOr<core::Reply> reply) {
+              const auto* views = reply.ok() ? std::get_if<core::WorkerViews>(&*reply) : nullptr;
+              std::string why;
+              for (const core::WorkerView& view : views == nullptr ? std::vector<core::WorkerView>() : views->workers) {
+                const core::WorkerRecord& record = *view.record;
+                const bool is_ours = record.info.id.str() == kDevWorkerId && record.info.ended >= since;
+                if (is_ours && record.has_left_for_good()) why = record.info.end_reason;
+              }
+              found.set_value(std::move(why));
+            });
   return found.get_future().get();
 }
 
 // Workers drain while the server still stands beside them: what never started waits for the next start, what runs may
 // end within the grace time and is put back into the queue when it does not.
 void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSignals& signals) {
-  server::Server& server = *running.server;
+  server::Loop& loop = running.server->parts().loop;
+  server::Provisioner& provisioner = running.server->parts().provisioner;
   const SystemClock clock;
   const MonoTime grace_ends = clock.now().mono + grace;
   const MonoTime limit = grace_ends + kPastGrace;
   // First: nobody is to make workers for what those that stop give back.
-  server.provisioner().make_no_more();
-  std::vector<Leaving> workers = leaving_workers(server);
+  provisioner.make_no_more();
+  std::vector<Leaving> workers = leaving_workers(loop);
   const int64_t count = executions_of(workers);
   if (count == 0) say("stopping");
   if (count > 0) {
@@ -244,30 +246,29 @@ void stop_workers(Running& running, DevWorker& worker, Duration grace, StopSigna
             " s; unfinished jobs run again at the next start (Ctrl-C again to stop now)"));
   }
   worker.tell_to_stop();
-  drain_made(server, workers, false);
+  drain_made(loop, workers, false);
   bool hurry = false;
   MonoTime next_tick = clock.now().mono + 1s;
   MonoTime next_look{0};
   while (clock.now().mono < limit) {
     if (signals.wait(20ms)) {
       hurry = true;
-      if (const int64_t left = executions_of(leaving_workers(server)); left > 0)
+      if (const int64_t left = executions_of(leaving_workers(loop)); left > 0)
         say(cat("stopping ", jobs_in_words(left), " now"));
       worker.tell_to_stop();
     }
     if (clock.now().mono < next_look) continue;
     next_look = clock.now().mono + kLookEvery;
-    workers = leaving_workers(server);
+    workers = leaving_workers(loop);
     const bool made_may_go_on = executions_of(workers, true) > 0 && !hurry && clock.now().mono < grace_ends;
     if (worker.is_gone() && !made_may_go_on) break;
     if (clock.now().mono < next_tick) continue;
     next_tick = clock.now().mono + 1s;
-    server.tick();
+    running.server->tick();
   }
   if (!worker.is_gone()) worker.end_now();
-  drain_made(server, workers, true);
-  if (!server.provisioner().end_all(kEndWorkers))
-    say("warning: some workers created by providers could not be stopped in time");
+  drain_made(loop, workers, true);
+  if (!provisioner.end_all(kEndWorkers)) say("warning: some workers created by providers could not be stopped in time");
 }
 
 }  // namespace
@@ -293,12 +294,12 @@ int run_dev(const cli::DevOptions& options) {
     return worker == nullptr ? api::LocalWorker{} : api::LocalWorker{worker->supervisor_pid(), worker->agent_pid()};
   });
   if (!running.ok()) return refuse(running.status());
-  server::Server& server = *running->server;
-  worker = std::make_unique<DevWorker>(options, address, [&server] { return make_token(server, kDevWorkerId); });
-  const WallTime begun = server.clock().now().wall;
+  server::Loop& loop = running->server->parts().loop;
+  worker = std::make_unique<DevWorker>(options, address, [&loop] { return make_token(loop, kDevWorkerId); });
+  const WallTime begun = running->server->parts().clock.now().wall;
   std::string told;
-  const auto may_return = [&server, begun, &told] {
-    const std::string why = sent_away(server, begun);
+  const auto may_return = [&loop, begun, &told] {
+    const std::string why = sent_away(loop, begun);
     if (!why.empty() && told != why)
       say(cat("worker ", kDevWorkerId, " has left: ", why, "; restart `hodei dev` for a new one"));
     told = why;

@@ -128,9 +128,9 @@ class Provider {
   virtual Health health_check() = 0;
 
   // Addresses of this machine at which its workers reach the server, where that is not the way that clients take: the
-  // server opens a door for workers on each before it creates one. They are there when this returns. None: workers come
+  // server opens a port for workers on each before it creates one. They are there when this returns. None: workers come
   // the usual way.
-  virtual absl::StatusOr<std::vector<std::string>> door_addresses() { return std::vector<std::string>(); }
+  virtual absl::StatusOr<std::vector<std::string>> worker_port_addresses() { return std::vector<std::string>(); }
 
   // Before one was measured.
   virtual Duration estimated_startup_time() const = 0;

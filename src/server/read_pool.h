@@ -1,4 +1,4 @@
-// Threads of their own for reads of the store and for work on files. The threads of the doors carry the streams of all
+// Threads of their own for reads of the store and for work on files. The threads of gRPC carry the streams of all
 // workers: whoever made them wait for a disk would make heartbeats wait.
 //
 // What is done in a moment, such as looking up one job, has a lane and a thread of its own beside what may take long.
@@ -49,7 +49,7 @@ class ReadPool {
   absl::Status post(const Asker& who, Work work);
   absl::Status post(Work work) { return post({}, std::move(work)); }
   // For streams, of which each has one piece of work under way at most: their number is the limit. Nothing is done once
-  // the pool has stopped: the doors are closed before it.
+  // the pool has stopped: the transports are closed before it.
   void post_always(Work work);
 
  private:

@@ -1,151 +1,23 @@
 #include "src/server/server.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <future>
+#include <utility>
 
 #include "src/base/journal.h"
-#include "src/base/sizes.h"
 #include "src/base/status.h"
 #include "src/server/provisioning/factories.h"
-#include "src/server/tracing/otlp_post.h"
 
 namespace hodei::server {
 namespace {
 
-constexpr Duration kSweepEvery = 10s;
-
-JobEnds ends_from(store::Reader& reader) {
-  return [&reader](JobId job) -> absl::StatusOr<std::optional<JobEnd>> {
-    const absl::StatusOr<store::JobView> view = reader.job(job);
-    if (absl::IsNotFound(view.status())) return std::optional<JobEnd>();
-    RETURN_IF_ERROR(view.status());
-    JobEnd end;
-    end.finished = core::is_terminal(view->head.state);
-    end.last_execution = view->head.executions;
-    end.finished_at = view->ended;
-    if (view->head.past == nullptr) return std::optional<JobEnd>(end);
-    ASSIGN_OR_RETURN(const std::vector<store::PrintedBytes> shelved, reader.printed(job));
-    for (const store::PrintedBytes& one : shelved) end.printed.push_back({one.execution, one.bytes});
-    for (const core::Execution& e : view->head.past->executions) {
-      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
-    }
-    return std::optional<JobEnd>(end);
-  };
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.data_dir, error);
-  if (error) {
-    return absl::InvalidArgumentError(
-        cat("data_dir: cannot create '", options.data_dir, "': ", error.message(), "; choose another with --data-dir"));
-  }
-  chmod(options.data_dir.c_str(), 0700);
-  std::unique_ptr<Server> server(new Server(options));
-  RETURN_IF_ERROR(server->build());
-  return server;
-}
-
-absl::Status Server::build() {
-  // Before the store is opened, which writes to the folder.
-  retention_clock_ = std::make_unique<RetentionClock>(options_.data_dir, clock_, RetentionClock::this_boot());
-  store::SqliteOptions sqlite;
-  sqlite.data_dir = options_.data_dir;
-  ASSIGN_OR_RETURN(store_, store::SqliteStore::open(sqlite));
-  // One more than there are threads for what takes long, so that a single job is found at once meanwhile.
-  ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite, store::kMaxReadConnections + 1));
-  ASSIGN_OR_RETURN(lookups_, store::SqliteReader::open(sqlite));
-  ASSIGN_OR_RETURN(loop_reader_, store::SqliteReader::open(sqlite, 1));
-  ASSIGN_OR_RETURN(background_, store::SqliteReader::open(sqlite));
-  ASSIGN_OR_RETURN(
-      const SecretKey key,
-      find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
-  vault_ = std::make_unique<Vault>(key);
-  tell_of_foreign_secrets();
-  ASSIGN_OR_RETURN(log_store_, store::SegmentLogStore::open(options_.data_dir + "/logs", segment_options()));
-  ASSIGN_OR_RETURN(artifacts_,
-                   ArtifactStore::open(options_.data_dir + "/artifacts", artifact_limits(), *retention_clock_));
-  InputLimits input_limits = options_.inputs;
-  input_limits.disk_reserve = options_.disk_reserve;
-  ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", input_limits, clock_));
-  LogHubLimits limits;
-  limits.retention = options_.log_retention;
-  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
-  carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *loop_reader_);
-  ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
-  recorder_ = std::make_unique<MetricsRecorder>(*samples_, *retention_clock_, options_.metrics_retention, [this] {
-    ToWorker message;
-    message.beat = MetricsRecorder::kWatchedBeat;
-    links_.send_all(message);
-  });
-  if (!options_.otlp_endpoint.empty()) {
-    ASSIGN_OR_RETURN(SpanExporter::Post post, otlp_post(options_.otlp_endpoint));
-    exporter_ = std::make_unique<SpanExporter>(events_, *background_, std::move(post));
-  }
-  measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
-  measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
-  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, heartbeats_, options_.engine);
-  core_->set_retention_clock(retention_clock_.get());
-  loop_ = std::make_unique<Loop>(*core_, clock_);
-  const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
-    loop_->post_bounded(std::move(command), std::move(reply));
-  };
-  sweeper_ = std::make_unique<JobSweeper>(*background_, forget, *retention_clock_, options_.job_retention);
-  return build_provisioner();
-}
-
-ArtifactLimits Server::artifact_limits() const {
-  ArtifactLimits limits = options_.artifacts;
-  limits.disk_reserve = static_cast<int64_t>(options_.disk_reserve);
-  return limits;
-}
-
-store::SegmentOptions Server::segment_options() const {
-  return {.disk_reserve = static_cast<int64_t>(options_.disk_reserve), .clock = retention_clock_.get()};
-}
-
-absl::Status Server::build_provisioner() {
-  ProvisionerSetup setup;
-  setup.make = make_provider;
-  ASSIGN_OR_RETURN(setup.installation.id, store_->installation());
-  set_installation(setup.installation.id);
-  setup.installation.folder = std::filesystem::absolute(options_.data_dir).string() + "/providers";
-  setup.installation.worker_binary = options_.worker_binary;
-  setup.on_making = [this](const MakingEvent& event) { metrics_.making(event); };
-  const auto post = [this](core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
-    loop_->post(std::move(command), std::move(reply), std::move(envelope));
-  };
-  provisioner_ = std::make_unique<Provisioner>(post, clock_, std::move(setup));
-  carrier_->set_maker(provisioner_.get());
-  return absl::OkStatus();
-}
-
-absl::Status Server::start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
-                                     OpenDoor open_door) {
-  for (const core::ProviderRow& row : built_in) {
-    std::promise<absl::Status> stored;
-    loop_->post(core::PutProvider{row, true},
-                [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
-    const absl::Status done = stored.get_future().get();
-    if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
-  }
-  provisioner_->start(server_address, std::move(open_door));
-  return absl::OkStatus();
-}
-
 // Jobs that need them will fail one by one; whoever started the server with a wrong key should know at once.
-void Server::tell_of_foreign_secrets() {
-  const auto rows = reader_->secrets("");
+void tell_of_foreign_secrets(store::Reader& reader, const Vault& vault) {
+  const auto rows = reader.secrets("");
   if (!rows.ok()) return;
   const auto foreign =
-      std::count_if(rows->begin(), rows->end(), [this](const auto& row) { return !vault_->is_mine(row.sealed); });
+      std::count_if(rows->begin(), rows->end(), [&vault](const auto& row) { return !vault.is_mine(row.sealed); });
   if (foreign == 0) return;
   journal(
       Level::Error, "server", foreign, " of ", rows->size(),
@@ -154,126 +26,122 @@ void Server::tell_of_foreign_secrets() {
       "the secrets again");
 }
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
+  std::unique_ptr<Server> server(new Server(options));
+  RETURN_IF_ERROR(server->build());
+  return server;
+}
+
+absl::Status Server::build() {
+  ASSIGN_OR_RETURN(storage_, Storage::open(options_.data_dir, clock_, options_.disk_reserve));
+  RETURN_IF_ERROR(open_vault());
+  ASSIGN_OR_RETURN(files_, JobFiles::open(options_, *storage_, pools_.files, clock_));
+  ASSIGN_OR_RETURN(telemetry_, Telemetry::open(options_, *storage_, connections_));
+  loop_ = std::make_unique<LoopAssembly>(*storage_, LoopAssembly::Ends{connections_, *files_, telemetry_->metrics()},
+                                         clock_, options_.engine);
+  server_status_ = std::make_unique<ServerStatus>(
+      ServerStatus::Parts{loop_->loop(), files_->logs(), connections_, *telemetry_, storage_->room()});
+  const auto forget = [&loop = loop_->loop()](core::ForgetJobs command, ReplyTo reply) {
+    loop.post_bounded(std::move(command), std::move(reply));
+  };
+  sweeper_ = std::make_unique<JobSweeper>(*storage_->readers().background, forget, storage_->retention_clock(),
+                                          options_.job_retention);
+  return build_provisioner();
+}
+
+absl::Status Server::open_vault() {
+  ASSIGN_OR_RETURN(
+      const SecretKey key,
+      find_key({.text = options_.secret_key, .file = options_.secret_key_file, .data_dir = options_.data_dir}));
+  vault_ = std::make_unique<Vault>(key);
+  tell_of_foreign_secrets(*storage_->readers().lists, *vault_);
+  return absl::OkStatus();
+}
+
+absl::Status Server::build_provisioner() {
+  ProvisionerSetup setup;
+  setup.make = make_provider;
+  ASSIGN_OR_RETURN(setup.installation.id, storage_->store().installation());
+  set_installation(setup.installation.id);
+  setup.installation.folder = std::filesystem::absolute(options_.data_dir).string() + "/providers";
+  setup.installation.worker_binary = options_.worker_binary;
+  setup.on_making = [&metrics = telemetry_->metrics()](const MakingEvent& event) { metrics.making(event); };
+  const auto post = [&loop = loop_->loop()](core::Command command, ReplyTo reply, core::EnvelopePtr envelope) {
+    loop.post(std::move(command), std::move(reply), std::move(envelope));
+  };
+  provisioner_ = std::make_unique<Provisioner>(post, clock_, std::move(setup));
+  loop_->carrier().set_maker(provisioner_.get());
+  return absl::OkStatus();
+}
+
 Server::~Server() { stop(); }
 
 absl::Status Server::start() {
-  started_ = clock_.now().wall;
-  RETURN_IF_ERROR(core_->take_over());
-  drop_inputs_of_finished_jobs();
-  RETURN_IF_ERROR(store_->start());
-  hub_->start();
-  recorder_->start();
-  if (exporter_ != nullptr) exporter_->start();
+  server_status_->note_start(clock_.now().wall);
+  RETURN_IF_ERROR(loop_->take_over());
+  files_->drop_inputs_of_finished_jobs();
+  RETURN_IF_ERROR(storage_->start());
+  files_->start();
+  telemetry_->start();
   loop_->start();
-  reads_.start();
-  files_.start();
+  pools_.start();
   sweeper_->start();
   tick();
   return absl::OkStatus();
 }
 
-void Server::begin_stop() {
-  if (core_ != nullptr) core_->stop_time();
-  open_calls_.end_all();
-  links_.close_all("the server is shutting down; try again in a moment");
+absl::Status Server::start_providers(const std::string& server_address, const std::vector<core::ProviderRow>& built_in,
+                                     OpenWorkerPort open_port) {
+  for (const core::ProviderRow& row : built_in) {
+    std::promise<absl::Status> stored;
+    loop_->loop().post(core::PutProvider{row, true},
+                       [&stored](absl::StatusOr<core::Reply> reply) { stored.set_value(reply.status()); });
+    const absl::Status done = stored.get_future().get();
+    if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
+  }
+  provisioner_->start(server_address, std::move(open_port));
+  return absl::OkStatus();
 }
 
+void Server::begin_stop() {
+  if (loop_ != nullptr) loop_->stop_time();
+  connections_.end_all();
+}
+
+// A server that was built half way has started nothing.
 void Server::stop() {
-  if (stopping_.exchange(true) || loop_ == nullptr) return;
+  if (server_status_ == nullptr || !server_status_->note_stop()) return;
   begin_stop();
   if (provisioner_ != nullptr) provisioner_->stop();
   sweeper_->stop();
   loop_->stop();
-  reads_.stop();
-  files_.stop();
-  if (exporter_ != nullptr) exporter_->stop();
-  recorder_->stop();
-  hub_->stop();
-  store_->stop();
-}
-
-// On the loop's thread: the disk is for others.
-void Server::job_finished(JobId job, uint32_t last_execution) {
-  hub_->job_finished(job, last_execution);
-  if (auto input = inputs_->let_go(job)) files_.post_always([input = std::move(input)] { input->remove(); });
-}
-
-void Server::drop_inputs_of_finished_jobs() {
-  inputs_->keep_only([this](JobId job) {
-    const absl::StatusOr<store::JobView> view = lookups_->job(job);
-    return view.ok() ? !core::is_terminal(view->head.state) : !absl::IsNotFound(view.status());
-  });
+  pools_.stop();
+  telemetry_->stop();
+  files_->stop();
+  storage_->stop();
 }
 
 void Server::tick() {
-  hub_->tick();
-  inputs_->tick();
-  if (clock_.now().mono >= next_sweep_) {
-    sweep_artifacts();
-    retention_clock_->save();
-  }
-  const absl::StatusOr<uint64_t> room = store_->free_bytes();
-  disk_low_ = room.ok() && *room < options_.disk_reserve;
-  recorder_->hold_back(disk_low_);
-  disk_free_ = room.value_or(0);
+  files_->tick();
+  storage_->tick();
+  telemetry_->recorder().hold_back(storage_->room().is_low());
 }
 
-void Server::sweep_artifacts() {
-  next_sweep_ = clock_.now().mono + kSweepEvery;
-  if (const absl::StatusOr<int> swept = artifacts_->sweep(); !swept.ok()) {
-    journal(Level::Warn, "server", "artifacts: ", std::string(swept.status().message()));
-  }
-}
-
-absl::Status Server::check_room() const {
-  if (!disk_low_) return absl::OkStatus();
-  return absl::ResourceExhaustedError(cat("the disk of the data folder is nearly full (less than ",
-                                          size_text(options_.disk_reserve),
-                                          " left): no new jobs are accepted; free some space and try again"));
-}
-
-std::string Server::metrics_text(const Snapshot& snapshot) {
-  Readings readings;
-  readings.loop = snapshot;
-  readings.health = loop_->health();
-  readings.logs = hub_->stats();
-  readings.refused_claims = refused_claims_.counts();
-  readings.refused_claims[static_cast<size_t>(Claim::LogAfterEnd)] += readings.logs.after_end;
-  readings.state = assess(facts(snapshot.system)).state;
-  readings.disk_free_bytes = disk_free_;
-  readings.worker_streams = links_.size();
-  readings.samples_dropped = recorder_->dropped();
-  if (exporter_ != nullptr) {
-    readings.spans_exported = exporter_->exported();
-    readings.spans_dropped = exporter_->dropped();
-  }
-  return metrics_.text(readings);
-}
-
-std::vector<ServiceHealth> Server::service_health() {
-  const LoopHealth health = loop_->health();
-  return assess_services({.stopping = stopping_,
-                          .loaded = health.loaded,
-                          .commits = health.trouble.ok(),
-                          .trouble = std::string(health.trouble.message()),
-                          .logs_stuck = hub_->stats().is_stuck,
-                          .disk_low = disk_low_,
-                          .samples_held = disk_low_});
-}
-
-SystemFacts Server::facts(const core::SystemReport& report) {
-  const LoopHealth health = loop_->health();
-  SystemFacts facts;
-  facts.loaded = health.loaded;
-  facts.stopping = stopping_;
-  facts.commits = health.trouble.ok();
-  facts.trouble = std::string(health.trouble.message());
-  facts.slowest_commit = health.slowest_turn;
-  facts.active = report.active;
-  facts.workers = report.workers;
-  facts.unhealthy = report.unhealthy;
-  facts.provider_trouble = report.provider_trouble;
-  return facts;
+ServerParts Server::parts() {
+  return {.options = options_,
+          .clock = clock_,
+          .storage = *storage_,
+          .pools = pools_,
+          .vault = *vault_,
+          .files = *files_,
+          .connections = connections_,
+          .telemetry = *telemetry_,
+          .provisioner = *provisioner_,
+          .carrier = loop_->carrier(),
+          .loop = loop_->loop(),
+          .status = *server_status_};
 }
 
 }  // namespace hodei::server

@@ -171,15 +171,15 @@ def test_an_unknown_image_is_refused_with_the_command_that_makes_it():
         nothing_is_left(server)
 
 
-def test_the_door_of_microvms_is_for_workers_only():
+def test_the_port_of_microvms_is_for_workers_only():
     with a_server() as server:
         job = server.submit("--provider", "firecracker", "--", "sleep", "1000")
         server.wait_for(job, "Running", patience=BOOT)
-        doors = re.findall(rf"(172\.31\.\d+\.1)\]?:{server.port}\b",
+        addresses = re.findall(rf"(172\.31\.\d+\.1)\]?:{server.port}\b",
                            subprocess.run(["ss", "-ltn"], capture_output=True, text=True, check=True).stdout)
-        check(doors, "the server does not listen on an address of the microVMs")
-        refused = server.cli("job", "list", "--server", f"http://{doors[0]}:{server.port}", "--retry-for", "0")
-        check(refused.code != 0, "a client's call was answered at the door of the workers")
+        check(addresses, "the server does not listen on an address of the microVMs")
+        refused = server.cli("job", "list", "--server", f"http://{addresses[0]}:{server.port}", "--retry-for", "0")
+        check(refused.code != 0, "a client's call was answered at the port of the workers")
         server.ok("job", "cancel", job)
         nothing_is_left(server)
 

@@ -1,4 +1,4 @@
-"""Whatever comes in at the server's door: a clean error, memory that stays flat, and a server that goes on."""
+"""Whatever is sent to the server: a clean error, memory that stays flat, and a server that goes on."""
 
 import gzip
 import os

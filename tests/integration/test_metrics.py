@@ -101,7 +101,7 @@ def test_health_and_readiness():
 
 
 def exchange(port, data):
-    """Everything a door answers to these bytes."""
+    """Everything a port answers to these bytes."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as link:
         link.sendall(data)
         answer = b""
@@ -113,7 +113,7 @@ def exchange(port, data):
         return answer
 
 
-def test_garbage_gets_400_and_the_doors_stay_open():
+def test_garbage_gets_400_and_the_ports_stay_open():
     with Watched().start() as server:
         for port in (server.http, server.worker_http):
             for garbage in (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", b"nonsense\r\n\r\n", b"GET\r\n\r\n"):
@@ -138,7 +138,7 @@ def test_more_connections_than_allowed_are_turned_away_and_the_rest_served():
         contains(refused[0].recv(12).decode(), " 503", "the answer to one of them")
         for link in idle:
             link.close()
-        until(lambda: get_or_none(server.http) == 200, "the door to serve again")
+        until(lambda: get_or_none(server.http) == 200, "the port to serve again")
 
 
 def get_or_none(port):

@@ -10,6 +10,7 @@
 #include "src/api/calls/providers/provider_calls.h"
 #include "src/api/calls/pump.h"
 #include "src/api/calls/scheduler/scheduler_calls.h"
+#include "src/api/calls/workers/stream_ports.h"
 #include "src/api/calls/workers/worker_calls.h"
 
 namespace hodei::api {
@@ -17,6 +18,7 @@ namespace hodei::api {
 struct AllCalls {
   JobPorts jobs;
   WorkerPorts workers;
+  WorkerStreamPorts worker_stream;
   SchedulerPorts scheduler;
   LogPorts logs;
   MetricsPorts metrics;

@@ -26,20 +26,20 @@ absl::StatusOr<core::SecretRow> referenced(const v1::JobSpec& spec, int index, c
   return row;
 }
 
-absl::StatusOr<std::string> value_of(const v1::Secret& secret, const std::string& ns, const SecretDesk& desk) {
-  if (!secret.sealed().empty()) return desk.vault.open({ns, secret.name(), Purpose::Job}, secret.sealed());
-  ASSIGN_OR_RETURN(const core::SecretRow row, desk.reader.secret(ns, secret.name()));
-  return desk.vault.open({ns, secret.name(), Purpose::Store}, row.sealed);
+absl::StatusOr<std::string> value_of(const v1::Secret& secret, const std::string& ns, const SecretPorts& ports) {
+  if (!secret.sealed().empty()) return ports.vault.open({ns, secret.name(), Purpose::Job}, secret.sealed());
+  ASSIGN_OR_RETURN(const core::SecretRow row, ports.reader.secret(ns, secret.name()));
+  return ports.vault.open({ns, secret.name(), Purpose::Store}, row.sealed);
 }
 
 absl::Status too_large(size_t bytes) {
   return bad_field("secrets", "must have at most ", core::kMaxSecretBytes, " bytes of values in total, not ", bytes);
 }
 
-absl::Status open_all(const v1::JobSpec& spec, const std::string& ns, const SecretDesk& desk, v1::RunJob* order) {
+absl::Status open_all(const v1::JobSpec& spec, const std::string& ns, const SecretPorts& ports, v1::RunJob* order) {
   size_t bytes = 0;
   for (const v1::Secret& secret : spec.secrets()) {
-    ASSIGN_OR_RETURN(std::string value, value_of(secret, ns, desk));
+    ASSIGN_OR_RETURN(std::string value, value_of(secret, ns, ports));
     bytes += value.size();
     if (bytes > core::kMaxSecretBytes) return too_large(bytes);
     (*order->mutable_secrets())[secret.name()] = std::move(value);
@@ -55,7 +55,8 @@ std::string note_about(std::string_view name, size_t value_size) {
              " characters and is not masked in output");
 }
 
-absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretDesk& desk, StorableSpec& out) {
+absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretPorts& ports,
+                           StorableSpec& out) {
   out.spec = &given;
   if (given.secrets_size() == 0) return absl::OkStatus();
   out.copy = given;
@@ -67,10 +68,10 @@ absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, cons
       return bad_field(field(i, "sealed"), "is set by the server; set `value`, or only `name`");
     size_t size = secret.value().size();
     if (size == 0) {
-      ASSIGN_OR_RETURN(const core::SecretRow row, referenced(given, i, ns, desk.reader));
+      ASSIGN_OR_RETURN(const core::SecretRow row, referenced(given, i, ns, ports.reader));
       size = server::Vault::value_size(row.sealed);
     } else {
-      secret.set_sealed(desk.vault.seal({ns, secret.name(), Purpose::Job}, secret.value()));
+      secret.set_sealed(ports.vault.seal({ns, secret.name(), Purpose::Job}, secret.value()));
       secret.clear_value();
     }
     bytes += size;
@@ -96,10 +97,10 @@ absl::Status check_references(const v1::JobSpec& spec, const std::string& ns, st
   return absl::OkStatus();
 }
 
-void deliver_secrets(const core::SpecRow& row, const SecretDesk& desk, v1::RunJob* order) {
+void deliver_secrets(const core::SpecRow& row, const SecretPorts& ports, v1::RunJob* order) {
   v1::JobSpec spec;
   absl::Status opened = absl::DataLossError("the job's spec cannot be read");
-  if (spec.ParseFromString(row.bytes)) opened = open_all(spec, row.ns, desk, order);
+  if (spec.ParseFromString(row.bytes)) opened = open_all(spec, row.ns, ports, order);
   if (opened.ok()) return;
   order->clear_secrets();
   order->set_secret_error(std::string(opened.message()));

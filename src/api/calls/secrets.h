@@ -15,7 +15,7 @@ namespace hodei::api {
 // Shorter values are not masked in output: they would turn up by chance everywhere.
 inline constexpr size_t kShortestMasked = 6;
 
-struct SecretDesk {
+struct SecretPorts {
   const server::Vault& vault;
   store::Reader& reader;
 };
@@ -26,13 +26,14 @@ struct StorableSpec {
   v1::JobSpec copy;
   std::string note;  // what the submitter should know; empty: nothing
 };
-absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretDesk& desk, StorableSpec& out);
+absl::Status make_storable(const v1::JobSpec& given, const std::string& ns, const SecretPorts& ports,
+                           StorableSpec& out);
 
 // Every secret that a spec names without a value of its own is in the store.
 absl::Status check_references(const v1::JobSpec& spec, const std::string& ns, store::Reader& reader);
 
 // Puts the opened values into the order, or the reason why one of them cannot be had.
-void deliver_secrets(const core::SpecRow& row, const SecretDesk& desk, v1::RunJob* order);
+void deliver_secrets(const core::SpecRow& row, const SecretPorts& ports, v1::RunJob* order);
 
 // Empty, or that this value will not be masked.
 std::string note_about(std::string_view name, size_t value_size);

@@ -39,7 +39,7 @@ class SecretsTest : public testing::Test {
   }
   v1::RunJob deliver(const v1::JobSpec& stored, const std::string& ns = "default") {
     v1::RunJob order;
-    deliver_secrets({.ns = ns, .bytes = stored.SerializeAsString()}, desk, &order);
+    deliver_secrets({.ns = ns, .bytes = stored.SerializeAsString()}, ports, &order);
     return order;
   }
 
@@ -47,7 +47,7 @@ class SecretsTest : public testing::Test {
   store::MemoryStore store;
   store::Epoch epoch = store.new_epoch().value();
   uint64_t batch = 0;
-  SecretDesk desk{vault, store};
+  SecretPorts ports{vault, store};
 };
 
 TEST_F(SecretsTest, AreSealedBeforeAnythingIsStoredAndOpenedForTheWorker) {
@@ -56,7 +56,7 @@ TEST_F(SecretsTest, AreSealedBeforeAnythingIsStoredAndOpenedForTheWorker) {
   add(given, "token", kValue);
   add(given, "kept");
   StorableSpec storable;
-  ASSERT_TRUE(make_storable(given, "default", desk, storable).ok());
+  ASSERT_TRUE(make_storable(given, "default", ports, storable).ok());
   const absl::StatusOr<core::NewJob> job = spec::new_job(*storable.spec, "default", "", "");
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->spec->bytes.find(kValue), std::string::npos);
@@ -70,7 +70,7 @@ TEST_F(SecretsTest, AreSealedBeforeAnythingIsStoredAndOpenedForTheWorker) {
 TEST_F(SecretsTest, ASpecWithoutThemIsNotCopied) {
   const v1::JobSpec given = a_spec();
   StorableSpec storable;
-  ASSERT_TRUE(make_storable(given, "default", desk, storable).ok());
+  ASSERT_TRUE(make_storable(given, "default", ports, storable).ok());
   EXPECT_EQ(storable.spec, &given);
 }
 
@@ -84,7 +84,7 @@ TEST_F(SecretsTest, NobodyReadsMoreThanTheirNames) {
   v1::JobSpec given = a_spec();
   add(given, "token", kValue);
   StorableSpec storable;
-  ASSERT_TRUE(make_storable(given, "default", desk, storable).ok());
+  ASSERT_TRUE(make_storable(given, "default", ports, storable).ok());
   const absl::StatusOr<core::NewJob> job = spec::new_job(*storable.spec, "default", "", "");
   store::JobView view{.head = job->head, .spec = *job->spec};
   v1::Job out;
@@ -99,7 +99,7 @@ TEST_F(SecretsTest, WhatIsWrongIsSaidByTheNameOfTheField) {
   StorableSpec storable;
   v1::JobSpec missing = a_spec();
   add(missing, "token");
-  const absl::Status unknown = make_storable(missing, "team", desk, storable);
+  const absl::Status unknown = make_storable(missing, "team", ports, storable);
   EXPECT_EQ(unknown.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(unknown.message().find("hodei secret set token -n team"), absl::string_view::npos) << unknown;
   EXPECT_FALSE(check_references(missing, "default", store).ok());
@@ -107,11 +107,11 @@ TEST_F(SecretsTest, WhatIsWrongIsSaidByTheNameOfTheField) {
   v1::JobSpec forged = a_spec();
   forged.add_secrets()->set_name("token");
   forged.mutable_secrets(0)->set_sealed("x");
-  EXPECT_EQ(make_storable(forged, "default", desk, storable).message().substr(0, 17), "secrets[0].sealed");
+  EXPECT_EQ(make_storable(forged, "default", ports, storable).message().substr(0, 17), "secrets[0].sealed");
 
   v1::JobSpec large = a_spec();
   for (const char* name : {"a", "b"}) add(large, name, std::string(core::kMaxSecretBytes / 2 + 1, 'x'));
-  EXPECT_EQ(make_storable(large, "default", desk, storable).message().substr(0, 8), "secrets:");
+  EXPECT_EQ(make_storable(large, "default", ports, storable).message().substr(0, 8), "secrets:");
 }
 
 TEST_F(SecretsTest, AShortValueIsToldToTheSubmitter) {
@@ -120,7 +120,7 @@ TEST_F(SecretsTest, AShortValueIsToldToTheSubmitter) {
   add(given, "pin");
   add(given, "token", kValue);
   StorableSpec storable;
-  ASSERT_TRUE(make_storable(given, "default", desk, storable).ok());
+  ASSERT_TRUE(make_storable(given, "default", ports, storable).ok());
   EXPECT_NE(storable.note.find("'pin'"), std::string::npos);
   EXPECT_EQ(storable.note.find("'token'"), std::string::npos);
 }

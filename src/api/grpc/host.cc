@@ -15,18 +15,17 @@
 #include "hodei/v1/scheduler_service.grpc.pb.h"
 #include "src/api/grpc/edge_limits.h"
 #include "src/api/grpc/services.h"
-#include "src/api/grpc/worker_door.h"
+#include "src/api/grpc/worker_port.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
-#include "src/server/server.h"
 
 namespace hodei::api {
 
 struct GrpcHost::Parts {
-  Parts(const AllCalls& all, server::Server& s) : calls(all), server_parts(s) {
+  explicit Parts(const AllCalls& all) : calls(all) {
     // A line for each service.
     add(std::make_unique<JobService>(all, Callers::All));
-    add(std::make_unique<WorkerService>(all, s, Callers::All));
+    add(std::make_unique<WorkerService>(all, Callers::All));
     add(std::make_unique<ArtifactService>(all, Callers::All));
     add(std::make_unique<InputService>(all, Callers::All));
     add<v1::SchedulerService>(all.scheduler, [](auto& v) { scheduler_lines(v); });
@@ -46,26 +45,24 @@ struct GrpcHost::Parts {
   }
 
   const AllCalls& calls;
-  server::Server& server_parts;
   bool leaving = false;  // it is about to stop: nobody should begin anything here
   std::vector<std::unique_ptr<grpc::Service>> services;
   int port = 0;
   bool stopped = false;     // guarded by the mutex
   bool everywhere = false;  // it listens on all addresses of this machine already
   std::unique_ptr<grpc::Server> server;
-  std::mutex mutex;  // guards the doors
-  std::map<std::string, std::unique_ptr<WorkerDoor>> doors;
+  std::mutex mutex;  // guards the worker ports
+  std::map<std::string, std::unique_ptr<WorkerPort>> worker_ports;
 };
 
-absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(const AllCalls& calls, server::Server& server,
-                                                         const std::string& address) {
+absl::StatusOr<std::unique_ptr<GrpcHost>> GrpcHost::open(const AllCalls& calls, const std::string& address) {
   grpc::EnableDefaultHealthCheckService(true);
   static const bool once = [] {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     return true;
   }();
   (void)once;
-  auto parts = std::make_unique<Parts>(calls, server);
+  auto parts = std::make_unique<Parts>(calls);
   parts->everywhere = address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &parts->port);
@@ -86,12 +83,11 @@ GrpcHost::GrpcHost(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 GrpcHost::~GrpcHost() { stop(); }
 
-absl::Status GrpcHost::open_worker_door(const std::string& host) {
+absl::Status GrpcHost::open_worker_port(const std::string& host) {
   const std::lock_guard lock(parts_->mutex);
   if (parts_->stopped) return absl::UnavailableError("the server is shutting down");
-  if (parts_->everywhere || parts_->doors.contains(host)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(parts_->doors[host],
-                   WorkerDoor::open(cat(host, ":", parts_->port), parts_->calls, parts_->server_parts));
+  if (parts_->everywhere || parts_->worker_ports.contains(host)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(parts_->worker_ports[host], WorkerPort::open(cat(host, ":", parts_->port), parts_->calls));
   return absl::OkStatus();
 }
 
@@ -99,7 +95,7 @@ void GrpcHost::stop() {
   {
     const std::lock_guard lock(parts_->mutex);
     parts_->stopped = true;
-    parts_->doors.clear();
+    parts_->worker_ports.clear();
   }
   if (parts_->server == nullptr) return;
   parts_->server->Shutdown(deadline_in(kGraceOnStop));

@@ -1,4 +1,4 @@
-// The gRPC door: all services on one address, with limits, health and reflection.
+// The gRPC host: all services on one address, with limits, health and reflection.
 #pragma once
 
 #include <memory>
@@ -7,22 +7,17 @@
 #include "absl/status/statusor.h"
 #include "src/api/calls/all_calls.h"
 
-namespace hodei::server {
-class Server;
-}
-
 namespace hodei::api {
 
 class GrpcHost {
  public:
-  // Listens at once; `address` is host:port. The calls outlive the host; the server has the links to workers.
-  static absl::StatusOr<std::unique_ptr<GrpcHost>> open(const AllCalls& calls, server::Server& server,
-                                                        const std::string& address);
+  // Listens at once; `address` is host:port. The calls outlive the host.
+  static absl::StatusOr<std::unique_ptr<GrpcHost>> open(const AllCalls& calls, const std::string& address);
   ~GrpcHost();
 
   // Listens on a further address of this machine, with the same port, for calls of workers only. Safe from any thread;
   // OK when it is open already.
-  absl::Status open_worker_door(const std::string& host);
+  absl::Status open_worker_port(const std::string& host);
 
   // Calls that are under way get a moment to end.
   void stop();

@@ -37,7 +37,9 @@ class HostileWorker : public ServerTest {
     ServerTest::TearDown();
   }
 
-  int64_t refused(Claim claim) const { return server_->refused_claims().counts()[static_cast<size_t>(claim)]; }
+  int64_t refused(Claim claim) const {
+    return server_->parts().connections.refused_claims.counts()[static_cast<size_t>(claim)];
+  }
 
   void put(const std::string& name, const std::string& content) {
     EXPECT_EQ(upload(name, content, "", "").error_code(), grpc::StatusCode::OK) << name;
@@ -217,18 +219,21 @@ TEST_F(HostileWorker, FillsTheAuditTrailWithNoMoreThanSomeRefusals) {
   // What comes after them is decided after they are recorded.
   v1::CreateOtpResponse token;
   ASSERT_TRUE(call(*workers_, &Workers::CreateOtp, v1::CreateOtpRequest(), &token).ok());
-  const auto recorded = server_->reader().audit({.action = "worker.refused", .limit = 1000}).value();
+  const auto recorded =
+      server_->parts().storage.readers().lists->audit({.action = "worker.refused", .limit = 1000}).value();
   EXPECT_EQ(recorded.rows.size(), static_cast<size_t>(kMaxRefusalsPerMinute));
 }
 
 TEST_F(HostileWorker, NoHeartbeatOfAStreamThatHasEndedCounts) {
   constexpr uint64_t kStream = 2;  // the hostile worker came second
   ASSERT_TRUE(hostile_->is_heard());
-  ASSERT_TRUE(server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}));
+  ASSERT_TRUE(server_->parts().connections.heartbeats.take({.worker = WorkerId("hostile"), .stream = kStream}));
   hostile_ = nullptr;
   const SystemClock clock;
   const MonoTime patience = clock.now().mono + kCallPatience;
-  const auto counts = [&] { return server_->heartbeats().take({.worker = WorkerId("hostile"), .stream = kStream}); };
+  const auto counts = [&] {
+    return server_->parts().connections.heartbeats.take({.worker = WorkerId("hostile"), .stream = kStream});
+  };
   while (counts() && clock.now().mono < patience) pause_for(1ms);
   EXPECT_FALSE(counts());
 }

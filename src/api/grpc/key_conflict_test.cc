@@ -96,8 +96,8 @@ TEST_F(KeyConflict, AKeyWhoseJobARuleLetGoSaysSo) {
   v1::CancelJobResponse cancelled;
   ASSERT_TRUE(call(*jobs_, &v1::JobExecutionService::Stub::CancelJob, cancel, &cancelled).ok());
   std::promise<void> forgotten;
-  server_->loop().post(core::ForgetJobs{{{parse_job_id(first.short_id()).value(), "default"}}, ""},
-                       [&forgotten](const absl::StatusOr<core::Reply>&) { forgotten.set_value(); });
+  server_->parts().loop.post(core::ForgetJobs{{{parse_job_id(first.short_id()).value(), "default"}}, ""},
+                             [&forgotten](const absl::StatusOr<core::Reply>&) { forgotten.set_value(); });
   forgotten.get_future().wait();
   const grpc::Status refused = queue(echo("a"), &again);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::ALREADY_EXISTS);

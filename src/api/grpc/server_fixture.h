@@ -35,10 +35,10 @@ class ServerTest : public testing::Test {
     server::ServerOptions options;
     options.data_dir = folder_ = mkdtemp(folder);
     server_ = server::Server::open(options).value();
-    calls_ = std::make_unique<ServerCalls>(*server_, "127.0.0.1:0", [] { return LocalWorker{}; });
+    calls_ = std::make_unique<ServerCalls>(server_->parts(), "127.0.0.1:0", [] { return LocalWorker{}; });
     ASSERT_TRUE(server_->start().ok());
     calls_->start();
-    host_ = GrpcHost::open(calls_->all(), *server_, "127.0.0.1:0").value();
+    host_ = GrpcHost::open(calls_->all(), "127.0.0.1:0").value();
     channel_ = grpc::CreateChannel(cat("127.0.0.1:", host_->port()), grpc::InsecureChannelCredentials());
     jobs_ = v1::JobExecutionService::NewStub(channel_);
     workers_ = v1::WorkerAgentService::NewStub(channel_);

@@ -15,14 +15,14 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
   return new QueueStream(ports_, facts(*context));
 }
 
-WorkerService::WorkerService(const AllCalls& calls, server::Server& server, Callers callers)
-    : Bound(calls.transport, callers), server_(server) {
+WorkerService::WorkerService(const AllCalls& calls, Callers callers)
+    : Bound(calls.transport, callers), stream_ports_(calls.worker_stream) {
   bind(calls.workers, [](auto& v) { worker_lines(v); });
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(
     grpc::CallbackServerContext*) {
-  return std::make_shared<WorkerStreamLink>(server_)->start();
+  return std::make_shared<WorkerStreamLink>(stream_ports_)->start();
 }
 
 ArtifactService::ArtifactService(const AllCalls& calls, Callers callers)

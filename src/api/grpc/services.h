@@ -9,10 +9,6 @@
 #include "src/api/grpc/binding.h"
 #include "src/api/grpc/input_streams.h"
 
-namespace hodei::server {
-class Server;
-}
-
 namespace hodei::api {
 
 class JobService final : public Bound<v1::JobExecutionService> {
@@ -27,12 +23,12 @@ class JobService final : public Bound<v1::JobExecutionService> {
 
 class WorkerService final : public Bound<v1::WorkerAgentService> {
  public:
-  WorkerService(const AllCalls& calls, server::Server& server, Callers callers);
+  WorkerService(const AllCalls& calls, Callers callers);
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStream(
       grpc::CallbackServerContext* context) override;
 
  private:
-  server::Server& server_;
+  const WorkerStreamPorts& stream_ports_;
 };
 
 class ArtifactService final : public Bound<v1::ArtifactService> {

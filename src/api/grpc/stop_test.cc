@@ -40,8 +40,9 @@ class Stop : public ServerTest {
     auto over = std::async(std::launch::async, [&] { return open(context); });
     const SystemClock clock;
     const MonoTime patience = clock.now().mono + kCallPatience;
-    while (server_->open_calls().size() == 0 && clock.now().mono < patience) std::this_thread::yield();
-    ASSERT_EQ(server_->open_calls().size(), 1u);
+    while (server_->parts().connections.open_calls.size() == 0 && clock.now().mono < patience)
+      std::this_thread::yield();
+    ASSERT_EQ(server_->parts().connections.open_calls.size(), 1u);
     const MonoTime began = clock.now().mono;
     stop();
     EXPECT_LT(clock.now().mono - began, kLongestStop);

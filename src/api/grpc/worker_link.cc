@@ -43,7 +43,7 @@ class WorkerStreamReactor final : public grpc::ServerBidiReactor<v1::WorkerMessa
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink::start() {
   const std::lock_guard lock(mutex_);
   reactor_ = new WorkerStreamReactor(shared_from_this());
-  stream_ = server_.links().add(shared_from_this());
+  stream_ = ports_.links.add(shared_from_this());
   reading_ = true;
   reactor_->StartRead(&in_);
   return reactor_;
@@ -56,10 +56,10 @@ void WorkerStreamLink::send(server::ToWorker message) {
   const std::lock_guard lock(mutex_);
   if (reactor_ == nullptr || finished_) return;
   // With every acknowledgement: a worker that has just come hears of it too.
-  if (message.heartbeat_sent_us != 0 && server_.recorder().is_watched())
+  if (message.heartbeat_sent_us != 0 && ports_.recorder.watchers().is_watched())
     message.beat = server::MetricsRecorder::kWatchedBeat;
   if (message.welcome && has_log_window_) {
-    const auto streams = static_cast<int64_t>(std::max<size_t>(server_.links().size(), 1));
+    const auto streams = static_cast<int64_t>(std::max<size_t>(ports_.links.size(), 1));
     message.welcome->log_window = std::clamp(kAllLogWindows / streams, kMinLogWindow, kMaxLogWindow);
   }
   if (queue_.size() >= kMaxQueued)
@@ -90,23 +90,23 @@ void WorkerStreamLink::write_next() {
 
 // A job whose standard input is not whole any more must not be started with the rest of it.
 void WorkerStreamLink::note_input_errors() {
-  if (server_.inputs().empty()) return;
+  if (ports_.inputs.empty()) return;
   for (v1::RunJob& order : *out_.mutable_run()) {
     const absl::StatusOr<ExecutionId> execution = parse_execution_id(order.execution_id());
-    if (execution.ok()) order.set_input_error(server_.inputs().prepare_start(execution->job));
+    if (execution.ok()) order.set_input_error(ports_.inputs.prepare_start(execution->job));
   }
 }
 
 // That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.
 void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order) {
-  deliver_secrets(spec, {server_.vault(), server_.lookups()}, order);
+  deliver_secrets(spec, {ports_.vault, ports_.lookups}, order);
   if (order->secret_error().empty()) return;
-  server_.loop().post(core::RecordAudit{{.ns = spec.ns,
-                                         .principal = "server",
-                                         .action = "secret.failed",
-                                         .subject = order->execution_id(),
-                                         .detail = order->secret_error()}},
-                      nullptr);
+  ports_.loop.post(core::RecordAudit{{.ns = spec.ns,
+                                      .principal = "server",
+                                      .action = "secret.failed",
+                                      .subject = order->execution_id(),
+                                      .detail = order->secret_error()}},
+                   nullptr);
 }
 
 void WorkerStreamLink::write_done(bool ok) {
@@ -129,10 +129,10 @@ void WorkerStreamLink::done() {
     reactor_ = nullptr;
     worker = worker_;
   }
-  server_.links().remove(stream_);
-  server_.heartbeats().close(stream_);
+  ports_.links.remove(stream_);
+  ports_.heartbeats.close(stream_);
   if (!worker.empty()) journal(Level::Info, "server", "worker ", worker.str(), " disconnected (stream ", stream_, ")");
-  if (!worker.empty()) server_.loop().post(core::CloseStream{worker, stream_}, nullptr);
+  if (!worker.empty()) ports_.loop.post(core::CloseStream{worker, stream_}, nullptr);
 }
 
 // ---- From the worker
@@ -161,7 +161,7 @@ void WorkerStreamLink::take(v1::WorkerMessage& message) {
   if (message.has_hello()) return open(message);
   if (!is_open()) return;
   // Before anything that says what became of executions because of it.
-  if (message.has_stopping()) server_.loop().post(core::WorkerStops{worker_, stream_, incarnation_}, nullptr);
+  if (message.has_stopping()) ports_.loop.post(core::WorkerStops{worker_, stream_, incarnation_}, nullptr);
   if (message.has_heartbeat()) take_heartbeat(message.heartbeat());
   take_logs(message);
   if (message.started_size() + message.progress_size() + message.results_size() > 0 || progress_.has_waiting())
@@ -183,8 +183,8 @@ void WorkerStreamLink::open(const v1::WorkerMessage& message) {
     has_log_window_ = message.hello().has_log_window();
     incarnation_ = message.hello().incarnation();
   }
-  server_.loop().post(std::move(*hello),
-                      [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });
+  ports_.loop.post(std::move(*hello),
+                   [self = shared_from_this()](absl::StatusOr<core::Reply> reply) { self->opened(reply); });
 }
 
 void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
@@ -197,12 +197,12 @@ void WorkerStreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
     for (const ExecutionId& execution : answer.given) given_.give(execution);
     open_ = true;
     orphaned = reactor_ == nullptr;
-    if (!orphaned && !finished_) server_.heartbeats().open(stream_);
+    if (!orphaned && !finished_) ports_.heartbeats.open(stream_);
     read_next();
   }
   journal(Level::Info, "server", "worker ", worker_.str(), " connected (stream ", stream_, ")");
   // The call ended while the hello was being decided.
-  if (orphaned) server_.loop().post(core::CloseStream{worker_, stream_}, nullptr);
+  if (orphaned) ports_.loop.post(core::CloseStream{worker_, stream_}, nullptr);
 }
 
 void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
@@ -215,14 +215,14 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
   command.dropped_logs = beat.dropped_logs();
   command.unfit = unfit_from(beat.status());
   command.active = active_from(beat);
-  if (const Now now = server_.clock().now(); now.mono >= record_at_) {
+  if (const Now now = ports_.clock.now(); now.mono >= record_at_) {
     record_at_ = now.mono + kLeastBeat;
     server::Beat seen = beat_from(beat, worker_, now);
     const size_t foreign = std::erase_if(seen.executions, [this](const auto& usage) { return !given_.has(usage.id); });
-    if (foreign > 0) server_.refused_claims().count(server::Claim::Usage, static_cast<int64_t>(foreign));
-    server_.recorder().take(std::move(seen));
+    if (foreign > 0) ports_.refused_claims.count(server::Claim::Usage, static_cast<int64_t>(foreign));
+    ports_.recorder.take(std::move(seen));
   }
-  if (!server_.heartbeats().take(command)) return close("this stream has been replaced by a newer one");
+  if (!ports_.heartbeats.take(command)) return close("this stream has been replaced by a newer one");
   server::ToWorker acknowledgement;
   acknowledgement.heartbeat_sent_us = beat.sent_us();
   send(std::move(acknowledgement));
@@ -239,8 +239,8 @@ void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
   report->stream = stream_;
   const size_t foreign =
       std::erase_if(report->progress, [this](const core::ProgressReport& p) { return !given_.has(p.execution); });
-  if (foreign > 0) server_.refused_claims().count(server::Claim::Report, static_cast<int64_t>(foreign));
-  report->progress = progress_.pass(std::move(report->progress), server_.clock().now().mono);
+  if (foreign > 0) ports_.refused_claims.count(server::Claim::Report, static_cast<int64_t>(foreign));
+  report->progress = progress_.pass(std::move(report->progress), ports_.clock.now().mono);
   for (const core::ResultReport& r : report->results) {
     if (auto last = progress_.take(r.execution)) report->progress.push_back(std::move(*last));
     // From its own word on, nothing more is printed; what was lost may still have output on the way.
@@ -258,10 +258,10 @@ void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
   for (core::Report& piece : pieces) {
     // In order: when the last one is decided, all are.
     const size_t decided_bytes = &piece == &pieces.back() ? bytes : 0;
-    server_.loop().post(std::move(piece),
-                        [self = shared_from_this(), decided_bytes](const absl::StatusOr<core::Reply>& reply) {
-                          self->decided(reply, decided_bytes);
-                        });
+    ports_.loop.post(std::move(piece),
+                     [self = shared_from_this(), decided_bytes](const absl::StatusOr<core::Reply>& reply) {
+                       self->decided(reply, decided_bytes);
+                     });
   }
 }
 
@@ -269,7 +269,7 @@ void WorkerStreamLink::decided(const absl::StatusOr<core::Reply>& reply, size_t 
   if (reply.ok()) {
     const std::vector<bool>& accepted = std::get<core::Reported>(*reply).accepted;
     const auto refused = std::count(accepted.begin(), accepted.end(), false);
-    if (refused > 0) server_.refused_claims().count(server::Claim::Report, refused);
+    if (refused > 0) ports_.refused_claims.count(server::Claim::Report, refused);
   }
   const std::lock_guard lock(mutex_);
   undecided_bytes_ -= bytes;
@@ -287,7 +287,7 @@ absl::Status WorkerStreamLink::take_out_foreign(std::vector<store::LogPiece>& pi
     const absl::StatusOr<std::optional<std::string>> against = given_.against(piece, worker_);
     if (!against.ok()) trouble = against.status();
     if (!against.ok() || !*against) return false;
-    server_.refused_claims().count(server::Claim::Log);
+    ports_.refused_claims.count(server::Claim::Log);
     answer.logs.push_back({piece.execution, piece.offset + static_cast<int64_t>(piece.data.size())});
     if (answer.words.size() < kMaxWords) answer.words.push_back(**against);
     return true;
@@ -325,7 +325,7 @@ void WorkerStreamLink::room() {
 void WorkerStreamLink::offer(std::vector<store::LogPiece> pieces) {
   if (pieces.empty()) return;
   if (!kept_.empty()) return keep(std::move(pieces));  // behind those that wait
-  const absl::StatusOr<bool> taken = server_.logs().offer(shared_from_this(), pieces);
+  const absl::StatusOr<bool> taken = ports_.logs.offer(shared_from_this(), pieces);
   if (!taken.ok()) return finish(to_grpc(taken.status()));
   if (!*taken) keep(std::move(pieces));
 }

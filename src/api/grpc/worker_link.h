@@ -15,9 +15,9 @@
 
 #include "grpcpp/support/server_callback.h"
 #include "hodei/v1/worker_service.pb.h"
+#include "src/api/calls/workers/stream_ports.h"
 #include "src/api/grpc/given_executions.h"
 #include "src/api/grpc/progress_gate.h"
-#include "src/server/server.h"
 
 namespace hodei::api {
 
@@ -45,7 +45,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   // older version, which knows of none, is not read on.
   static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
-  explicit WorkerStreamLink(server::Server& server) : server_(server), given_(server.lookups(), server.clock()) {}
+  explicit WorkerStreamLink(const WorkerStreamPorts& ports) : ports_(ports), given_(ports.lookups, ports.clock) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.
@@ -83,7 +83,7 @@ class WorkerStreamLink final : public server::WorkerLink,
   void note_input_errors();          // with the mutex held
   void finish(grpc::Status status);  // with the mutex held
 
-  server::Server& server_;
+  const WorkerStreamPorts ports_;  // of its own: it may outlive the calls
   GivenExecutions given_;
   std::mutex mutex_;
   WorkerStreamReactor* reactor_ = nullptr;  // null: the call is over

@@ -19,32 +19,32 @@ HttpResponse readiness(const server::SystemAssessment& now) {
   return {ready ? 200 : 503, cat(server::name(now.state), ": ", now.reason, "\n")};
 }
 
-void metrics(server::Server& server, const Responder& responder) {
-  server.loop().post(core::Question(core::DescribeSystem{}), [&server, responder](absl::StatusOr<core::Reply> system) {
-    server.loop().post(core::Question(core::DescribeQueue{}), [&server, responder,
-                                                               report = report_in(system)](auto queue) {
+void metrics(server::Loop& loop, server::ServerStatus& status, const Responder& responder) {
+  loop.post(core::Question(core::DescribeSystem{}), [&loop, &status, responder](absl::StatusOr<core::Reply> system) {
+    loop.post(core::Question(core::DescribeQueue{}), [&status, responder, report = report_in(system)](auto queue) {
       server::Snapshot snapshot;
       snapshot.system = report;
       if (queue.ok()) snapshot.queue = std::get<core::QueueReport>(*queue);
       // Put together over there: this is the loop's thread.
-      responder.send([&server, snapshot] { return HttpResponse{200, server.metrics_text(snapshot), kMetricsType}; });
+      responder.send([&status, snapshot] { return HttpResponse{200, status.metrics_text(snapshot), kMetricsType}; });
     });
   });
 }
 
 }  // namespace
 
-absl::Status add_observability(Router& router, server::Server& server) {
+absl::Status add_observability(Router& router, server::Loop& loop, server::ServerStatus& status) {
   RETURN_IF_ERROR(router.get("/healthz", [](const HttpRequest&, const Responder& responder) {
     responder.send(HttpResponse{200, "ok\n"});
   }));
-  RETURN_IF_ERROR(router.get("/readyz", [&server](const HttpRequest&, const Responder& responder) {
-    server.loop().post(core::Question(core::DescribeSystem{}), [&server, responder](absl::StatusOr<core::Reply> reply) {
-      responder.send([&server, report = report_in(reply)] { return readiness(server::assess(server.facts(report))); });
+  RETURN_IF_ERROR(router.get("/readyz", [&loop, &status](const HttpRequest&, const Responder& responder) {
+    loop.post(core::Question(core::DescribeSystem{}), [&status, responder](absl::StatusOr<core::Reply> reply) {
+      responder.send([&status, report = report_in(reply)] { return readiness(status.assess(report)); });
     });
   }));
-  return router.get("/metrics",
-                    [&server](const HttpRequest&, const Responder& responder) { metrics(server, responder); });
+  return router.get("/metrics", [&loop, &status](const HttpRequest&, const Responder& responder) {
+    metrics(loop, status, responder);
+  });
 }
 
 }  // namespace hodei::api

@@ -3,11 +3,12 @@
 
 #include "absl/status/status.h"
 #include "src/api/http/router.h"
-#include "src/server/server.h"
+#include "src/server/loop.h"
+#include "src/server/server_status.h"
 
 namespace hodei::api {
 
-// The server outlives the router.
-absl::Status add_observability(Router& router, server::Server& server);
+// Both outlive the router.
+absl::Status add_observability(Router& router, server::Loop& loop, server::ServerStatus& status);
 
 }  // namespace hodei::api

@@ -3,7 +3,17 @@
 #include <utility>
 
 #include "src/api/wiring/spec_preparer.h"
-#include "src/server/server.h"
+#include "src/server/carrier.h"
+#include "src/server/connections.h"
+#include "src/server/job_files.h"
+#include "src/server/loop.h"
+#include "src/server/provisioning/provisioner.h"
+#include "src/server/secrets/vault.h"
+#include "src/server/server_options.h"
+#include "src/server/server_status.h"
+#include "src/server/storage.h"
+#include "src/server/telemetry.h"
+#include "src/server/work_pools.h"
 
 namespace hodei::api {
 namespace {
@@ -59,27 +69,27 @@ class ServerProviders final : public Providers {
 
 class ServerSystem final : public System {
  public:
-  ServerSystem(server::Server& server, std::string address, std::function<LocalWorker()> local_worker)
+  ServerSystem(const server::ServerParts& server, std::string address, std::function<LocalWorker()> local_worker)
       : server_(server), address_(std::move(address)), local_worker_(std::move(local_worker)) {}
 
   SystemDescription describe(const core::SystemReport& report) override {
-    const server::LoopHealth health = server_.loop().health();
+    const server::LoopHealth health = server_.loop.health();
     SystemDescription out;
-    out.state = server::assess(server_.facts(report));
+    out.state = server_.status.assess(report);
     out.epoch = static_cast<uint64_t>(health.epoch);
     out.commits = health.commits;
-    out.started = server_.started();
-    out.data_dir = server_.options().data_dir;
+    out.started = server_.status.started();
+    out.data_dir = server_.options.data_dir;
     out.address = address_;
     out.worker = local_worker_();
-    out.logs = server_.logs().stats();
+    out.logs = server_.files.logs().stats();
     out.services = services();
     return out;
   }
-  std::vector<server::ServiceHealth> services() override { return server_.service_health(); }
+  std::vector<server::ServiceHealth> services() override { return server_.status.services(); }
 
  private:
-  server::Server& server_;
+  const server::ServerParts server_;
   const std::string address_;
   const std::function<LocalWorker()> local_worker_;
 };
@@ -87,35 +97,50 @@ class ServerSystem final : public System {
 }  // namespace
 
 struct ServerCalls::Parts {
-  Parts(server::Server& server, const std::string& address, std::function<LocalWorker()> local_worker)
-      : commands(server.loop(), replies),
-        providers(server.provisioner()),
+  Parts(const server::ServerParts& server, const std::string& address, std::function<LocalWorker()> local_worker)
+      : commands(server.loop, replies),
+        providers(server.provisioner),
         system(server, address, std::move(local_worker)),
-        preparer(server.lookups(), server.reads(),
-                 [&loop = server.loop()](core::Command command) { loop.post(std::move(command), nullptr); }),
+        preparer(*server.storage.readers().lookups, server.pools.reads,
+                 [&loop = server.loop](core::Command command) { loop.post(std::move(command), nullptr); }),
         all(wire(server)) {
-    server.set_preparer(&preparer);
+    server.carrier.set_preparer(&preparer);
   }
 
-  AllCalls wire(server::Server& server) {
-    const Stored stored{server.reader(), server.lookups(), server.reads(), server.clock()};
-    const Files files{server.files(), server.clock()};
-    const Sessions sessions{commands, server.refused_claims()};
-    const CheckRoom room = [&server] { return server.check_room(); };
-    const InputTrouble input_trouble = [&server](JobId job) { return server.inputs().trouble(job); };
+  AllCalls wire(const server::ServerParts& server) {
+    const server::StoreReaders& readers = server.storage.readers();
+    server::Connections& connections = server.connections;
+    server::LogHub& logs = server.files.logs();
+    server::JobInputs& inputs = server.files.inputs();
+    server::ReadPool& file_pool = server.pools.files;
+    const Stored stored{*readers.lists, *readers.lookups, server.pools.reads, server.clock};
+    const Files files{file_pool, server.clock};
+    const Sessions sessions{commands, connections.refused_claims};
+    const CheckRoom room = [&disk = server.storage.room()] { return disk.check(); };
+    const InputTrouble input_trouble = [&inputs](JobId job) { return inputs.trouble(job); };
     return {
-        .jobs = {commands, stored, server.vault(), server.logs(), server.events(), server.open_calls(),
-                 server.refused_claims(), replies, room, input_trouble},
-        .workers = {commands, server.refused_claims(), server.clock(), server.options().engine.unhealthy_after,
+        .jobs = {commands, stored, server.vault, logs, connections.events, connections.open_calls,
+                 connections.refused_claims, replies, room, input_trouble},
+        .workers = {commands, connections.refused_claims, server.clock, server.options.engine.unhealthy_after,
                     refusals},
-        .scheduler = {commands, stored, server.vault(), server.events(), room, input_trouble},
-        .logs = {server.logs(), files, commands},
-        .metrics = {commands, server.recorder(), server.samples(), stored},
-        .artifacts = {server.artifacts(), files, server.lookups(), sessions, server.open_calls(), room},
-        .inputs = {server.inputs(), stored, server.files(), sessions, server.open_calls(), room},
-        .providers = {commands, providers, server.open_calls(), server.clock()},
-        .admin = {commands, system, stored, server.vault()},
-        .transport = {replies, server.files(), server.open_calls(), server.clock()},
+        .worker_stream = {.loop = server.loop,
+                          .links = connections.links,
+                          .heartbeats = connections.heartbeats,
+                          .refused_claims = connections.refused_claims,
+                          .recorder = server.telemetry.recorder(),
+                          .logs = logs,
+                          .inputs = inputs,
+                          .vault = server.vault,
+                          .lookups = *readers.lookups,
+                          .clock = server.clock},
+        .scheduler = {commands, stored, server.vault, connections.events, room, input_trouble},
+        .logs = {logs, files, commands},
+        .metrics = {commands, server.telemetry.recorder().watchers(), server.telemetry.samples(), stored},
+        .artifacts = {server.files.artifacts(), files, *readers.lookups, sessions, connections.open_calls, room},
+        .inputs = {inputs, stored, file_pool, sessions, connections.open_calls, room},
+        .providers = {commands, providers, connections.open_calls, server.clock},
+        .admin = {commands, system, stored, server.vault},
+        .transport = {replies, file_pool, connections.open_calls, server.clock},
     };
   }
 
@@ -128,7 +153,8 @@ struct ServerCalls::Parts {
   const AllCalls all;
 };
 
-ServerCalls::ServerCalls(server::Server& server, const std::string& address, std::function<LocalWorker()> local_worker)
+ServerCalls::ServerCalls(const server::ServerParts& server, const std::string& address,
+                         std::function<LocalWorker()> local_worker)
     : parts_(std::make_unique<Parts>(server, address, std::move(local_worker))) {}
 
 ServerCalls::~ServerCalls() { stop(); }

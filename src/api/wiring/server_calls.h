@@ -6,10 +6,7 @@
 #include <string>
 
 #include "src/api/calls/all_calls.h"
-
-namespace hodei::server {
-class Server;
-}
+#include "src/server/server_parts.h"
 
 namespace hodei::api {
 
@@ -17,7 +14,7 @@ class ServerCalls {
  public:
   // Before the server starts. `address` is where it listens, for people who ask. The server has stopped before the
   // calls go.
-  ServerCalls(server::Server& server, const std::string& address, std::function<LocalWorker()> local_worker);
+  ServerCalls(const server::ServerParts& server, const std::string& address, std::function<LocalWorker()> local_worker);
   ~ServerCalls();
 
   void start();

@@ -67,7 +67,7 @@ TEST_F(SettingsTest, GrpcPortMovesTheDefaultServerAndTheListener) {
   EXPECT_THAT(error(), HasSubstr("GRPC_PORT"));
 }
 
-TEST_F(SettingsTest, HttpPortMovesTheHttpDoor) {
+TEST_F(SettingsTest, HttpPortMovesTheHttpListener) {
   EXPECT_EQ(resolve()->text("http_listen"), "127.0.0.1:8080");
   env_["HTTP_PORT"] = "7000";
   EXPECT_EQ(resolve()->text("http_listen"), "127.0.0.1:7000");

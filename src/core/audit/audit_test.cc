@@ -1,5 +1,5 @@
-// Who did what: everything that opens or closes a door, or changes how the installation behaves, is in the audit trail,
-// in the batch that does it.
+// Who did what: everything that grants or takes away access, or changes how the installation behaves, is in the audit
+// trail, in the batch that does it.
 #include "gmock/gmock.h"
 #include "src/core/provision_harness.h"
 

@@ -32,7 +32,7 @@ constexpr int kMostVcpus = 32;
 constexpr int kMostAddressTries = 16;
 constexpr Duration kLongestBoot = 300s;
 constexpr const char* kBuilder = "scripts/firecracker/build-rootfs";
-constexpr const char* kDoor = "-door";
+constexpr const char* kWorkerPortDevice = "-door";  // the end of its name
 
 int64_t host_memory_mb() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) >> 20; }
 int host_cpus() { return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))); }
@@ -86,7 +86,7 @@ class FirecrackerProvider final : public Provider {
     return engine == nullptr ? Duration(300ms) : engine->startup_time();
   }
 
-  absl::StatusOr<std::vector<std::string>> door_addresses() override;
+  absl::StatusOr<std::vector<std::string>> worker_port_addresses() override;
 
   void watch(Changed changed) override { watch_.start(std::move(changed)); }
   void unwatch() override { watch_.stop(); }
@@ -118,8 +118,8 @@ class FirecrackerProvider final : public Provider {
   std::string devices_;  // how the names of our network devices begin
   Turns turns_;
   std::mutex room_;  // held while a machine takes a place or an address
-  std::mutex door_mutex_;
-  Fd door_;
+  std::mutex worker_port_mutex_;
+  Fd worker_port_;
   MachineWatch watch_;
 };
 
@@ -329,7 +329,7 @@ absl::StatusOr<std::vector<OwnedWorker>> FirecrackerProvider::list_workers() {
   // Devices first: one that is there without its folder belonged to a folder that somebody removed by hand.
   const std::vector<std::string> devices = devices_named(devices_);
   std::vector<OwnedWorker> out;
-  std::set<std::string> known = {devices_ + kDoor};
+  std::set<std::string> known = {devices_ + kWorkerPortDevice};
   for (const std::string& worker : files_.workers()) {
     known.insert(device_of(worker));
     ASSIGN_OR_RETURN(WorkerStatus now, worker_status({.worker_id = worker, .id = {}}));
@@ -341,11 +341,11 @@ absl::StatusOr<std::vector<OwnedWorker>> FirecrackerProvider::list_workers() {
   return out;
 }
 
-absl::StatusOr<std::vector<std::string>> FirecrackerProvider::door_addresses() {
-  const std::lock_guard lock(door_mutex_);
-  if (!door_.is_open()) {
+absl::StatusOr<std::vector<std::string>> FirecrackerProvider::worker_port_addresses() {
+  const std::lock_guard lock(worker_port_mutex_);
+  if (!worker_port_.is_open()) {
     RETURN_IF_ERROR(ready());
-    ASSIGN_OR_RETURN(door_, hold_address(devices_ + kDoor, settings_.network.host()));
+    ASSIGN_OR_RETURN(worker_port_, hold_address(devices_ + kWorkerPortDevice, settings_.network.host()));
   }
   return std::vector<std::string>{settings_.network.host()};
 }

@@ -1,10 +1,10 @@
-// The small parts of the provisioner: crews, the table of types, and the words between engine and providers.
+// The small parts of the provisioner: call pools, the table of types, and the words between engine and providers.
 #include <atomic>
 #include <future>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/server/provisioning/crew.h"
+#include "src/server/provisioning/call_pool.h"
 #include "src/server/provisioning/factories.h"
 #include "src/server/provisioning/worker_terms.h"
 
@@ -13,12 +13,12 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Crew, RunsWhatItIsGivenOnNoMoreThreadsThanItMay) {
-  Crew crew(2, 100);
+TEST(CallPool, RunsWhatItIsGivenOnNoMoreThreadsThanItMay) {
+  CallPool pool(2, 100);
   std::atomic<int> at_once = 0, most = 0, done = 0;
   std::promise<void> all;
   for (int i = 0; i < 50; ++i) {
-    ASSERT_TRUE(crew.add([&] {
+    ASSERT_TRUE(pool.add([&] {
       const int now = ++at_once;
       for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
       }
@@ -30,30 +30,30 @@ TEST(Crew, RunsWhatItIsGivenOnNoMoreThreadsThanItMay) {
   EXPECT_LE(most, 2);
 }
 
-TEST(Crew, RefusesWhatIsTooMuch) {
+TEST(CallPool, RefusesWhatIsTooMuch) {
   std::promise<void> go;
   std::shared_future<void> wait = go.get_future().share();
-  Crew crew(1, 2);
+  CallPool pool(1, 2);
   std::promise<void> begun;
-  ASSERT_TRUE(crew.add([&begun, wait] { begun.set_value(), wait.wait(); }));
+  ASSERT_TRUE(pool.add([&begun, wait] { begun.set_value(), wait.wait(); }));
   begun.get_future().wait();
-  EXPECT_TRUE(crew.add([] {}));
-  EXPECT_TRUE(crew.add([] {}));
-  EXPECT_FALSE(crew.add([] {}));
+  EXPECT_TRUE(pool.add([] {}));
+  EXPECT_TRUE(pool.add([] {}));
+  EXPECT_FALSE(pool.add([] {}));
   go.set_value();
-  EXPECT_TRUE(crew.stop(20s));
-  EXPECT_FALSE(crew.add([] {})) << "it was stopped";
+  EXPECT_TRUE(pool.stop(20s));
+  EXPECT_FALSE(pool.add([] {})) << "it was stopped";
 }
 
-TEST(Crew, LeavesBehindWhatHangs) {
+TEST(CallPool, LeavesBehindWhatHangs) {
   auto go = std::make_shared<std::promise<void>>();
   auto ended = std::make_shared<std::promise<void>>();
   std::promise<void> begun;
   {
-    Crew crew(1, 10);
-    crew.add([&begun, wait = go->get_future().share(), ended] { begun.set_value(), wait.wait(), ended->set_value(); });
+    CallPool pool(1, 10);
+    pool.add([&begun, wait = go->get_future().share(), ended] { begun.set_value(), wait.wait(), ended->set_value(); });
     begun.get_future().wait();
-    EXPECT_FALSE(crew.stop(1ms));
+    EXPECT_FALSE(pool.stop(1ms));
   }
   go->set_value();
   ended->get_future().wait();  // it still could use what it holds

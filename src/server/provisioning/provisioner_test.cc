@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "src/base/sha256.h"
 #include "src/server/provisioning/fake_maker.h"
+#include "src/server/provisioning/provider_inventory.h"
 
 namespace hodei::server::provisioner_test {
 namespace {
@@ -144,7 +145,7 @@ TEST_F(ProvisionerTest, ASlowProviderHoldsUpNobodyElse) {
   EXPECT_TRUE(engine_.of<core::WorkerMade>("quick"));
   EXPECT_EQ(engine_.count<core::WorkerMade>(), 1);
   const std::lock_guard lock(world().mutex);
-  EXPECT_LE(world().calls.size(), ProviderDesk::kCreators + 2);  // and health and list
+  EXPECT_LE(world().calls.size(), WorkerLifecycle::kCreators + 2);  // and health and list
 }
 
 TEST_F(ProvisionerTest, DestroysOnlyAfterTheCreateReturned) {
@@ -183,16 +184,17 @@ TEST_F(ProvisionerTest, AFailedCreateThatIsNotWantedAnyMoreIsDestroyedToo) {
 TEST_F(ProvisionerTest, WhatOnlyWaitedToBeMadeIsNeverMade) {
   world().stuck = {"create"};
   start();
-  for (size_t i = 0; i < ProviderDesk::kCreators; ++i) create("busy-" + std::to_string(i));
+  for (size_t i = 0; i < WorkerLifecycle::kCreators; ++i) create("busy-" + std::to_string(i));
   ASSERT_TRUE(world().wait([&] {
-    return std::count_if(world().calls.begin(), world().calls.end(),
-                         [](const auto& call) { return call.starts_with("create busy"); }) == ProviderDesk::kCreators;
+    return std::count_if(world().calls.begin(), world().calls.end(), [](const auto& call) {
+             return call.starts_with("create busy");
+           }) == WorkerLifecycle::kCreators;
   }));
   create("late");
   destroy("late");
   ASSERT_TRUE(engine_.of<core::WorkerDestroyed>("late"));
   world().free("create");
-  for (size_t i = 0; i < ProviderDesk::kCreators; ++i)
+  for (size_t i = 0; i < WorkerLifecycle::kCreators; ++i)
     ASSERT_TRUE(engine_.of<core::WorkerMade>("busy-" + std::to_string(i)));
   create("after");
   ASSERT_TRUE(engine_.of<core::WorkerMade>("after"));
@@ -217,7 +219,7 @@ TEST_F(ProvisionerTest, DestroysAgainUntilNothingIsLeft) {
     }
     // The back-off starts when the call has returned, which the test does not see: time goes on until it has.
     world().wait([&] {
-      clock_.advance(ProviderDesk::kLongestBackOff);
+      clock_.advance(WorkerLifecycle::kLongestBackOff);
       maker_->wake();
       return world().count("destroy w1") > tries;
     });
@@ -233,7 +235,7 @@ TEST_F(ProvisionerTest, NoticesAWorkerThatEndsBeforeItRegisters) {
     const std::lock_guard lock(world().mutex);
     world().things["w1"] = {providers::WorkerPhase::Ended, "exit code 3", false};
   }
-  pass(ProviderDesk::kLookEvery);
+  pass(WorkerLooks::kEvery);
   const auto failed = engine_.of<core::WorkerFailed>("w1");
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->reason, "exit code 3");
@@ -277,13 +279,13 @@ TEST_F(ProvisionerTest, LooksSeldomAtAWorkerThatHasRegistered) {
   }();
   create("w2");
   ASSERT_TRUE(engine_.of<core::WorkerRuns>("w2"));
-  pass(ProviderDesk::kLookEvery);
+  pass(WorkerLooks::kEvery);
   ASSERT_TRUE(world().wait([&] { return world().count("status w2") >= 2; }));
   {
     const std::lock_guard lock(world().mutex);
     EXPECT_EQ(world().count("status w1"), looks);
   }
-  pass(ProviderDesk::kLookAtRegisteredEvery);
+  pass(WorkerLooks::kAtRegisteredEvery);
   EXPECT_TRUE(world().wait([&] { return world().count("status w1") > looks; }));
 }
 
@@ -295,14 +297,14 @@ TEST_F(ProvisionerTest, TellsWhatIsThereAtTheStartAndEveryMinute) {
   ASSERT_EQ(inventory->workers.size(), 1u);
   EXPECT_EQ(inventory->workers[0].worker, WorkerId("old"));
   EXPECT_EQ(inventory->workers[0].handle, "thing-old");
-  pass(ProviderDesk::kInventoryEvery);
+  pass(ProviderInventory::kEvery);
   EXPECT_TRUE(engine_.wait<core::Inventory>([](const auto&) { return true; }, 2));
 }
 
 TEST_F(ProvisionerTest, NoticesTheEndOfAWorkerOfAnEarlierServer) {
   world().things["old"] = {providers::WorkerPhase::Ended, "", false};
   start();
-  pass(ProviderDesk::kLookEvery);
+  pass(WorkerLooks::kEvery);
   EXPECT_TRUE(engine_.of<core::WorkerFailed>("old"));
 }
 
@@ -342,7 +344,7 @@ TEST_F(ProvisionerTest, ACheckOfHealthThatHangsIsUnhealthy) {
     const std::lock_guard lock(world().mutex);
     return world().count("health");
   }();
-  pass(ProviderDesk::kHealthEvery);
+  pass(ProviderHealth::kEvery);
   ASSERT_TRUE(world().wait([&] { return world().count("health") > before; }));
   pass(providers::kCallTimeout);
   EXPECT_TRUE(

@@ -25,7 +25,7 @@ void fill_batch(const core::Submitted& done, const std::vector<std::string>& not
   if (told > 1) out->set_note(cat(out->note(), " (and so for ", told - 1, told == 2 ? " other)" : " others)"));
 }
 
-SecretDesk desk_of(const JobPorts& p) { return {p.vault, p.stored.lookups}; }
+SecretPorts secret_ports(const JobPorts& p) { return {p.vault, p.stored.lookups}; }
 
 // All jobs of a batch, with a note for each submitter.
 struct Batch {
@@ -44,7 +44,7 @@ absl::StatusOr<Batch> batch_of(const JobPorts& p, const Call& call, const v1::Qu
   out.submit.jobs.reserve(static_cast<size_t>(in.specs_size()));
   for (int i = 0; i < in.specs_size(); ++i) {
     StorableSpec storable;
-    const absl::Status sealed = make_storable(in.specs(i), ns, desk_of(p), storable);
+    const absl::Status sealed = make_storable(in.specs(i), ns, secret_ports(p), storable);
     absl::StatusOr<core::NewJob> job = sealed.ok() ? spec::new_job(*storable.spec, ns, correlation, "") : sealed;
     if (!job.ok()) {
       return absl::Status(job.status().code(), cat("specs[", i, "].", std::string(job.status().message())));
@@ -121,7 +121,7 @@ absl::StatusOr<core::Submit> submission_of(const JobPorts& p, const Call& call, 
     ASSIGN_OR_RETURN(rendered, rendered_spec(in, ns, p.stored.lookups));
   }
   StorableSpec storable;
-  RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, desk_of(p), storable));
+  RETURN_IF_ERROR(make_storable(is_plain ? in.spec() : rendered, ns, secret_ports(p), storable));
   told->set_note(storable.note);
   told->set_takes_stdin(storable.spec->takes_stdin());
   ASSIGN_OR_RETURN(core::NewJob job, spec::new_job(*storable.spec, ns, call.envelope->correlation_id, in.template_()));

@@ -1,18 +1,17 @@
-#include "src/api/grpc/worker_door.h"
+#include "src/api/grpc/worker_port.h"
 
 #include "grpcpp/grpcpp.h"
 #include "src/api/grpc/edge_limits.h"
 #include "src/api/grpc/services.h"
 #include "src/base/pause.h"
 #include "src/base/status.h"
-#include "src/server/server.h"
 
 namespace hodei::api {
 
 // What a worker calls, by the table. All else of these services is answered with UNIMPLEMENTED.
-struct WorkerDoor::Parts {
-  Parts(const AllCalls& calls, server::Server& s)
-      : workers(calls, s, Callers::WorkersOnly),
+struct WorkerPort::Parts {
+  explicit Parts(const AllCalls& calls)
+      : workers(calls, Callers::WorkersOnly),
         artifacts(calls, Callers::WorkersOnly),
         inputs(calls, Callers::WorkersOnly) {}
   WorkerService workers;
@@ -21,9 +20,8 @@ struct WorkerDoor::Parts {
   std::unique_ptr<grpc::Server> server;
 };
 
-absl::StatusOr<std::unique_ptr<WorkerDoor>> WorkerDoor::open(const std::string& address, const AllCalls& calls,
-                                                             server::Server& server) {
-  auto parts = std::make_unique<Parts>(calls, server);
+absl::StatusOr<std::unique_ptr<WorkerPort>> WorkerPort::open(const std::string& address, const AllCalls& calls) {
+  auto parts = std::make_unique<Parts>(calls);
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
@@ -36,14 +34,14 @@ absl::StatusOr<std::unique_ptr<WorkerDoor>> WorkerDoor::open(const std::string& 
     return absl::UnavailableError(cat("cannot listen for workers on ", address,
                                       "; the port is in use, or the address does not belong to this machine"));
   }
-  return std::unique_ptr<WorkerDoor>(new WorkerDoor(std::move(parts)));
+  return std::unique_ptr<WorkerPort>(new WorkerPort(std::move(parts)));
 }
 
-WorkerDoor::WorkerDoor(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+WorkerPort::WorkerPort(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-WorkerDoor::~WorkerDoor() { stop(); }
+WorkerPort::~WorkerPort() { stop(); }
 
-void WorkerDoor::stop() {
+void WorkerPort::stop() {
   if (parts_->server == nullptr) return;
   parts_->server->Shutdown(deadline_in(kGraceOnStop));
   parts_->server->Wait();

@@ -1,4 +1,4 @@
-#include "src/api/grpc/worker_door.h"
+#include "src/api/grpc/worker_port.h"
 
 #include <stdlib.h>
 
@@ -15,21 +15,21 @@
 #include "src/base/text.h"
 #include "src/server/server.h"
 
-namespace hodei::api::worker_door_test {
+namespace hodei::api::worker_port_test {
 namespace {
 
-// A server on loopback with a door on another address of loopback.
-class WorkerDoors : public testing::Test {
+// A server on loopback with a port for workers on another address of loopback.
+class WorkerPortTest : public testing::Test {
  protected:
   void SetUp() override {
-    char folder[] = "/tmp/hodei-door-test-XXXXXX";
+    char folder[] = "/tmp/hodei-port-test-XXXXXX";
     server::ServerOptions options;
     options.data_dir = folder_ = mkdtemp(folder);
     server_ = server::Server::open(options).value();
-    calls_ = std::make_unique<ServerCalls>(*server_, "127.0.0.1:0", [] { return LocalWorker{}; });
+    calls_ = std::make_unique<ServerCalls>(server_->parts(), "127.0.0.1:0", [] { return LocalWorker{}; });
     ASSERT_TRUE(server_->start().ok());
     calls_->start();
-    host_ = GrpcHost::open(calls_->all(), *server_, "127.0.0.1:0").value();
+    host_ = GrpcHost::open(calls_->all(), "127.0.0.1:0").value();
   }
   void TearDown() override {
     host_->stop();
@@ -58,8 +58,8 @@ class WorkerDoors : public testing::Test {
   std::unique_ptr<GrpcHost> host_;
 };
 
-TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
-  ASSERT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+TEST_F(WorkerPortTest, LetsWorkersRegisterAndNobodyDoAnythingElse) {
+  ASSERT_TRUE(host_->open_worker_port("127.0.0.2").ok());
   const auto channel = at("127.0.0.2");
   const auto workers = v1::WorkerAgentService::NewStub(channel);
   using Workers = v1::WorkerAgentService::Stub;
@@ -84,8 +84,8 @@ TEST_F(WorkerDoors, LetWorkersRegisterAndNobodyDoAnythingElse) {
             grpc::StatusCode::OK);
 }
 
-TEST_F(WorkerDoors, GiveOutFilesOnlyForAnExecution) {
-  ASSERT_TRUE(host_->open_worker_door("127.0.0.2").ok());
+TEST_F(WorkerPortTest, GivesOutFilesOnlyForAnExecution) {
+  ASSERT_TRUE(host_->open_worker_port("127.0.0.2").ok());
   const auto artifacts = v1::ArtifactService::NewStub(at("127.0.0.2"));
   const auto download = [&](const std::string& execution) {
     grpc::ClientContext context;
@@ -103,13 +103,13 @@ TEST_F(WorkerDoors, GiveOutFilesOnlyForAnExecution) {
   EXPECT_EQ(download(to_string(ExecutionId{JobId{1}, 1})), grpc::StatusCode::UNAUTHENTICATED);
 }
 
-TEST_F(WorkerDoors, OpenOnceAndSayWhenTheyCannot) {
-  EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
-  EXPECT_TRUE(host_->open_worker_door("127.0.0.2").ok());
-  const absl::Status refused = host_->open_worker_door("192.0.2.77");  // of nobody
+TEST_F(WorkerPortTest, OpensOnceAndSaysWhenItCannot) {
+  EXPECT_TRUE(host_->open_worker_port("127.0.0.2").ok());
+  EXPECT_TRUE(host_->open_worker_port("127.0.0.2").ok());
+  const absl::Status refused = host_->open_worker_port("192.0.2.77");  // of nobody
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("192.0.2.77"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace hodei::api::worker_door_test
+}  // namespace hodei::api::worker_port_test

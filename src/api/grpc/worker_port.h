@@ -8,24 +8,19 @@
 #include "absl/status/statusor.h"
 #include "src/api/calls/all_calls.h"
 
-namespace hodei::server {
-class Server;
-}
-
 namespace hodei::api {
 
-class WorkerDoor {
+class WorkerPort {
  public:
-  // Listens at once; `address` is host:port. Calls and server live longer than the door.
-  static absl::StatusOr<std::unique_ptr<WorkerDoor>> open(const std::string& address, const AllCalls& calls,
-                                                          server::Server& server);
-  ~WorkerDoor();
+  // Listens at once; `address` is host:port. The calls live longer than the port.
+  static absl::StatusOr<std::unique_ptr<WorkerPort>> open(const std::string& address, const AllCalls& calls);
+  ~WorkerPort();
 
   void stop();
 
  private:
   struct Parts;
-  explicit WorkerDoor(std::unique_ptr<Parts> parts);
+  explicit WorkerPort(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 

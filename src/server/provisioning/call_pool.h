@@ -1,7 +1,7 @@
 // A few threads that make blocking calls to one provider, so that nobody else waits for it.
 //
-// A thread that hangs in a call cannot be ended: after stop() it is left to itself, and whatever it needs must be kept
-// alive by its task.
+// A thread that hangs in a call cannot be ended. After stop() it is left to itself, and its task must keep alive
+// whatever it needs.
 #pragma once
 
 #include <condition_variable>
@@ -17,13 +17,13 @@
 
 namespace hodei::server {
 
-class Crew {
+class CallPool {
  public:
   using Task = std::function<void()>;
 
   // Threads are started when there is work for them.
-  Crew(size_t most_threads, size_t most_waiting);
-  ~Crew() { stop(Duration(0)); }
+  CallPool(size_t most_threads, size_t most_waiting);
+  ~CallPool() { stop(Duration(0)); }
 
   // False: too many wait already, or it was stopped.
   bool add(Task task);
@@ -32,7 +32,7 @@ class Crew {
   bool stop(Duration patience);
 
  private:
-  // Outlives the crew as long as one of its threads does.
+  // Outlives the pool as long as one of its threads does.
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake, ended;

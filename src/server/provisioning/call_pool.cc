@@ -1,10 +1,11 @@
-#include "src/server/provisioning/crew.h"
+#include "src/server/provisioning/call_pool.h"
 
 namespace hodei::server {
 
-Crew::Crew(size_t most_threads, size_t most_waiting) : most_threads_(most_threads), most_waiting_(most_waiting) {}
+CallPool::CallPool(size_t most_threads, size_t most_waiting)
+    : most_threads_(most_threads), most_waiting_(most_waiting) {}
 
-bool Crew::add(Task task) {
+bool CallPool::add(Task task) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->stopping || shared_->waiting.size() >= most_waiting_) return false;
   shared_->waiting.push_back(std::move(task));
@@ -17,7 +18,7 @@ bool Crew::add(Task task) {
   return true;
 }
 
-void Crew::work(const std::shared_ptr<Shared>& shared) {
+void CallPool::work(const std::shared_ptr<Shared>& shared) {
   std::unique_lock lock(shared->mutex);
   while (true) {
     ++shared->idle;
@@ -35,7 +36,7 @@ void Crew::work(const std::shared_ptr<Shared>& shared) {
   shared->ended.notify_all();
 }
 
-bool Crew::stop(Duration patience) {
+bool CallPool::stop(Duration patience) {
   std::deque<Task> forgotten;
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
