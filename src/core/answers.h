@@ -4,21 +4,14 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
-#include "src/core/access/commands.h"
-#include "src/core/fleet/commands.h"
-#include "src/core/jobs/commands.h"
-#include "src/core/overview/commands.h"
-#include "src/core/placement/commands.h"
-#include "src/core/provision/commands.h"
+#include "src/core/all_modules.h"
 #include "src/core/rows/row.h"
-#include "src/core/secrets/commands.h"
 
 namespace hodei::core {
 
 struct Done {};
 
-using Reply = ListAs<std::variant, JoinedLists<TypeList<Done>, JobAnswers, FleetAnswers, PlacementAnswers,
-                                               SecretAnswers, AccessAnswers, ProvisionAnswers, OverviewAnswers>>;
+using Reply = ListAs<std::variant, JoinedLists<TypeList<Done>, ModuleLists::Answers>>;
 
 using Answer = absl::StatusOr<Reply>;
 

@@ -3,28 +3,17 @@
 
 #include <variant>
 
-#include "src/core/access/commands.h"
+#include "src/core/all_modules.h"
 #include "src/core/answers.h"
-#include "src/core/audit/commands.h"
-#include "src/core/fleet/commands.h"
-#include "src/core/jobs/commands.h"
-#include "src/core/overview/commands.h"
-#include "src/core/placement/commands.h"
-#include "src/core/provision/commands.h"
 #include "src/core/rows/row.h"
-#include "src/core/secrets/commands.h"
 
 namespace hodei::core {
 
 struct Tick {};  // handle what is due
 
 // Questions about memory. They change nothing.
-using Question =
-    ListAs<std::variant,
-           JoinedLists<OverviewQuestions, FleetQuestions, PlacementQuestions, ProvisionQuestions, AccessQuestions>>;
+using Question = ListAs<std::variant, ModuleLists::Questions>;
 
-using Command =
-    ListAs<std::variant, JoinedLists<JobCommands, FleetCommands, PlacementCommands, ProvisionCommands, SecretCommands,
-                                     AccessCommands, AuditCommands, TypeList<Tick, Question>>>;
+using Command = ListAs<std::variant, JoinedLists<ModuleLists::Commands, TypeList<Tick, Question>>>;
 
 }  // namespace hodei::core

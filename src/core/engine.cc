@@ -46,7 +46,7 @@ void Engine::restored(Now now, std::optional<WallTime> steady) {
 
 Answer Engine::decide(const Command& command, const Envelope& envelope, Now now, Turn& turn) {
   begin(envelope, now, turn);
-  modules_.access.note_principal(turn);
+  modules_.built_on.of<Access>().note_principal(turn);
   Answer answer = std::visit([&](const auto& c) { return route(c, turn); }, command);
   modules_.placement.placer.settle(turn);
   modules_.provisioning.settle(turn);

@@ -6,7 +6,32 @@
 
 namespace hodei::core {
 
+namespace {
+
+template <class... Maps>
+struct KeepInMap {
+  std::tuple<Maps...>& maps;
+
+  template <class Row>
+  void operator()(const Put<Row>& put) const {
+    if constexpr ((std::is_same_v<Maps, std::map<KeyOf<Row>, Row>> || ...))
+      std::get<std::map<KeyOf<Row>, Row>>(maps).insert_or_assign(key_of(*put.row), *put.row);
+  }
+  template <class Row>
+  void operator()(const Erase<Row>& gone) const {
+    if constexpr ((std::is_same_v<Maps, std::map<KeyOf<Row>, Row>> || ...))
+      std::get<std::map<KeyOf<Row>, Row>>(maps).erase(gone.key);
+  }
+  template <class Verb>
+  void operator()(const Verb&) const {}
+};
+template <class... Maps>
+KeepInMap(std::tuple<Maps...>&) -> KeepInMap<Maps...>;
+
+}  // namespace
+
 void StoredRows::keep(const Write& write) {
+  std::visit(KeepInMap{others}, write);
   if (const auto* put = std::get_if<PutJob>(&write)) {
     jobs[put->job->id] = put->job;
     head_bytes += put->job->past == nullptr ? 0 : encode(*put->job->past).size();
@@ -45,8 +70,6 @@ void StoredRows::keep(const Write& write) {
   if (const auto* gone = std::get_if<Erase<GroupRow>>(&write)) groups.erase(gone->key);
   if (const auto* put = std::get_if<Put<KeyRule>>(&write)) key_rules[key_of(*put->row)] = *put->row;
   if (const auto* gone = std::get_if<Erase<KeyRule>>(&write)) key_rules.erase(gone->key);
-  if (const auto* put = std::get_if<Put<SecretRow>>(&write)) secrets[key_of(*put->row)] = *put->row;
-  if (const auto* gone = std::get_if<Erase<SecretRow>>(&write)) secrets.erase(gone->key);
   if (const auto* put = std::get_if<Put<AuditRow>>(&write)) audit.push_back(*put->row);
   if (const auto* gone = std::get_if<Erase<TemplateRow>>(&write)) templates.erase(gone->key);
   if (const auto* put = std::get_if<Put<KeyLimitRow>>(&write)) limits[key_of(*put->row)] = *put->row;
@@ -73,10 +96,17 @@ void StoredRows::load(Engine& engine) const {
   for (const auto& [ns, row] : tenants) engine.restore(Put<TenantRow>{decode_tenant(encode(row))});
   for (const auto& [name, rule] : key_rules) engine.restore(Put<KeyRule>{decode_key_rule(encode(rule))});
   for (const auto& [name, row] : limits) engine.restore(Put<KeyLimitRow>{row});
-  for (const auto& [name, row] : secrets) engine.restore(Put<SecretRow>{row});
   for (const auto& [name, row] : templates) engine.restore(Put<TemplateRow>{row});
   for (const auto& [key, row] : idempotency) engine.restore(Put<IdempotencyRow>{row});
   for (const auto& [token, row] : otps) engine.restore(Put<OtpRow>{row});
+  std::apply(
+      [&](const auto&... maps) {
+        const auto restore_all = [&]<class Key, class Row>(const std::map<Key, Row>& map) {
+          for (const auto& [key, row] : map) engine.restore(Put<Row>{row});
+        };
+        (restore_all(maps), ...);
+      },
+      others);
   for (const auto& [id, row] : workers) {
     auto record = std::make_shared<WorkerRecord>(*row);
     record->info = decode_worker_info(encode(row->info));

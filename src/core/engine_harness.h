@@ -9,6 +9,9 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "src/base/text.h"
@@ -31,6 +34,12 @@ class StoredRows {
  public:
   void keep(const Write& write);
 
+  // Rows of types for which there is no member below: those of most modules.
+  template <class Row>
+  std::map<KeyOf<Row>, Row>& of() {
+    return std::get<std::map<KeyOf<Row>, Row>>(others);
+  }
+
   // In the order of store::Store::load, encoding and decoding what the store keeps packed.
   void load(Engine& engine) const;
 
@@ -48,12 +57,20 @@ class StoredRows {
   std::map<std::string, UserRow> users;
   std::map<std::string, GroupRow> groups;
   std::map<Name, KeyRule> key_rules;
-  std::map<Name, SecretRow> secrets;
   std::vector<AuditRow> audit;
   std::map<Name, KeyLimitRow> limits;
   std::map<Hash128, IdempotencyRow> idempotency;
   std::optional<SchedulerConfig> scheduler;
   uint64_t next_job = 1;
+
+ private:
+  using WithMember = TypeList<WorkerRecord, OtpRow, TemplateRow, ProviderRow, PoolRow, TenantRow, UserRow, GroupRow,
+                              KeyRule, AuditRow, KeyLimitRow, IdempotencyRow>;
+  template <class Row>
+  using IfOther = std::conditional_t<is_in_list<Row, WithMember>, std::tuple<>, std::tuple<std::map<KeyOf<Row>, Row>>>;
+  template <class... Row>
+  static auto maps_of_others(TypeList<Row...>) -> decltype(std::tuple_cat(std::declval<IfOther<Row>>()...));
+  decltype(maps_of_others(AllRows{})) others;
 };
 
 class Bench;

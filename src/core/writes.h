@@ -5,22 +5,15 @@
 #include <variant>
 #include <vector>
 
-#include "src/core/access/rows.h"
-#include "src/core/audit/rows.h"
-#include "src/core/fleet/rows.h"
-#include "src/core/jobs/rows.h"
-#include "src/core/placement/rows.h"
-#include "src/core/provision/rows.h"
+#include "src/core/all_modules.h"
 #include "src/core/rows/row.h"
-#include "src/core/secrets/rows.h"
 
 namespace hodei::core {
 
-// Every row but jobs, which come after all of them. A load gives them in this order, so what others count on comes
-// first: providers before the workers they made.
-using AllRows = JoinedLists<AuditRows, AccessRows, ProvisionRows, PlacementRows, SecretRows, JobRows, FleetRows>;
+// Every row but jobs, in the order of a load.
+using AllRows = ModuleLists::Rows;
 
-using Write = ListAs<std::variant, JoinedLists<JobVerbs, PlacementVerbs, AuditVerbs, RowVerbs<AllRows>>>;
+using Write = ListAs<std::variant, JoinedLists<ModuleLists::Verbs, RowVerbs<AllRows>>>;
 
 using Writes = std::vector<Write>;
 

@@ -70,6 +70,8 @@ void Carrier::add(const core::Effect& effect, Messages& messages) {
           if (maker_ != nullptr) maker_->providers_changed();
         } else if constexpr (std::is_same_v<E, core::PrepareJob>) {
           if (preparer_ != nullptr) preparer_->prepare(e);
+        } else if constexpr (core::IsNews<E>) {
+          journal(Level::Info, "server", e.words());
         } else {
           static_assert(std::is_same_v<E, core::ExecutionLost>, "every effect must be carried out");
           logs_.execution_lost(e.execution);

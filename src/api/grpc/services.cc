@@ -6,8 +6,9 @@
 
 namespace hodei::api {
 
-JobService::JobService(const AllCalls& calls, Callers callers) : Bound(calls.transport, callers), ports_(calls.jobs) {
-  bind(calls.jobs, [](auto& v) { job_lines(v); });
+JobService::JobService(const AllCalls& calls, Callers callers)
+    : Bound(calls.transport, callers), ports_(calls.of<JobCalls>()) {
+  bind<JobCalls>(calls);
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(
@@ -17,7 +18,7 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
 
 WorkerService::WorkerService(const AllCalls& calls, Callers callers)
     : Bound(calls.transport, callers), stream_ports_(calls.worker_stream) {
-  bind(calls.workers, [](auto& v) { worker_lines(v); });
+  bind<WorkerCalls>(calls);
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(
@@ -26,8 +27,8 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::Wo
 }
 
 ArtifactService::ArtifactService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.artifacts) {
-  bind(calls.artifacts, [](auto& v) { artifact_lines(v); });
+    : Bound(calls.transport, callers), ports_(calls.of<ArtifactCalls>()) {
+  bind<ArtifactCalls>(calls);
 }
 
 grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc::CallbackServerContext* context,
@@ -36,7 +37,7 @@ grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc
 }
 
 InputService::InputService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.inputs) {}
+    : Bound(calls.transport, callers), ports_(calls.of<InputCalls>()) {}
 
 SendInputReactor* InputService::Send(grpc::CallbackServerContext* context) {
   if (callers_ == Callers::WorkersOnly) return Bound::Send(context);

@@ -1,5 +1,6 @@
 #include "src/api/wiring/server_calls.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "src/api/wiring/spec_preparer.h"
@@ -86,7 +87,13 @@ class ServerSystem final : public System {
     out.services = services();
     return out;
   }
-  std::vector<server::ServiceHealth> services() override { return server_.status.services(); }
+  std::vector<server::ServiceHealth> services() override {
+    std::vector<server::ServiceHealth> out = server_.status.services();
+    core::each_type(AllServices{}, [&out]<class Service>(std::type_identity<Service>) {
+      server::add_if_missing(Service::service, out);
+    });
+    return out;
+  }
 
  private:
   const server::ServerParts server_;
@@ -113,16 +120,31 @@ struct ServerCalls::Parts {
     server::LogHub& logs = server.files.logs();
     server::JobInputs& inputs = server.files.inputs();
     server::ReadPool& file_pool = server.pools.files;
-    const Stored stored{*readers.lists, *readers.lookups, server.pools.reads, server.clock};
-    const Files files{file_pool, server.clock};
-    const Sessions sessions{commands, connections.refused_claims};
-    const CheckRoom room = [&disk = server.storage.room()] { return disk.check(); };
-    const InputTrouble input_trouble = [&inputs](JobId job) { return inputs.trouble(job); };
+    const ServerPorts ports{
+        .commands = commands,
+        .stored = {*readers.lists, *readers.lookups, server.pools.reads, server.clock},
+        .files = {file_pool, server.clock},
+        .sessions = {commands, connections.refused_claims},
+        .clock = server.clock,
+        .replies = replies,
+        .open_calls = connections.open_calls,
+        .refused = connections.refused_claims,
+        .refusals = refusals,
+        .lease = server.options.engine.unhealthy_after,
+        .check_room = [&disk = server.storage.room()] { return disk.check(); },
+        .input_trouble = [&inputs](JobId job) { return inputs.trouble(job); },
+        .providers = providers,
+        .system = system,
+        .vault = server.vault,
+        .logs = logs,
+        .events = connections.events,
+        .artifacts = server.files.artifacts(),
+        .inputs = inputs,
+        .watchers = server.telemetry.recorder().watchers(),
+        .samples = server.telemetry.samples(),
+    };
     return {
-        .jobs = {commands, stored, server.vault, logs, connections.events, connections.open_calls,
-                 connections.refused_claims, replies, room, input_trouble},
-        .workers = {commands, connections.refused_claims, server.clock, server.options.engine.unhealthy_after,
-                    refusals},
+        .ports = PortsOfAll<AllServices>(ports),
         .worker_stream = {.loop = server.loop,
                           .links = connections.links,
                           .heartbeats = connections.heartbeats,
@@ -133,13 +155,6 @@ struct ServerCalls::Parts {
                           .vault = server.vault,
                           .lookups = *readers.lookups,
                           .clock = server.clock},
-        .scheduler = {commands, stored, server.vault, connections.events, room, input_trouble},
-        .logs = {logs, files, commands},
-        .metrics = {commands, server.telemetry.recorder().watchers(), server.telemetry.samples(), stored},
-        .artifacts = {server.files.artifacts(), files, *readers.lookups, sessions, connections.open_calls, room},
-        .inputs = {inputs, stored, file_pool, sessions, connections.open_calls, room},
-        .providers = {commands, providers, connections.open_calls, server.clock},
-        .admin = {commands, system, stored, server.vault},
         .transport = {replies, file_pool, connections.open_calls, server.clock},
     };
   }

@@ -8,13 +8,14 @@
 
 #include "src/core/access/commands.h"
 #include "src/core/audit/audit.h"
+#include "src/core/foundation.h"
 #include "src/core/routing.h"
 
 namespace hodei::core {
 
 class Access {
  public:
-  explicit Access(Audit& audit) : audit_(audit) {}
+  explicit Access(const Foundation& on) : audit_(on.audit) {}
 
   Answer decide(const PutUser& c, Turn& turn);
   Answer decide(const DropUser& c, Turn& turn);

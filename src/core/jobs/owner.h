@@ -7,7 +7,7 @@
 
 namespace hodei::core {
 
-// Modules that own jobs. The numbers are stored; a module takes the next one.
+// Modules that own jobs, by number. A module that owns jobs has its number in its module.h.
 enum class OwnerModule : uint8_t { None = 0 };
 
 struct Owner {

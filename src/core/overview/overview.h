@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "src/core/fleet/fleet.h"
+#include "src/core/foundation.h"
 #include "src/core/jobs/jobs.h"
 #include "src/core/overview/commands.h"
 #include "src/core/placement/explain.h"
@@ -17,8 +18,8 @@ namespace hodei::core {
 
 class Overview {
  public:
-  Overview(const Fleet& fleet, const Placement& placement, const Jobs& jobs, const Provisioning& provisioning)
-      : fleet_(fleet), placement_(placement), jobs_(jobs), provisioning_(provisioning) {}
+  explicit Overview(const Foundation& on)
+      : fleet_(on.fleet), placement_(on.placement), jobs_(on.jobs), provisioning_(on.provisioning) {}
 
   Answer decide(const ExplainJob& q, Turn& turn) const;
   Answer decide(const WhyWaiting& q, Turn& turn) const;

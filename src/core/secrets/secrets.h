@@ -9,6 +9,7 @@
 
 #include "src/core/audit/audit.h"
 #include "src/core/config.h"
+#include "src/core/foundation.h"
 #include "src/core/routing.h"
 #include "src/core/stored_facts.h"
 
@@ -16,7 +17,7 @@ namespace hodei::core {
 
 class Secrets {
  public:
-  Secrets(const EngineConfig& config, Audit& audit) : config_(config), audit_(audit) {}
+  explicit Secrets(const Foundation& on) : config_(on.config), audit_(on.audit) {}
 
   Answer decide(const PutStoredSecret& c, Turn& turn);
   Answer decide(const DropStoredSecret& c, Turn& turn);
