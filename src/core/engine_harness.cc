@@ -1,6 +1,6 @@
 #include "src/core/engine_harness.h"
 
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/rule.h"
 #include "src/core/placement/rules/taints.h"
 
@@ -310,10 +310,10 @@ void Bench::check_waiting(const LiveJob& live) const {
   for (const auto& [id, worker] : modules.fleet.workers.all()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
     if (!serves(worker->record->info, head.ns.str()) || first_rejection(*head.shape, worker->record->info)) continue;
-    if (rejects_company(*head.shape, *worker)) continue;
+    if (rejects_affinity(*head.shape, *worker)) continue;
     const LaneKey lane = live.lane->key();
     if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;
-    const Fit fit = in_company(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
+    const Fit fit = with_affinity(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
     if (!is_kept(worker->rank, fit, placement.scheduler.config())) continue;
     ADD_FAILURE() << short_id(head.id) << " waits though " << id.str() << " has room for it";
   }

@@ -24,11 +24,11 @@ core::Shape shape_of(const v1::JobSpec& in) {
   for (const v1::LabelRule& rule : c.labels()) {
     shape.labels.push_back({rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())});
   }
-  for (const v1::Company& company : c.company()) {
-    const v1::LabelRule& rule = company.rule();
-    shape.company.push_back({{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())},
-                             company.away(),
-                             company.required()});
+  for (const v1::JobAffinity& affinity : c.affinity()) {
+    const v1::LabelRule& rule = affinity.rule();
+    shape.affinity.push_back({{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())},
+                              affinity.anti(),
+                              affinity.required()});
   }
   for (const v1::Toleration& t : c.tolerations()) shape.tolerations.push_back({t.key(), t.value()});
   const v1::Preferences& p = in.preferences();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/base/status.h"
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -28,8 +28,8 @@ absl::Status Dispatches::check(const LiveJob& job, const LiveWorker& worker, con
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker.record->info)) {
     return absl::FailedPreconditionError(cat(name_of_worker, no->reason, " (rule ", no->rule->name, ")"));
   }
-  if (const std::optional<std::string> no = rejects_company(*head.shape, worker)) {
-    return absl::FailedPreconditionError(cat(name_of_worker, *no, " (rule ", kCompanyRule, ")"));
+  if (const std::optional<std::string> no = rejects_affinity(*head.shape, worker)) {
+    return absl::FailedPreconditionError(cat(name_of_worker, *no, " (rule ", kAffinityRule, ")"));
   }
   if (!worker.free().covers(head.shape->needs)) {
     return absl::FailedPreconditionError(cat(name_of_worker, "does not have enough free capacity"));

@@ -25,7 +25,7 @@ struct Fit {
 
 // The weights of a preferred provider and of each preferred rule of job affinity.
 inline constexpr double kProviderWeight = 50;
-inline constexpr double kCompanyWeight = 50;
+inline constexpr double kAffinityWeight = 50;
 
 // Adds preferences with a total weight of `wished`, of which the worker meets `met`.
 Fit with_wishes(Fit fit, double wished, double met);
