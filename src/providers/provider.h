@@ -17,7 +17,7 @@
 
 namespace hodei::providers {
 
-using Words = std::map<std::string, std::string>;
+using StringMap = std::map<std::string, std::string>;
 
 enum class Isolation : uint8_t { Process = 1, Container, Hardware };
 
@@ -32,7 +32,7 @@ struct Installation {
 struct ProviderConfig {
   std::string name;  // unique in the installation
   std::string type;  // process, docker, kubernetes, firecracker, baremetal, custom, ec2, …
-  Words options;
+  StringMap options;
 };
 
 // What it can make. 0 and empty lists mean: no limit that it knows of.
@@ -62,8 +62,8 @@ struct WorkerSpec {
   int64_t gpus = 0;
   std::string architecture;
   uint32_t slots = 1;
-  Words labels;       // of the worker, for placement
-  Words environment;  // further words for the worker's environment
+  StringMap labels;       // of the worker, for placement
+  StringMap environment;  // further words for the worker's environment
 };
 
 // What stands for a made worker. `id` is the provider's own (a container's, a pod's, a process's), empty when it never

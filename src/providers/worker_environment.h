@@ -12,8 +12,8 @@ inline constexpr const char* kProviderLabel = "hodei.provider";
 inline constexpr const char* kWorkerLabel = "hodei.worker";
 
 // HODEI_SERVER, HODEI_TOKEN, HODEI_WORKER_ID and so on. `state_dir` is where the worker may keep its session.
-Words worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
-                         const std::string& state_dir);
+StringMap worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
+                             const std::string& state_dir);
 
 std::string_view name(Isolation isolation);
 

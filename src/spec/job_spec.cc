@@ -35,10 +35,12 @@ core::Shape shape_of(const v1::JobSpec& in) {
   shape.preferred_provider = p.preferred_provider();
   shape.preferred_region = p.preferred_region();
   shape.preferred_zone = p.preferred_zone();
-  for (const v1::LabelPreference& wish : p.labels()) {
-    const v1::LabelRule& rule = wish.rule();
+  for (const v1::LabelPreference& preference : p.labels()) {
+    const v1::LabelRule& rule = preference.rule();
     // A weight that cannot be is told by the check of the spec.
-    const uint32_t weight = wish.weight() == 0 ? 1 : wish.weight() < 0 ? 0 : static_cast<uint32_t>(wish.weight());
+    const uint32_t weight = preference.weight() == 0  ? 1
+                            : preference.weight() < 0 ? 0
+                                                      : static_cast<uint32_t>(preference.weight());
     shape.prefers.push_back(
         {{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())}, weight});
   }

@@ -193,8 +193,8 @@ TEST(Prepare, RendersAStoredTemplateIntoAJob) {
   ASSERT_TRUE(row.ok()) << row.status();
   v1::JobSpec beside;
   beside.set_name("nightly");
-  const core::JobWish wish{"team", "build", beside.SerializeAsString(), {{"target", "all"}}, "run 7"};
-  const absl::StatusOr<core::NewJob> job = prepare_job(wish, &*row);
+  const core::JobRequest request{"team", "build", beside.SerializeAsString(), {{"target", "all"}}, "run 7"};
+  const absl::StatusOr<core::NewJob> job = prepare_job(request, &*row);
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->head.ns.str(), "team");
   EXPECT_EQ(job->head.max_attempts, 2u);
@@ -214,10 +214,10 @@ TEST(Prepare, TakesASpecAsItIs) {
   EXPECT_EQ(job->spec->template_name, "");
 }
 
-TEST(Prepare, SaysWhatIsWrongWithAWish) {
+TEST(Prepare, SaysWhatIsWrongWithARequest) {
   EXPECT_TRUE(names(prepare_job({.ns = "default", .spec = "\xff"}, nullptr).status(), "spec: cannot be read"));
   EXPECT_TRUE(names(prepare_job({.ns = "default"}, nullptr).status(), "command"));
-  const core::JobWish stray{"default", "", shell_spec().SerializeAsString(), {{"a", "b"}}, ""};
+  const core::JobRequest stray{"default", "", shell_spec().SerializeAsString(), {{"a", "b"}}, ""};
   EXPECT_TRUE(names(prepare_job(stray, nullptr).status(), "parameters"));
   const absl::StatusOr<core::TemplateRow> row = template_row(build_template(), "default");
   EXPECT_TRUE(names(prepare_job({.ns = "default"}, &*row).status(), "parameters: 'target' has no default"));

@@ -18,12 +18,12 @@ absl::Status add_preferences(const std::vector<std::string>& texts, v1::JobSpec&
     const bool has_weight = colon != std::string::npos && colon > 0 && text.find_first_not_of("0123456789") == colon;
     const absl::StatusOr<v1::LabelRule> rule = parse_label_rule(has_weight ? text.substr(colon + 1) : text);
     if (!rule.ok()) return absl::InvalidArgumentError(cat("--prefer: ", std::string(rule.status().message())));
-    v1::LabelPreference& wish = *spec.mutable_preferences()->add_labels();
-    *wish.mutable_rule() = *rule;
+    v1::LabelPreference& preference = *spec.mutable_preferences()->add_labels();
+    *preference.mutable_rule() = *rule;
     if (!has_weight) continue;
     const absl::StatusOr<int64_t> weight = parse_count(text.substr(0, colon), 1, 100);
     if (!weight.ok()) return bad_field("--prefer", "the weight: ", std::string(weight.status().message()));
-    wish.set_weight(static_cast<int>(*weight));
+    preference.set_weight(static_cast<int>(*weight));
   }
   return absl::OkStatus();
 }

@@ -108,7 +108,7 @@ Proposals artifact_proposals(Session& session, const std::string&) {
 
 Proposals state_proposals(Session&, const std::string&) {
   std::string out;
-  for (const std::string& word : state_words()) out += word + "\n";
+  for (const std::string& word : state_names()) out += word + "\n";
   return out;
 }
 

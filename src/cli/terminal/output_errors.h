@@ -18,7 +18,7 @@ struct OutputErrors {
 Surroundings watch_output(const Surroundings& io, OutputErrors& errors);
 
 // "No space left on device", or that nobody reads any more.
-std::string write_error_words(int error);
+std::string write_error_text(int error);
 
 // The exit code of a command that would have ended with `code`; tells of an error that was not told yet.
 int exit_code_after_output(const OutputErrors& errors, const Surroundings& io, bool is_run, int code);

@@ -74,7 +74,7 @@ Answer Dispatches::decide(const Assign& c, Turn& turn) {
 void Dispatches::dispatch(JobId id, LiveWorker& worker, Decision decision, Turn& turn) {
   Draft draft(*jobs_.find(id)->head);
   JobHead& head = draft.head;
-  shelve(draft, turn);
+  archive(draft, turn);
   ++head.executions;
   head.worker = worker.id();
   head.not_before = {};
@@ -106,12 +106,12 @@ void Dispatches::record_delivery(const JobHead& job, const WorkerId& worker, Tur
                 turn);
 }
 
-void Dispatches::shelve(Draft& draft, Turn& turn) {
+void Dispatches::archive(Draft& draft, Turn& turn) {
   const JobId job = draft.head.id;
-  for (ShelvedExecution& one : draft.shelve()) {
+  for (ArchivedExecution& one : draft.archive()) {
     const uint32_t number = one.execution.number;
-    turn.write(PutExecution{job, std::make_shared<const ShelvedExecution>(std::move(one))});
-    if (number > kMaxShelvedExecutions) turn.write(DropExecutions{job, number - kMaxShelvedExecutions + 1});
+    turn.write(PutExecution{job, std::make_shared<const ArchivedExecution>(std::move(one))});
+    if (number > kMaxArchivedExecutions) turn.write(DropExecutions{job, number - kMaxArchivedExecutions + 1});
   }
 }
 

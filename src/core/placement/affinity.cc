@@ -35,8 +35,8 @@ bool has_matching_job(const LabelRule& rule, const LiveWorker& worker) {
 std::optional<std::string> rejects_affinity(const Shape& shape, const LiveWorker& worker) {
   for (const AffinityRule& c : shape.affinity) {
     if (!c.required || has_matching_job(c.rule, worker) != c.anti) continue;
-    return c.anti ? cat("runs a job with ", in_words(c.rule), ", which the job must stay away from")
-                  : cat("runs no job with ", in_words(c.rule), ", which the job must run next to");
+    return c.anti ? cat("runs a job with ", as_text(c.rule), ", which the job must stay away from")
+                  : cat("runs no job with ", as_text(c.rule), ", which the job must run next to");
   }
   return std::nullopt;
 }
@@ -49,7 +49,7 @@ bool meets_required_affinity(const Shape& shape, const LiveWorker& worker) {
 Fit with_affinity(const Shape& shape, Fit fit, const LiveWorker& worker) {
   for (const AffinityRule& c : shape.affinity) {
     if (c.required) continue;
-    fit = with_wishes(fit, kAffinityWeight, has_matching_job(c.rule, worker) != c.anti ? kAffinityWeight : 0);
+    fit = with_preferences(fit, kAffinityWeight, has_matching_job(c.rule, worker) != c.anti ? kAffinityWeight : 0);
   }
   return fit;
 }
@@ -58,7 +58,7 @@ bool has_preferred_affinity(const Shape& shape) {
   return std::any_of(shape.affinity.begin(), shape.affinity.end(), [](const AffinityRule& c) { return !c.required; });
 }
 
-std::string in_words(const LabelRule& rule) {
+std::string as_text(const LabelRule& rule) {
   std::string values;
   for (const std::string& value : rule.values) values += cat(values.empty() ? "" : ", ", value);
   if (rule.values.empty()) return cat(rule.key, " ", name(rule.op));

@@ -114,14 +114,14 @@ void count(std::vector<RuleCount>& into, std::string_view rule) {
   }
 }
 
-std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers) {
+std::string waiting_text(const std::vector<RuleCount>& rejected, size_t workers) {
   if (workers == 0) return "there are no workers; start one with `hodei agent`";
   const RuleCount* worst = worst_of(rejected);
   if (worst == nullptr) return "a worker is available; the job is next";
   return cat("no worker is suitable: ", worst->workers, " of ", workers, " rejected by the rule '", worst->rule, "'");
 }
 
-std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
+std::string unblock_text(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
   if (workers == 0) return cat("a worker", shape.pool.empty() ? "" : cat(" in pool '", shape.pool, "'"));
   // What passes by itself comes before what somebody has to do something about.
   std::vector<RuleCount> order = rejected;

@@ -42,6 +42,6 @@ using CheckReport = std::function<void(const std::string& check, const std::vect
 std::vector<Finding> check_provider(const SuiteSetup& setup, const CheckReport& report = {});
 
 // For people: one line per finding.
-std::string in_words(const std::vector<Finding>& findings);
+std::string as_text(const std::vector<Finding>& findings);
 
 }  // namespace hodei::providers

@@ -25,7 +25,7 @@ struct Question {
 // the program, the verb and what it printed.
 absl::StatusOr<nlohmann::json> read_answer(const Question& question, const ProgramOutcome& outcome);
 
-nlohmann::json spec_words(const WorkerSpec& spec, const Words& environment);
+nlohmann::json spec_json(const WorkerSpec& spec, const StringMap& environment);
 
 absl::StatusOr<std::string> read_id(const Question& question, const nlohmann::json& answer);
 absl::StatusOr<WorkerStatus> read_status(const Question& question, const nlohmann::json& answer);

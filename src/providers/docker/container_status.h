@@ -8,8 +8,8 @@
 
 namespace hodei::providers::docker {
 
-// `last_words`: the last lines of one that ended badly, or nothing.
-WorkerStatus status_of(const ContainerFacts& container, const std::string& last_words);
+// `last_lines`: the last lines of one that ended badly, or nothing.
+WorkerStatus status_of(const ContainerFacts& container, const std::string& last_lines);
 
 Health health_of(const EngineInfo& info, const std::string& engine, const std::string& worker_binary);
 

@@ -32,7 +32,7 @@ class MachineFiles {
 
 // What the guest said last on its console, and what Firecracker said besides, apart: "its console ends with: …;
 // firecracker says: …". Empty: neither said anything. `folder` is the machine's.
-std::string last_words(const std::string& folder);
+std::string last_output(const std::string& folder);
 
 // Only one call at a time works on one worker.
 bool is_worker_id(const std::string& worker);

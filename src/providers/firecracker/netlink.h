@@ -1,4 +1,4 @@
-// The three wishes about network devices for which the kernel has no simpler call.
+// The three requests about network devices for which the kernel has no simpler call.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ struct KubernetesOptions {
   std::string worker_image;  // holds the static worker, which copies itself into the pod
   std::string image;         // for jobs that name none
   std::string pull_policy;   // Always, IfNotPresent, Never
-  Words node_selector;
+  StringMap node_selector;
   std::vector<Toleration> tolerations;
   std::string service_account;
   std::vector<std::string> image_pull_secrets;
@@ -46,6 +46,6 @@ using Environment = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> process_environment(const char* name);
 
 // Every option is known and makes sense; what is not told comes from the environment, then from defaults.
-absl::StatusOr<KubernetesOptions> read_options(const Words& options, Environment environment = process_environment);
+absl::StatusOr<KubernetesOptions> read_options(const StringMap& options, Environment environment = process_environment);
 
 }  // namespace hodei::providers::kubernetes

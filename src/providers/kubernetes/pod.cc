@@ -54,7 +54,7 @@ json labels_of(const PodMaker& maker, const WorkerSpec& spec) {
 
 json environment_of(const PodMaker& maker, const WorkerSpec& spec) {
   json out = json::array();
-  Words words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
+  StringMap words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
   words["HODEI_SECRETS_DIR"] = kSecretsFolder;
   words["HODEI_LEAVE_AFTER"] = cat(maker.options.leave_seconds, "s");
   for (const auto& [name, value] : words) {

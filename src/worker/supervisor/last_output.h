@@ -1,5 +1,5 @@
 // Output that no server has acknowledged when a supervisor stops: what still lies in the rings of executions that have
-// ended. It is masked, kept in the state folder beside the last words, and lies in rings again at the next start.
+// ended. It is masked, kept in the state folder beside the last report, and lies in rings again at the next start.
 #pragma once
 
 #include <map>

@@ -27,6 +27,6 @@ Fit with_affinity(const Shape& shape, Fit fit, const LiveWorker& worker);
 bool has_preferred_affinity(const Shape& shape);
 
 // As text: "team In (a, b)".
-std::string in_words(const LabelRule& rule);
+std::string as_text(const LabelRule& rule);
 
 }  // namespace hodei::core
