@@ -1,4 +1,4 @@
-// How an execution ended, and why it failed. The words of failures are stored, sent and shown, so they never change.
+// How an execution ended, and why it failed. The names of failures are stored, sent and shown, so they never change.
 #pragma once
 
 #include <cstdint>

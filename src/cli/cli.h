@@ -1,4 +1,4 @@
-// The command lines: `hodei …`, and `hodei-worker …`.
+// The entry points of the command lines `hodei …` and `hodei-worker …`.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// The command line against a server that does what the test says, with streams, environment and time in the test's
-// hands.
+// For tests of the command line: a fake server, and streams, environment and time that the test controls.
 #pragma once
 
 #include <atomic>

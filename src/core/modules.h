@@ -1,4 +1,4 @@
-// The modules of the brain, in the order in which they depend on each other.
+// The modules of the engine, in the order in which they depend on each other.
 #pragma once
 
 #include "src/core/access/access.h"

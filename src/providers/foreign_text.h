@@ -1,4 +1,4 @@
-// What other programs printed, made fit for our messages: protobuf carries only UTF-8, and terminals act on control
+// Cleans the output of other programs for our messages: protobuf accepts only UTF-8, and terminals act on control
 // characters.
 #pragma once
 

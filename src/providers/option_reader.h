@@ -1,4 +1,4 @@
-// Reading the options of a provider: each by its name and kind, and at the end what is left over is refused.
+// Reads the options of a provider by name and type. At the end, options that nobody has read are refused.
 #pragma once
 
 #include <set>

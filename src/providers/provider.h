@@ -1,8 +1,9 @@
-// The port of everything that makes workers: child processes, containers, pods, microVMs, a user's own program.
+// The port of everything that creates workers: child processes, containers, pods, microVMs, a user's own program.
 //
-// A provider decides nothing: it is told to make a worker, to say how it is, to end it. Every call blocks its caller's
-// thread, within the limits named here, and may come from several threads at once. A provider keeps nothing that it
-// could not find again after a restart: what it makes carries the installation's mark and the worker's id.
+// A provider decides nothing. It is asked to create a worker, to report its status, and to destroy it. Every call
+// blocks its caller's thread, within the limits named here, and may come from several threads at once. A provider keeps
+// nothing that it could not find again after a restart: what it creates has the installation's mark and the worker's
+// id.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct Installation {
   std::string worker_binary;  // the static worker; empty: not found beside this program
 };
 
-// How a provider was configured. Options are its own words; an option that it does not know is refused.
+// The configuration of a provider. Each provider has its own options; an unknown option is refused.
 struct ProviderConfig {
   std::string name;  // unique in the installation
   std::string type;  // process, docker, kubernetes, firecracker, baremetal, custom, ec2, …
@@ -63,7 +64,7 @@ struct WorkerSpec {
   std::string architecture;
   uint32_t slots = 1;
   StringMap labels;       // of the worker, for placement
-  StringMap environment;  // further words for the worker's environment
+  StringMap environment;  // further variables for the worker's environment
 };
 
 // What stands for a made worker. `id` is the provider's own (a container's, a pod's, a process's), empty when it never

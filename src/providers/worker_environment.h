@@ -1,5 +1,5 @@
-// How a made worker learns who it is: the same words in every process, container, pod and microVM. `hodei agent` and
-// `hodei-worker` read them as their settings.
+// The environment of a created worker, the same in every process, container, pod and microVM. `hodei agent` and
+// `hodei-worker` read it as their settings.
 #pragma once
 
 #include "src/providers/provider.h"

@@ -1,4 +1,4 @@
-// A JobSpec from protobuf to the plain struct that the core checks.
+// Translates a JobSpec from protobuf into the plain struct that the core validates.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// Makes a job of what a module of the engine wants, such as a task of a workflow.
+// Creates a job from the request of a module of the engine, such as a task of a workflow.
 #pragma once
 
 #include "absl/status/statusor.h"

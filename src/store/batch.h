@@ -1,5 +1,5 @@
-// One batch of writes, folded: what is left to do in each table once the batch has been read to its end. Tables do not
-// depend on each other, so folding table by table gives what the writes in their order would have given.
+// A batch of writes, folded: for each table, what remains to be done after all writes of the batch. Tables do not
+// depend on each other, so the result is the same as that of the writes in their original order.
 #pragma once
 
 #include <cstdint>

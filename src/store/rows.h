@@ -1,5 +1,5 @@
-// Rows of jobs in and out: column by column in the order of tables.h. A backend offers the next column to write or
-// read; nothing else of it is known here. All other rows go by their descriptors (core/rows/row.h).
+// Writes and reads the rows of jobs, column by column, in the order of tables.h. A backend provides the next column to
+// write or read. All other rows use their descriptors (core/rows/row.h).
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ class Store {
   // All of it or nothing, durable when it returns OK. ABORTED: another epoch holds the store. RESOURCE_EXHAUSTED: disk
   // full, nothing was written. Any other error: the outcome is unknown; ask last_batch().
   // Batches come one by one (FAILED_PRECONDITION else). A job enters with its PutSpec and PutJob in one batch; after
-  // that it goes only forward (SPEC 2.1), and its end is final: a write against that is INTERNAL, and nothing was
+  // that it goes only forward (docs/semantics.md), and its end is final: a write against that is INTERNAL; nothing was
   // written.
   virtual absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) = 0;
 

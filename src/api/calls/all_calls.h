@@ -1,4 +1,4 @@
-// The calls of all services, with what they need.
+// The calls of all services, and the ports that they need.
 #pragma once
 
 #include "src/api/calls/admin/admin_calls.h"

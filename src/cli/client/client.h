@@ -1,6 +1,6 @@
-// The server as the commands see it, with deadlines, retries and several addresses taken care of. gRPC itself stays
-// inside client.cc. Calls that several nouns make are methods; a noun makes those of its own by their names, so that it
-// needs nothing here.
+// The client of the server that all commands use. It handles deadlines, retries and several addresses; gRPC is used
+// only in client.cc. Calls that several nouns use are methods here. A noun makes its own calls by name, so it needs no
+// change here.
 #pragma once
 
 #include <functional>

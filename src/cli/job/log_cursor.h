@@ -1,5 +1,5 @@
-// Where a reader stands in the output of a job: which execution, which byte. It asks for what comes next, drops what
-// was already seen, so that a stream that broke is taken up again without a missing or a doubled byte.
+// The position of a reader in the output of a job: execution and byte. After a broken stream the cursor requests what
+// comes next and drops what was already printed, so that no byte is missing or repeated.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@
 namespace hodei::cli {
 namespace {
 
-// Until the wish is recorded or the job is over; the server may be away just now.
+// Repeats until the request is recorded or the job has ended; the server may be unreachable for a while.
 void cancel(Session& session, const std::string& job_id, std::string_view reason) {
   v1::CancelJobRequest request;
   request.set_job_id(job_id);

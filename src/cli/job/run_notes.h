@@ -1,6 +1,6 @@
-// Words on stderr while a job is followed: that it waits and why, in the words of `hodei job explain`, and that it
-// begins again after an execution that did not end the job. On a terminal also its progress; elsewhere stderr belongs
-// to the job.
+// Notes on stderr while a job is followed: why it waits (the same text as in `hodei job explain`), and that it starts
+// again after an execution that did not end the job. On a terminal they also show progress; otherwise stderr belongs to
+// the job.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The commands that this folder parses but does not carry out: they need the server's and the worker's code, which
-// src/main puts in.
+// The commands that src/cli parses but does not carry out: they need the code of the server or the worker, which
+// src/main provides.
 #pragma once
 
 #include <cstdint>

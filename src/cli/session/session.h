@@ -1,4 +1,4 @@
-// What every command works with: the settings in force, the streams, the client, the chosen form of output.
+// What every command works with: settings, streams, the client, and the chosen output format.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How `hodei run` ends: with the job's own exit code, or with the codes that shells and timeout(1) use.
+// The exit code of `hodei run`: that of the job, or a code that shells and timeout(1) use.
 #pragma once
 
 #include "hodei/v1/job.pb.h"

@@ -1,5 +1,5 @@
-// Whether what a command printed reached its reader. A full disk or a closed pipe is an error of the command, whichever
-// command it is: it is told once, and the exit code says so.
+// Notices when the output of a command cannot be written. A full disk or a closed pipe is an error of any command: it
+// is reported once, and the exit code shows it.
 #pragma once
 
 #include <string>

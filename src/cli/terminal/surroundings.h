@@ -1,4 +1,4 @@
-// Everything outside the process that a command touches: its streams, environment, clock. Tests give their own.
+// Everything outside the process that a command uses: streams, environment, clock. Tests provide their own.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Keys of a terminal, one by one, without Enter.
+// Reads single keys from a terminal, without waiting for Enter.
 #pragma once
 
 #include <termios.h>

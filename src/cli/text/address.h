@@ -1,4 +1,4 @@
-// Where a server is: host:port, with or without http:// in front.
+// Parses the address of a server: host:port, with or without http:// in front.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Whether a start of a worker may take the place of an earlier one.
+// Decides whether a new start of a worker may replace an earlier one.
 #pragma once
 
 #include <string>

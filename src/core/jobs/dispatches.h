@@ -1,4 +1,4 @@
-// Jobs that are sent to a worker: by placement, or by a person who assigns one.
+// Sends jobs to workers: those that placement has chosen, and those that a person assigns.
 #pragma once
 
 #include "src/core/audit/audit.h"

@@ -1,5 +1,6 @@
-// A job that a module of the engine wants, as it is stored and handed to whoever turns requests into jobs (PrepareJob).
-// The engine builds no specs: a request names a template, or has the bytes of a spec that somebody else wrote.
+// A request of a module of the engine for a job. The engine builds no specs: a request names a template, or contains
+// the bytes of a spec that was written elsewhere. It is stored with the row of the module, and passed to the code that
+// creates the job (PrepareJob).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Jobs that change their state: stored, announced, and followed by what this makes possible for others.
+// Stores a job whose state has changed, announces the change, and uses the room that it frees for other jobs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The score of SPEC 2.4: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10.
+// The score of a worker for a job: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10
+// (docs/semantics.md#score).
 //
 // Affinity is the share of the job's preferences (a provider, weighted labels, jobs to share a worker with) that the
 // worker meets.

@@ -1,4 +1,4 @@
-// The words between the server and a provider's program: docs/providers/custom.md describes them.
+// The JSON messages between the server and a provider's program, described in docs/providers/custom.md.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Which workers a program has, as far as its driver knows: for the limit of workers, and so that a program is never
-// asked about one worker twice at the same time.
+// The workers of a program, as its driver knows them. It enforces the maximum number of workers, and never runs two
+// calls about the same worker at once.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// What the engine says about a container, and about itself, in the words of the port. Pure.
+// Translates what the engine says about a container, and about itself, into the structs of the provider port. Pure.
 #pragma once
 
 #include <string>

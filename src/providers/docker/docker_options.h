@@ -1,4 +1,4 @@
-// What can be said to the docker provider, read and checked before anything is done.
+// The options of the docker provider, read and checked before anything is done.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Listens to the engine's events on a thread of its own, and tells whose container they are about. When the connection
-// was lost every worker may have changed meanwhile: all that are known are told then.
+// Listens to the engine's events on its own thread, and reports which worker each event concerns. After a lost
+// connection any worker may have changed, so it reports all known workers.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Reading the engine's JSON without trust: what is missing or of another type reads as empty, nothing throws.
+// Reads the engine's JSON defensively: a field that is missing or has another type is empty. Nothing throws.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The workers that are being made right now, by any thread. It keeps two threads from making the same one, lets the end
-// of a worker overtake its beginning, and counts those that the engine cannot show yet.
+// The workers that are being created now, by any thread. It prevents two threads from creating the same one, lets a
+// destroy overtake a create, and counts the workers that the engine does not show yet.
 #pragma once
 
 #include <condition_variable>

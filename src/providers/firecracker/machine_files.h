@@ -1,5 +1,5 @@
-// What is there of the machines: one folder for each, whose name is the worker's. It is made first and removed last, so
-// that whatever there is of a machine is found by it, whenever the server ended.
+// The files of the machines: one folder for each, named after its worker. The folder is created first and removed last,
+// so that everything of a machine can be found through it, whenever the server ended.
 #pragma once
 
 #include <set>

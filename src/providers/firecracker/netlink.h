@@ -1,4 +1,4 @@
-// The three requests about network devices for which the kernel has no simpler call.
+// The three requests about network devices that have no simpler system call.
 #pragma once
 
 #include <string>

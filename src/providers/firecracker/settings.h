@@ -1,5 +1,5 @@
-// How a firecracker provider is set up: from its options, else from the HODEI_FC_ words of the environment, else by
-// default.
+// The settings of a firecracker provider: from its options, else from HODEI_FC_ variables of the environment, else the
+// defaults.
 #pragma once
 
 #include <cstdint>

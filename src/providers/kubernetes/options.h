@@ -1,4 +1,4 @@
-// How the kubernetes provider is configured: its options and the environment names, checked and in their own types.
+// The options of the kubernetes provider, read from its configuration and the environment, checked and typed.
 #pragma once
 
 #include <optional>

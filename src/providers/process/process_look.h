@@ -1,4 +1,5 @@
-// Processes as /proc shows them: who is who although numbers are given again, and who carries which marks.
+// Reads processes from /proc. It recognizes a process even if its number was used again, and finds processes by marks
+// in their environment.
 #pragma once
 
 #include <sys/types.h>

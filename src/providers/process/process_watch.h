@@ -1,4 +1,4 @@
-// Says when a process has ended, from a thread of its own: what the server started, and what an earlier one did.
+// Reports the end of processes, from its own thread: those that this server started, and those of an earlier one.
 #pragma once
 
 #include <functional>

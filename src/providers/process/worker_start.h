@@ -1,4 +1,4 @@
-// Starting a worker's process: in a session of its own, with its own environment and none of our files.
+// Starts the process of a worker in its own session, with its own environment and none of our file descriptors.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the worker knows of one execution, in plain structs shared by the supervisor's and the agent's brains.
+// What the worker knows about one execution, in plain structs that Keeper and Session share.
 #pragma once
 
 #include <cstdint>

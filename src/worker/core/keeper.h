@@ -1,5 +1,5 @@
-// The supervisor's brain: which executions exist, which must die and when, which ends are still to be told.
-// Pure: it is given events and the time, and returns what to do. The supervisor acts; the simulator plays along.
+// The rules of the supervisor: which executions exist, which must be killed and when, and which ends are not reported
+// yet. Pure: it takes events and the time, and returns actions. The supervisor and the simulator carry them out.
 //
 // Promises:
 //  - an execution id is started at most once, however often the order comes;

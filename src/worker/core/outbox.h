@@ -52,7 +52,7 @@ struct ExtendLease {
 struct ForgetExecution {
   ExecutionId execution;
 };
-// Nothing is left to do: end. For good: drained on the server's wish, or turned away; else it was stopped, keeps its
+// Nothing is left to do: end. For good: drained at the server's request, or turned away; else it was stopped, keeps its
 // session and may come back with it.
 struct Leave {
   std::string reason;

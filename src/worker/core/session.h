@@ -1,4 +1,4 @@
-// The agent's brain: its registration, its stream, its lease, its outbox. Pure, like the Keeper.
+// The rules of the agent: registration, stream, lease and outbox. Pure, like the Keeper.
 //
 // Promises, besides those of the Outbox:
 //  - Hello lists every execution that is held; what it does not list will never be started (orders of an older stream

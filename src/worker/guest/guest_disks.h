@@ -1,4 +1,4 @@
-// The disks of a microVM, told apart by what is on them: the order in which they appear differs between engines.
+// Finds the disks of a microVM by their content, because the order in which they appear differs between engines.
 #pragma once
 
 #include <string>

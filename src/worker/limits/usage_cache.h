@@ -1,4 +1,4 @@
-// What the running executions use, as last read. Reading it costs a look at every process, and nobody needs it fresher.
+// Caches the usage of running executions. A measurement examines every process, and nobody needs a newer value.
 #pragma once
 
 #include <algorithm>

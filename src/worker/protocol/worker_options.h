@@ -1,4 +1,4 @@
-// What a worker was started with. The supervisor hands it to each agent over their socket.
+// The options with which a worker was started. The supervisor passes them to each agent over their socket.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What jobs have reported and the server has not heard yet, and how much they may report. Pure.
+// Holds the reports of jobs that the server has not acknowledged yet, and limits how much a job may report. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How the supervisor gets an agent. A port: tests play the agent themselves.
+// Starts agents for the supervisor. A port: in tests, the test itself is the agent.
 #pragma once
 
 #include <sys/types.h>

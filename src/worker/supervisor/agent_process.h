@@ -1,4 +1,4 @@
-// The agent as the supervisor sees it: a process that is started, spoken to, and replaced when it is gone.
+// The agent process, as the supervisor sees it: it is started, receives messages, and is replaced after its death.
 #pragma once
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-// Carries out what the Keeper decides about executions, and tells it what became of them: processes are started, their
-// pipes read into rings, their trees killed, their ends noticed. Lives on the supervisor's loop.
+// Carries out what the Keeper decides about executions, and reports the results to it: starts processes, reads their
+// pipes into rings, kills process trees, and notices ends. It runs on the supervisor's loop.
 #pragma once
 
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ class ExecutionHost {
 
   static constexpr uint64_t kPipeKeys = 1ull << 32;  // keys of pipes are above
 
-  // The Keeper's wishes.
+  // The actions that the Keeper decides on.
   void spawn(ExecutionId execution, Program program, Now now);
   void signal(ExecutionId execution, bool kill);
 

@@ -1,5 +1,5 @@
-// What a stopped supervisor leaves for the next start (LastReport, LastOutput), and what was found of an earlier one:
-// held until a server has heard it.
+// Keeps what a stopped supervisor could not report (LastReport, LastOutput) in the state folder, and holds what an
+// earlier supervisor left there until a server has acknowledged it.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// What a supervisor leaves in its state folder when it stops: that it stopped in good order, with nothing left behind
-// that runs, and the ends that no server has acknowledged. The next start tells them. Secrets are not in it.
+// The report that a supervisor leaves in its state folder when it stops: it has stopped in good order, nothing of it
+// runs any more, and these executions ended without an acknowledgement of a server. The next start sends it. It
+// contains no secrets.
 #pragma once
 
 #include <optional>

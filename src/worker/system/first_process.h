@@ -1,5 +1,4 @@
-// What a worker does for itself where nobody was there before it: as the first process of a microVM or of an empty
-// root.
+// What a worker does when it is the first process of a microVM or of an empty root file system.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What this machine lacks: room on a disk, memory, processes, descriptors. A job that cannot start for it is not to
-// blame: it goes back into the queue and another worker takes it.
+// Recognizes shortages of this machine: disk space, memory, processes, descriptors. A job that cannot start because of
+// one is requeued, and another worker takes it.
 #pragma once
 
 #include <string>

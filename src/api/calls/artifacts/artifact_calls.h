@@ -1,4 +1,4 @@
-// ArtifactService: the artifact store seen from outside, and its lines of the table.
+// ArtifactService: the calls about stored artifacts, and their lines of the table.
 #pragma once
 
 #include "hodei/v1/artifact_service.pb.h"
