@@ -85,7 +85,7 @@ enum class WorkerPhase : uint8_t {
 
 struct WorkerStatus {
   WorkerPhase phase = WorkerPhase::Gone;
-  std::string reason;     // in words, when there is something to say: an image that cannot be pulled, OOM
+  std::string reason;     // as text, if there is something to say: an image that cannot be pulled, OOM
   bool hopeless = false;  // Starting, but it will never run: no such image, over a quota
 };
 

@@ -127,7 +127,8 @@ class Client {
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);
 
-  // The error of a stream that is not resumed, in words that say what to do. (Other calls give these by themselves.)
+  // The error of a stream that is not resumed, with a message that says what to do. (Other calls do this by
+  // themselves.)
   absl::Status explain(const absl::Status& status) const;
 
   // Every address, for messages.

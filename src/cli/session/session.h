@@ -73,7 +73,7 @@ struct Session {
 
   // JSON in the form asked for when that is JSON or YAML.
   std::optional<std::string> data_text_of(std::string_view json) const;
-  // What was done to something that is told by its name alone: as data, as the name, or in words.
+  // Prints what was done to a named thing: as data, as its name, or as a sentence.
   std::string done_text(std::string_view kind, const std::string& name, std::string_view what, std::string words) const;
 
   // Asks on the terminal. Without one, FAILED_PRECONDITION that names --yes.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostProposals = 100;
 
-// One per line; behind a tab, words that say more.
+// One per line; a description may follow after a tab.
 using Proposals = absl::StatusOr<std::string>;
 using Propose = Proposals (*)(Session& session, const std::string& path);
 

@@ -10,7 +10,7 @@ namespace hodei::cli {
 
 struct OutputErrors {
   int error = 0;      // errno of the first write to stdout that failed; 0: none did
-  bool told = false;  // the command has said so in its own words
+  bool told = false;  // the command has reported it itself
 };
 
 // The same surroundings, with every write to stdout noted in `errors`, which outlives them. After the first one that

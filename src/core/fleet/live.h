@@ -70,7 +70,7 @@ struct LiveWorker {
   }
 };
 
-// The current execution of a job is with the worker from now on, or any more.
+// The current execution of a job is added to the worker, or removed from it.
 void occupy_worker(LiveWorker& worker, const JobHead& job);
 void free_worker(LiveWorker& worker, const JobHead& job);
 

@@ -12,7 +12,7 @@
 
 namespace hodei::core {
 
-// Somebody who says that they are this worker. `stopped`: see OpenStream.
+// A start that claims to be this worker. `stopped`: see OpenStream.
 struct Successor {
   Incarnation who;
   const std::vector<std::string>& stopped;

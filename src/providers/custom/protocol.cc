@@ -89,7 +89,7 @@ absl::StatusOr<json> read_answer(const Question& question, const ProgramOutcome&
   }
   const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= kDeepest; };
   const json answer = json::parse(outcome.output, shallow, false);
-  // An error in words says more than an exit code.
+  // An error message says more than an exit code.
   if (answer.is_object() && answer.contains("error")) return read_error(question, answer["error"]);
   if (outcome.end == End::Killed)
     return absl::UnavailableError(about(question, "was killed by signal ", outcome.code, complaint(outcome)));

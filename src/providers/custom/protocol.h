@@ -13,7 +13,7 @@ enum class Verb : uint8_t { Create, Status, Destroy, Logs, Health, List };
 inline constexpr Verb kVerbs[] = {Verb::Create, Verb::Status, Verb::Destroy, Verb::Logs, Verb::Health, Verb::List};
 std::string_view name(Verb verb);
 
-// What an answer is about: for the words of errors.
+// What an answer is about, for error messages.
 struct Question {
   std::string program;
   Verb verb = Verb::Health;

@@ -67,7 +67,7 @@ Health health_of(const EngineInfo& info, const std::string& engine, const std::s
             "the static worker (hodei-worker) is not next to the server program: only images that contain it can be "
             "used"};
   }
-  // Workers run all the same; that their limits are only words is worth knowing.
+  // Workers run all the same, but people should know that their limits are not enforced.
   std::string missing;
   const auto note = [&](bool can, const char* what) {
     if (!can) missing += cat(missing.empty() ? "" : ", ", what);

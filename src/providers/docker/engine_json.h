@@ -14,7 +14,7 @@ ContainerFacts listed(const Json& container);
 // The version to speak, as a prefix of paths, from what GET /version says.
 std::string version_prefix(const Json& version);
 
-// The words after which an engine chooses: {"label":["a=b"],"type":["container"]}
+// The filters of a list request: {"label":["a=b"],"type":["container"]}
 std::string filters(const StringMap& labels, bool events);
 
 // Takes whole lines out of a stream of JSON objects.

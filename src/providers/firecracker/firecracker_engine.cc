@@ -119,7 +119,8 @@ class FirecrackerEngine final : public Engine {
 std::vector<ApiCall> firecracker_calls(const Machine& machine) {
   std::vector<ApiCall> out;
   const auto add = [&out](std::string path, const Json& body) { out.push_back({std::move(path), body.dump()}); };
-  // Its own words apart from the guest's: on the console the last one would always be that it exits successfully.
+  // Its own messages are kept apart from the guest's: on the console the last one would always be that it exits
+  // successfully.
   if (!machine.monitor_log.empty()) {
     add("/logger", {{"log_path", machine.monitor_log}, {"level", "Info"}, {"show_level", true}});
   }

@@ -36,7 +36,7 @@ std::set<pid_t> marked_processes(const std::vector<Marks>& any_of);
 bool signal_process(const ProcessName& process, int signal);
 // Until it has ended, or the time is over. True: it has.
 bool wait_for_end(const ProcessName& process, Duration limit);
-// If it is a child of ours that has ended, its remains are removed. How it ended, in words; empty: not known.
+// If it is a child of ours that has ended, its remains are removed. Returns how it ended; empty: not known.
 std::string reap(const ProcessName& process);
 
 // SIGKILL to all that carry the marks until none is left. False: some do not die.

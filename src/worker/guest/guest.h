@@ -15,7 +15,7 @@ namespace hodei::worker {
 bool is_guest();
 
 // Returns when the worker can start. With a root file system it does not return but starts this program again in there.
-// What cannot work switches the machine off, after words on the console.
+// An error is printed on the console, and switches the machine off.
 void bring_guest_up();
 
 // Ends the machine.

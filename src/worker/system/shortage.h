@@ -15,7 +15,7 @@ bool is_shortage(int error);  // of errno
 // a job has set itself.
 absl::Status errno_status(int error, const std::string& what);
 bool is_shortage(const absl::Status& status);
-// The same trouble in other words.
+// The same shortage with another message.
 absl::Status reworded(const absl::Status& status, const std::string& words);
 
 // The end of an execution that this machine could not start: it is told as lost, and has not used up an attempt.
