@@ -12,7 +12,7 @@
 
 namespace hodei::cli {
 
-// Time that moves only when somebody waits.
+// A clock that advances only when the program waits.
 class TestClock final : public Clock {
  public:
   Now now() const override { return {{us.load()}, {us.load()}}; }

@@ -23,7 +23,7 @@ class OptionReader {
   StringMap below(const std::string& prefix);
   void refuse(const std::string& name, const std::string& why);
 
-  // The first thing that was wrong, or an option that nobody asked for.
+  // The first error, or an option that does not exist.
   absl::Status finish() const;
 
  private:

@@ -40,11 +40,11 @@ struct ProviderConfig {
 struct Capabilities {
   int64_t max_cpu_milli = 0;  // of one worker
   int64_t max_memory_mb = 0;
-  int64_t usual_cpu_milli = 0;  // of a worker for whose size nobody asks; 0: as large as it can be
+  int64_t usual_cpu_milli = 0;  // of a worker for which no size was requested; 0: as large as possible
   int64_t usual_memory_mb = 0;
   bool gpu = false;
   bool images = false;                     // any image of a job can be used
-  bool makes_workers = true;               // false: people start them, and it only stands for them
+  bool makes_workers = true;               // false: people start the workers; the provider only represents them
   std::vector<std::string> architectures;  // as `uname -m` prints them
   uint32_t max_workers = 0;                // at once
   Isolation isolation = Isolation::Process;

@@ -29,7 +29,7 @@ struct ClientOptions {
   std::vector<Address> servers;  // tried in order
   std::string token;
   std::string correlation_id;  // sent with every call when given
-  std::string traceparent;     // likewise: jobs join the trace of whoever started us
+  std::string traceparent;     // likewise: jobs join the trace of the program that started us
   Duration request_timeout = 30s;
   Duration retry_for = 3s;  // total time for a call that finds no server
   const Clock* clock = nullptr;

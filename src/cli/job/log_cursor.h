@@ -38,7 +38,7 @@ class LogCursor {
 
   void take(const v1::LogChunk& chunk, const Sink& sink, const std::function<void(const v1::LogGap&)>& on_gap);
 
-  // Nothing more will come of the execution it stands in.
+  // The current execution will have no more output.
   void leave_execution() { ended_ = execution_ != 0; }
 
   int32_t execution() const { return execution_; }

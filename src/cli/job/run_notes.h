@@ -29,7 +29,7 @@ class RunNotes {
 
   Next look(const std::stop_token& stop);       // tells why it waits whenever the reason is another one
   Next watch(const std::stop_token& stop);      // until it waits again, has ended, or the stream breaks
-  bool tell(const v1::Transition& transition);  // true: it begins again, which was not told yet
+  bool tell(const v1::Transition& transition);  // true: it starts again, and this was not printed yet
 
   Client& client_;
   std::string job_id_;

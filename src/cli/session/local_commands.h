@@ -88,7 +88,7 @@ struct AgentOptions {
 
 struct DevOptions {
   ServerOptions server;
-  AgentOptions agent;  // its servers are the one that it stands beside
+  AgentOptions agent;  // it connects to the server in the same process
 };
 
 struct LocalCommands {

@@ -43,7 +43,7 @@ struct Session {
   std::function<int()> action;  // of the chosen command
   bool is_run = false;          // errors end with 125
   bool needs_settings = true;
-  bool asks_once = false;                 // the answer "nobody there" is an answer
+  bool asks_once = false;                 // "the server does not answer" is a valid result
   std::optional<Duration> give_up_after;  // no server is looked for longer than this
   bool utc = false;                       // times of text for people
   bool no_headers = false;

@@ -8,7 +8,7 @@ namespace hodei::cli {
 enum ExitCode : int {
   kOk = 0,
   kRefused = 1,  // a command other than run did not work
-  kUsage = 2,    // the command line makes no sense
+  kUsage = 2,    // the command line is invalid
   kTimedOut = 124,
   kPlatform = 125,  // Hodei itself could not run the job
   kNotInvokable = 126,

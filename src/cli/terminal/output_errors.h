@@ -17,10 +17,10 @@ struct OutputErrors {
 // fails, nothing more is written.
 Surroundings watch_output(const Surroundings& io, OutputErrors& errors);
 
-// "No space left on device", or that nobody reads any more.
+// "No space left on device", or that the reader has closed the pipe.
 std::string write_error_text(int error);
 
-// The exit code of a command that would have ended with `code`; tells of an error that was not told yet.
+// The exit code of a command that would have ended with `code`; reports an error that was not reported yet.
 int exit_code_after_output(const OutputErrors& errors, const Surroundings& io, bool is_run, int code);
 
 }  // namespace hodei::cli

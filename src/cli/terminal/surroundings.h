@@ -15,7 +15,7 @@
 namespace hodei::cli {
 
 struct Surroundings {
-  // Data goes to out, everything else to err. False: nobody reads it any more.
+  // Data goes to out, everything else to err. False: the reader has gone.
   std::function<bool(std::string_view)> out;
   std::function<bool(std::string_view)> err;
   std::function<std::optional<std::string>(const std::string&)> env;

@@ -17,7 +17,7 @@ class TerminalKeys {
   TerminalKeys& operator=(const TerminalKeys&) = delete;
 
   bool is_terminal() const { return is_terminal_; }
-  // True: q or Ctrl-C was pressed before the time was over, or nobody is there any more.
+  // True: q or Ctrl-C was pressed before the time was over, or the terminal was closed.
   bool wants_to_leave_within(Duration time) const;
 
  private:

@@ -16,7 +16,7 @@ namespace hodei::providers {
 
 class WorkerRolls {
  public:
-  // Held while the program makes or destroys one worker. Waits for whoever holds it.
+  // Held while the program creates or destroys one worker. Waits until nobody else holds it.
   class Turn {
    public:
     Turn(WorkerRolls& rolls, std::string worker_id);

@@ -50,7 +50,7 @@ class Making {
 
   bool contains(const std::string& worker_id) const;
 
-  // Asks whoever makes this worker to give up, and waits until it is no longer being made.
+  // Asks the thread that creates this worker to give up, and waits until it is no longer being made.
   void stop(const std::string& worker_id);
 
  private:

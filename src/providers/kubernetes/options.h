@@ -35,7 +35,7 @@ struct KubernetesOptions {
   bool gpu = false;
   int64_t run_as_user = 0;
   int64_t grace_seconds = 0;  // between SIGTERM and SIGKILL
-  int64_t leave_seconds = 0;  // a worker that has nothing to do and hears of no server for so long ends; 0: never
+  int64_t leave_seconds = 0;  // an idle worker without a connection to a server ends after so long; 0: never
   int64_t max_cpu_milli = 0;  // 0: no limit that we know of
   int64_t max_memory_mb = 0;
   uint32_t max_workers = 0;
@@ -45,7 +45,7 @@ struct KubernetesOptions {
 using Environment = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> process_environment(const char* name);
 
-// Every option is known and makes sense; what is not told comes from the environment, then from defaults.
+// Every option is known and valid; what is not set comes from the environment, then from defaults.
 absl::StatusOr<KubernetesOptions> read_options(const StringMap& options, Environment environment = process_environment);
 
 }  // namespace hodei::providers::kubernetes

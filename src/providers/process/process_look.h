@@ -32,7 +32,7 @@ using Marks = std::vector<std::string>;
 // All living processes that carry one of the sets, except this one.
 std::set<pid_t> marked_processes(const std::vector<Marks>& any_of);
 
-// Signals it, and nobody else who was given its number. False: it is gone.
+// Signals this process, never another one that got its number later. False: it is gone.
 bool signal_process(const ProcessName& process, int signal);
 // Until it has ended, or the time is over. True: it has.
 bool wait_for_end(const ProcessName& process, Duration limit);

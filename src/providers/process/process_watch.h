@@ -20,7 +20,7 @@ class ProcessWatch {
   void start(Ended ended);
   // Returns when no call is under way. Not from within one.
   void stop();
-  // Nothing happens while it is not started. A process that has ended already is told too.
+  // Nothing happens while it is not started. A process that has already ended is reported too.
   void add(const std::string& worker_id, const ProcessName& process);
   void forget(const std::string& worker_id);
 

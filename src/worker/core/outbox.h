@@ -99,7 +99,7 @@ class Outbox {
   void forget_stream();
   std::vector<Held> inventory() const;
   std::vector<ExecutionId> active() const;  // for heartbeats
-  // On a new stream: everything held is told again. `unknown` ones are not current for the server.
+  // On a new stream: everything held is sent again. `unknown` ones are not current for the server.
   void tell_again(const std::vector<ExecutionId>& unknown);
   virtual void leave_if_empty() = 0;  // an execution is not held any more
 

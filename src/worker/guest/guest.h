@@ -11,7 +11,7 @@
 
 namespace hodei::worker {
 
-// False: a container's or nobody's first process, where all of this is somebody else's work.
+// False: this is not the first process, or it is that of a container. Then nothing of this is to be done.
 bool is_guest();
 
 // Returns when the worker can start. With a root file system it does not return but starts this program again in there.

@@ -44,7 +44,7 @@ class ExecutionWatch {
     int64_t most_bytes = 0;
   };
   struct Seen {
-    std::vector<OverQuota> over;  // each is told once
+    std::vector<OverQuota> over;  // each is reported once
     std::optional<std::vector<LiveUsage>> usage;
   };
   Seen take();

@@ -50,7 +50,7 @@ class ExecutionHost {
   void reaped(pid_t pid, const EarlyExits::Exited& exited, Now now);
   void ready(uint64_t key, Now now);  // one of its pipes
   void room_was_made(Now now);        // in some ring
-  void give_up_output(Now now);       // of ended trees, which waits for room that nobody will make
+  void give_up_output(Now now);       // of ended trees, if it waits for room in a ring that nobody reads
   void over_quota(const ExecutionWatch::OverQuota& over);
   void check_dying(Now now);  // trees that were killed but not yet gone
   MonoTime next_check() const { return std::min(dying_.next_check(), pipes_.next_resume()); }

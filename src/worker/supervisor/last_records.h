@@ -24,11 +24,11 @@ class LastRecords {
   // Ends and output that an earlier supervisor could not tell.
   void recall(Keeper& keeper, ExecutionRings& rings);
   const std::vector<std::string>& stopped() const { return stopped_; }  // see LastReport
-  // When a server has heard all of them, they are dropped, unless this supervisor is about to leave its own.
+  // When a server has acknowledged all of them they are deleted, unless this supervisor is about to leave its own.
   void server_welcomed(bool stopping);
   void forgotten(ExecutionId execution, bool stopping);
 
-  // The server may be away, or have no room to store what it is told. `end_agent` says whether the agent is gone.
+  // The server may be unreachable, or have no room for reports. `end_agent` says whether the agent is gone.
   void leave(const Keeper& keeper, const Notes& notes, ExecutionRings& rings, const std::function<bool()>& end_agent);
 
  private:
@@ -37,7 +37,7 @@ class LastRecords {
 
   const StateFolder& state_;
   std::vector<std::string> stopped_;
-  std::set<ExecutionId> adopted_;  // from the last report, and not told yet
+  std::set<ExecutionId> adopted_;  // from the last report, and not acknowledged yet
   bool exist_ = false;             // in the state folder
   bool welcomed_ = false;          // by a server, at least once
 };

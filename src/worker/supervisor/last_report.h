@@ -22,7 +22,7 @@ struct LastReport {
 };
 
 std::string encode(const LastReport& report);
-std::optional<LastReport> decode_last_report(std::string_view bytes);  // nothing: they make no sense
+std::optional<LastReport> decode_last_report(std::string_view bytes);  // nothing: the bytes are invalid
 
 // How an execution ended, with all that its notes add; what it reported is masked. One whose artifacts have not
 // been sent is interrupted: it has to run again.

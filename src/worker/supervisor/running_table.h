@@ -36,7 +36,7 @@ struct Running {
   Exit usage;                    // with a failure: what the end will be called, whatever its status
 };
 
-// Ends of processes whose start the loop has not been told yet.
+// Ends of processes whose start has not been reported to the loop yet.
 class EarlyExits {
  public:
   struct Exited {

@@ -18,7 +18,7 @@ bool is_shortage(const absl::Status& status);
 // The same shortage with another message.
 absl::Status reworded(const absl::Status& status, const std::string& words);
 
-// The end of an execution that this machine could not start: it is told as lost, and has not used up an attempt.
+// The end of an execution that this machine could not start: it is reported as lost, and does not count as an attempt.
 Exit not_started_here(std::string why);
 
 }  // namespace hodei::worker
