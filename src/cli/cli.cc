@@ -89,7 +89,7 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
 std::vector<std::string> arguments_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
 
 // A reader that went away (`hodei job list | head`) shows up as a failed write instead of killing us without a word.
-// Whoever starts processes gives them the usual answer back.
+// Code that starts processes restores the default for them.
 void notice_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace

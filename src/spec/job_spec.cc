@@ -37,7 +37,7 @@ core::Shape shape_of(const v1::JobSpec& in) {
   shape.preferred_zone = p.preferred_zone();
   for (const v1::LabelPreference& preference : p.labels()) {
     const v1::LabelRule& rule = preference.rule();
-    // A weight that cannot be is told by the check of the spec.
+    // The check of the spec refuses an impossible weight.
     const uint32_t weight = preference.weight() == 0  ? 1
                             : preference.weight() < 0 ? 0
                                                       : static_cast<uint32_t>(preference.weight());

@@ -86,7 +86,7 @@ RunFacts facts_from(const v1::JobResult& in) {
                  .io_write_bytes = in.usage().io_write_bytes()};
   facts.dropped_bytes = in.dropped_bytes();
   facts.dropped_lines = in.dropped_lines();
-  // Workers keep to these limits; whoever does not, has the rest cut off.
+  // Workers keep to these limits; what exceeds them is cut off.
   size_t bytes = 0;
   for (const std::string& name : in.secrets()) {
     if (facts.secrets.size() < core::kMaxSecrets && name.size() <= core::kMaxNameLength) facts.secrets.push_back(name);

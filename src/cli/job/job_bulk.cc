@@ -65,7 +65,7 @@ std::string some_of(const std::vector<std::string>& ids) {
 
 using Narrow = absl::Status (*)(v1::ListJobsRequest& request);
 
-// The ids that were given, or those of the jobs that were chosen, once somebody has agreed.
+// The ids that were given, or those of the jobs that were chosen, once the user has agreed.
 absl::StatusOr<std::vector<std::string>> chosen_jobs(Session& session, const BulkFlags& flags, std::string_view verb,
                                                      Narrow narrow) {
   RETURN_IF_ERROR(check_choice(flags));
@@ -92,7 +92,7 @@ absl::StatusOr<std::string> job_to_end(Session& session, const std::string& type
                                            "\nuse the id of the job to refer to the job itself"));
 }
 
-// What became of each. Errors, and lines for people, are told as they come.
+// The result for each job. Errors, and lines for people, are printed at once.
 template <class Answer>
 struct Outcome {
   std::vector<Answer> answers;

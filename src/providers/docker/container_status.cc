@@ -46,7 +46,7 @@ WorkerStatus status_of(const ContainerFacts& container, const std::string& last_
   if (container.state == "running" || container.state == "paused") return {.phase = WorkerPhase::Running};
   if (container.state == "restarting") return {.phase = WorkerPhase::Starting};
   if (container.state == "created") {
-    // A start that failed leaves its error here; without one, whoever created it may yet start it.
+    // A start that failed leaves its error here; without one, its creator may still start it.
     return {.phase = WorkerPhase::Starting,
             .reason = container.error.empty() ? "created, not started" : container.error,
             .hopeless = !container.error.empty()};

@@ -94,7 +94,7 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
   const std::string name = fmt::format(".initramfs-{:016x}", hash64(marks));
   std::string file = cat(folder, "/", name);
   if (fs::exists(file)) return file;
-  // Made aside: whoever sees the name sees all of it.
+  // Written under another name and then renamed, so that the file is always complete.
   const std::string draft = cat(folder, "/.draft-", random_uuid());
   const absl::Status written = write_initramfs(draft, modules, worker);
   std::error_code error;

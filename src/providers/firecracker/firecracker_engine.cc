@@ -62,7 +62,7 @@ class Api {
   http::Options options_;
 };
 
-// It may only be written to by whoever Firecracker runs as.
+// Only the user that Firecracker runs as may write to it.
 absl::Status make_monitor_log(const std::string& path, uint32_t owner) {
   const Fd file(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.is_open() && fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0) return absl::OkStatus();

@@ -295,7 +295,7 @@ bool FirecrackerProvider::boots_too_long(const std::string& worker) const {
   return !none && fs::file_time_type::clock::now() - began > limit;
 }
 
-// Whoever asked for it is told why; the folder stays until it is destroyed.
+// The caller gets the reason; the folder stays until the worker is destroyed.
 WorkerStatus FirecrackerProvider::end_boot(const std::string& worker) {
   const std::string folder = files_.folder_of(worker);
   if (const absl::Status ended = end_process(record_of(folder)); !ended.ok()) {

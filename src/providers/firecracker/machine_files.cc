@@ -49,7 +49,7 @@ std::string last_lines(const std::string& text, size_t count) {
   return count == 0 && begin != 0 ? std::string() : text.substr(begin);
 }
 
-// Whoever is in the jail may have put anything in its place: it is not followed, and nobody waits for it.
+// A process in the jail may have replaced the file: links are not followed, and reading never blocks.
 std::string monitor_log(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};

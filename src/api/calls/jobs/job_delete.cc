@@ -49,7 +49,7 @@ void delete_jobs(const JobPorts& p, const Call& call, const v1::DeleteJobsReques
   const absl::Status taken = p.stored.pool.post([&p, envelope = call.envelope, &in, answer] {
     absl::StatusOr<core::ForgetJobs> command = command_of(p.stored.reader, in);
     if (!command.ok()) return answer.give(command.status());
-    // The output first: while the job is there, somebody who deletes it again after a failure finds it.
+    // The output is deleted first: after a failure the job still exists and can be deleted again.
     for (const auto& [job, ns, key] : command->jobs) {
       if (const absl::Status cleared = p.logs.clear(job).status(); !cleared.ok() && !absl::IsNotFound(cleared)) {
         return answer.give(cleared);

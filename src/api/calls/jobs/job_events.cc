@@ -124,7 +124,7 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
   absl::Status status() const override { return status_; }
 
  private:
-  // What the loop's thread and the reader leave for whoever pulls. Outlives the source: a watcher may be at work.
+  // What the loop's thread and the reader leave for the pump. It outlives the source: a watcher may be at work.
   struct Inbox {
     std::mutex mutex;  // guards what follows
     std::function<void()> wake;
@@ -196,7 +196,7 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
   const JobId job_;
   const std::shared_ptr<Inbox> inbox_;
   uint64_t watch_ = 0;
-  // Of whoever pulls.
+  // Used by the pump only.
   Messages made_;
   size_t told_ = 0;
   bool ended_ = false;
