@@ -1,5 +1,5 @@
-// The environment that programs get which the server or a worker starts: workers, virtual machines, plugins, jobs. What
-// is meant for the server or the worker alone, passwords and keys first of all, is not passed on.
+// The environment of programs that the server or a worker starts: workers, virtual machines, plugins, jobs. Variables
+// that are meant only for the server or the worker, above all passwords and keys, are not passed on.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
-// The server, the supervisor and the agent hold secrets in their memory: none of it may end in a core dump. Their
-// children are dumped as if we had never changed anything.
+// Disables core dumps of the server, the supervisor and the agent, because their memory holds secrets. The limit is
+// restored for the processes that they start.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// How many descriptors a process may have: as many as it is allowed to.
+// Raises the number of file descriptors of this process to its hard limit.
 #pragma once
 
 namespace hodei {

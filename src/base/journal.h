@@ -1,4 +1,4 @@
-// What a process says about itself: one line each on standard error, with time, level and who speaks.
+// The log of a process: one line per event on standard error, with time, level and component.
 #pragma once
 
 #include <string>

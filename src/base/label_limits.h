@@ -1,5 +1,5 @@
-// How long labels and the rules about them may be. The server refuses more, and the command line says so before it
-// asks.
+// The limits of labels and label rules. The server refuses longer ones; the command line checks them before it sends a
+// request.
 #pragma once
 
 #include <cstddef>

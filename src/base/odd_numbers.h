@@ -1,4 +1,4 @@
-// For tests: floating-point numbers that every border has to refuse, to bound, or to take as what they are.
+// For tests: floating-point numbers that every decoder must refuse, limit, or accept as they are.
 #pragma once
 
 #include <limits>

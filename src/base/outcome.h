@@ -1,4 +1,4 @@
-// How an execution ended, and why it failed. The words of failures are stored, sent and shown, so they never change.
+// How an execution ended, and why it failed. The names of failures are stored, sent and shown, so they never change.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ enum class Failure : uint8_t {
   Infrastructure,
 };
 
-struct FailureWord {
+struct FailureName {
   Failure failure;
   std::string_view word;
 };
 
-inline constexpr FailureWord kFailureWords[] = {
+inline constexpr FailureName kFailureNames[] = {
     {Failure::CommandNotFound, "command_not_found"},
     {Failure::PermissionDenied, "permission_denied"},
     {Failure::SpawnFailed, "spawn_failed"},
@@ -67,7 +67,7 @@ inline constexpr FailureWord kFailureWords[] = {
 };
 
 constexpr std::string_view word(Failure failure) {
-  for (const FailureWord& known : kFailureWords) {
+  for (const FailureName& known : kFailureNames) {
     if (known.failure == failure) return known.word;
   }
   return {};
@@ -77,13 +77,13 @@ inline std::string text(Failure failure) { return std::string(word(failure)); }
 
 // A worker may report a word of its own.
 constexpr std::optional<Failure> failure_of(std::string_view word) {
-  for (const FailureWord& known : kFailureWords) {
+  for (const FailureName& known : kFailureNames) {
     if (known.word == word) return known.failure;
   }
   return std::nullopt;
 }
 
-static_assert(std::size(kFailureWords) == static_cast<size_t>(Failure::Infrastructure), "every failure has a word");
+static_assert(std::size(kFailureNames) == static_cast<size_t>(Failure::Infrastructure), "every failure has a name");
 static_assert(failure_of(word(Failure::Evicted)) == Failure::Evicted);
 
 }  // namespace hodei

@@ -1,4 +1,5 @@
-// The two ways to use real time that a Clock cannot replace, kept here so that no other file reaches for them.
+// The two uses of real time that a Clock cannot replace: deadlines of gRPC, and sleeping. No other file reads the
+// system clock or sleeps.
 #pragma once
 
 #include <chrono>

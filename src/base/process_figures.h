@@ -1,4 +1,4 @@
-// What this process uses, for its metrics.
+// Measures the memory, CPU time and descriptors that this process uses, for its metrics.
 #pragma once
 
 #include <cstdint>

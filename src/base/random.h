@@ -1,4 +1,4 @@
-// Chance from the operating system: for tokens, session ids and correlation ids. Nothing that decides uses it.
+// Random values from the operating system, for tokens, session ids and correlation ids. No decision uses them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a worker tells about an execution besides how it ended. The same for the supervisor, the agent, the engine and
-// the store, with one encoding.
+// What a worker reports about an execution besides its outcome. Supervisor, agent, engine and store use the same struct
+// and the same encoding.
 #pragma once
 
 #include <cstdint>

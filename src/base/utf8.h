@@ -1,4 +1,5 @@
-// Is this text that protobuf can carry? What comes from people and programs may be any bytes.
+// Checks whether text is valid UTF-8, because protobuf refuses other strings. Input from people and programs may be any
+// bytes.
 #pragma once
 
 #include <string_view>

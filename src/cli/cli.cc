@@ -86,10 +86,10 @@ int parse_and_act(CLI::App& root, Session& session, const std::vector<std::strin
   return session.action();
 }
 
-std::vector<std::string> words_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
+std::vector<std::string> arguments_of(int argc, char** argv) { return {argv + std::min(argc, 1), argv + argc}; }
 
 // A reader that went away (`hodei job list | head`) shows up as a failed write instead of killing us without a word.
-// Whoever starts processes gives them the usual answer back.
+// Code that starts processes restores the default for them.
 void notice_closed_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace
@@ -122,12 +122,12 @@ int run_worker_cli(const std::vector<std::string>& args, const LocalCommands& lo
 
 int run_cli(int argc, char** argv, const LocalCommands& local) {
   notice_closed_pipes();
-  return run_cli(words_of(argc, argv), local, real_surroundings());
+  return run_cli(arguments_of(argc, argv), local, real_surroundings());
 }
 
 int run_worker_cli(int argc, char** argv, const LocalCommands& local) {
   notice_closed_pipes();
-  return run_worker_cli(words_of(argc, argv), local, real_surroundings());
+  return run_worker_cli(arguments_of(argc, argv), local, real_surroundings());
 }
 
 }  // namespace hodei::cli

@@ -1,5 +1,4 @@
-// The command line against a server that does what the test says, with streams, environment and time in the test's
-// hands.
+// For tests of the command line: a fake server, and streams, environment and time that the test controls.
 #pragma once
 
 #include <atomic>
@@ -13,7 +12,7 @@
 
 namespace hodei::cli {
 
-// Time that moves only when somebody waits.
+// A clock that advances only when the program waits.
 class TestClock final : public Clock {
  public:
   Now now() const override { return {{us.load()}, {us.load()}}; }

@@ -1,4 +1,5 @@
-// A server for tests: answers what a test tells it to, over real gRPC on loopback, and remembers what it was asked.
+// A server for tests, over real gRPC on loopback: it gives the answers that a test has chosen, and records the
+// requests.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -1,4 +1,4 @@
-// For tests of local times: the zone is the whole process's, and is put back at the end.
+// For tests of local times: sets the time zone of the process, and restores it at the end.
 #pragma once
 
 #include <cstdlib>

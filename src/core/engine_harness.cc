@@ -1,6 +1,6 @@
 #include "src/core/engine_harness.h"
 
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/rule.h"
 #include "src/core/placement/rules/taints.h"
 
@@ -37,17 +37,18 @@ void StoredRows::keep(const Write& write) {
     head_bytes += put->job->past == nullptr ? 0 : encode(*put->job->past).size();
   }
   if (const auto* put = std::get_if<PutExecution>(&write)) {
-    const bool is_new = shelf.emplace(ExecutionId{put->job, put->shelved->execution.number}, *put->shelved).second;
-    EXPECT_TRUE(is_new) << "an execution is shelved once";
-    shelved_bytes += encode(*put->shelved).size();
+    const bool is_new = archived.emplace(ExecutionId{put->job, put->archived->execution.number}, *put->archived).second;
+    EXPECT_TRUE(is_new) << "an execution is archived once";
+    archived_bytes += encode(*put->archived).size();
   }
   if (const auto* drop = std::get_if<DropExecutions>(&write)) {
-    std::erase_if(shelf, [&](const auto& row) { return row.first.job == drop->job && row.first.number < drop->below; });
+    std::erase_if(archived,
+                  [&](const auto& row) { return row.first.job == drop->job && row.first.number < drop->below; });
   }
   if (const auto* erase = std::get_if<EraseJob>(&write)) {
     EXPECT_FALSE(jobs.contains(erase->job)) << "a live job is not erased";
     done.erase(erase->job);
-    std::erase_if(shelf, [&](const auto& row) { return row.first.job == erase->job; });
+    std::erase_if(archived, [&](const auto& row) { return row.first.job == erase->job; });
   }
   if (const auto* finish = std::get_if<FinishJob>(&write)) {
     jobs.erase(finish->job->id);
@@ -165,12 +166,12 @@ const JobHead& Bench::job(JobId id) const {
 
 std::vector<Transition> Bench::history(JobId id) const {
   std::vector<Transition> out;
-  for (auto at = rows.shelf.lower_bound({id, 0}); at != rows.shelf.end() && at->first.job == id; ++at) {
+  for (auto at = rows.archived.lower_bound({id, 0}); at != rows.archived.end() && at->first.job == id; ++at) {
     out.insert(out.end(), at->second.transitions.begin(), at->second.transitions.end());
   }
   if (job(id).past == nullptr) return out;
   const std::vector<Transition>& newest = job(id).past->transitions;
-  EXPECT_EQ(out.size(), job(id).past->shelved_transitions);
+  EXPECT_EQ(out.size(), job(id).past->archived_transitions);
   out.insert(out.end(), newest.begin(), newest.end());
   return out;
 }
@@ -340,10 +341,10 @@ void Bench::check_waiting(const LiveJob& live) const {
   for (const auto& [id, worker] : modules.fleet.workers.all()) {
     if (!worker->available() || !worker->has_slot() || !worker->free().covers(head.shape->needs)) continue;
     if (!serves(worker->record->info, head.ns.str()) || first_rejection(*head.shape, worker->record->info)) continue;
-    if (rejects_company(*head.shape, *worker)) continue;
+    if (rejects_affinity(*head.shape, *worker)) continue;
     const LaneKey lane = live.lane->key();
     if (worker->reserved.priority >= lane.priority && worker->reserved != lane) continue;
-    const Fit fit = in_company(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
+    const Fit fit = with_affinity(*head.shape, fit_of(*head.shape, worker->record->info), *worker);
     if (!is_kept(worker->rank, fit, placement.scheduler.config())) continue;
     ADD_FAILURE() << short_id(head.id) << " waits though " << id.str() << " has room for it";
   }

@@ -45,9 +45,9 @@ class StoredRows {
 
   using Name = std::pair<std::string, std::string>;
   std::map<JobId, JobPtr> jobs, done;
-  std::map<ExecutionId, ShelvedExecution> shelf;
-  size_t shelved_bytes = 0;  // written to the shelf so far
-  size_t head_bytes = 0;     // written as heads so far
+  std::map<ExecutionId, ArchivedExecution> archived;
+  size_t archived_bytes = 0;  // archived so far
+  size_t head_bytes = 0;      // written as heads so far
   std::map<WorkerId, WorkerRecordPtr> workers;
   std::map<Hash128, OtpRow> otps;
   std::map<Name, TemplateRow> templates;
@@ -142,7 +142,7 @@ class Bench {
   JobState state(JobId id) const { return job(id).state; }
   ExecutionId current(JobId id) const { return job(id).current(); }
   std::string where(JobId id) const { return job(id).worker.str(); }
-  std::vector<Transition> history(JobId id) const;  // including what was shelved
+  std::vector<Transition> history(JobId id) const;  // including what was archived
   int64_t held(const std::string& key, const std::string& ns = "default") const;
   Engine& engine() { return *engine_; }
   // Pending timeouts and ends of backoffs.

@@ -36,10 +36,10 @@ struct JobOrder {
   JobOrder& wants(LabelRule rule) { return spec.shape.labels.push_back(std::move(rule)), *this; }
   JobOrder& label(const std::string& key, std::string value) { return spec.labels[key] = std::move(value), *this; }
   JobOrder& beside(LabelRule rule, bool required = true) {
-    return spec.shape.company.push_back({std::move(rule), false, required}), *this;
+    return spec.shape.affinity.push_back({std::move(rule), false, required}), *this;
   }
   JobOrder& away_from(LabelRule rule, bool required = true) {
-    return spec.shape.company.push_back({std::move(rule), true, required}), *this;
+    return spec.shape.affinity.push_back({std::move(rule), true, required}), *this;
   }
   JobOrder& tolerating(Toleration t) { return spec.shape.tolerations.push_back(std::move(t)), *this; }
 

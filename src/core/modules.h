@@ -1,4 +1,4 @@
-// The modules of the brain. Those that know each other both ways come first, in the order in which they depend on each
+// The modules of the engine. Those that know each other both ways come first, in the order in which they depend on each
 // other; then those that are built on them, as all_modules.h lists them.
 #pragma once
 

@@ -39,8 +39,8 @@ inline void add(Bench& bench, const ProviderOrder& order) {
 // Workers that were requested and have not appeared yet.
 inline std::vector<WorkerRecordPtr> asked(const Bench& bench) {
   std::vector<WorkerRecordPtr> out;
-  for (const CreateWorker& wish : bench.told<CreateWorker>()) {
-    const auto stored = bench.rows.workers.find(wish.record->info.id);
+  for (const CreateWorker& effect : bench.told<CreateWorker>()) {
+    const auto stored = bench.rows.workers.find(effect.record->info.id);
     if (stored != bench.rows.workers.end() && stored->second->state == WorkerState::Creating)
       out.push_back(stored->second);
   }
@@ -67,7 +67,7 @@ inline Hand arrives(Bench& bench, const std::string& id) {
 
 inline std::vector<std::string> destroyed(const Bench& bench) {
   std::vector<std::string> out;
-  for (const DestroyWorker& wish : bench.told<DestroyWorker>()) out.push_back(wish.worker.str());
+  for (const DestroyWorker& effect : bench.told<DestroyWorker>()) out.push_back(effect.worker.str());
   return out;
 }
 

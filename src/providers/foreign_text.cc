@@ -21,11 +21,11 @@ std::string as_utf8(std::string text) {
   return text;
 }
 
-std::string first_words(std::string_view text, size_t most) {
+std::string first_part(std::string_view text, size_t most) {
   return on_one_line(clip(text, most)) + (text.size() > most ? "…" : "");
 }
 
-std::string last_words(std::string_view text, size_t most) {
+std::string last_part(std::string_view text, size_t most) {
   if (text.size() <= most) return on_one_line(text);
   size_t from = text.size() - most;
   while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xc0) == 0x80) ++from;

@@ -1,5 +1,5 @@
-// A few characters that stand for an installation in the names of what providers make: two servers on one engine,
-// cluster or host give the same worker id to different workers.
+// A short mark of an installation in the names of what providers create, because two servers on one engine, cluster or
+// host may give the same worker id to different workers.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
-// The port of everything that makes workers: child processes, containers, pods, microVMs, a user's own program.
+// The port of everything that creates workers: child processes, containers, pods, microVMs, a user's own program.
 //
-// A provider decides nothing: it is told to make a worker, to say how it is, to end it. Every call blocks its caller's
-// thread, within the limits named here, and may come from several threads at once. A provider keeps nothing that it
-// could not find again after a restart: what it makes carries the installation's mark and the worker's id.
+// A provider decides nothing. It is asked to create a worker, to report its status, and to destroy it. Every call
+// blocks its caller's thread, within the limits named here, and may come from several threads at once. A provider keeps
+// nothing that it could not find again after a restart: what it creates has the installation's mark and the worker's
+// id.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace hodei::providers {
 
-using Words = std::map<std::string, std::string>;
+using StringMap = std::map<std::string, std::string>;
 
 enum class Isolation : uint8_t { Process = 1, Container, Hardware };
 
@@ -28,22 +29,22 @@ struct Installation {
   std::string worker_binary;  // the static worker; empty: not found beside this program
 };
 
-// How a provider was configured. Options are its own words; an option that it does not know is refused.
+// The configuration of a provider. Each provider has its own options; an unknown option is refused.
 struct ProviderConfig {
   std::string name;  // unique in the installation
   std::string type;  // process, docker, kubernetes, firecracker, baremetal, custom, ec2, …
-  Words options;
+  StringMap options;
 };
 
 // What it can make. 0 and empty lists mean: no limit that it knows of.
 struct Capabilities {
   int64_t max_cpu_milli = 0;  // of one worker
   int64_t max_memory_mb = 0;
-  int64_t usual_cpu_milli = 0;  // of a worker for whose size nobody asks; 0: as large as it can be
+  int64_t usual_cpu_milli = 0;  // of a worker for which no size was requested; 0: as large as possible
   int64_t usual_memory_mb = 0;
   bool gpu = false;
   bool images = false;                     // any image of a job can be used
-  bool makes_workers = true;               // false: people start them, and it only stands for them
+  bool makes_workers = true;               // false: people start the workers; the provider only represents them
   std::vector<std::string> architectures;  // as `uname -m` prints them
   uint32_t max_workers = 0;                // at once
   Isolation isolation = Isolation::Process;
@@ -62,8 +63,8 @@ struct WorkerSpec {
   int64_t gpus = 0;
   std::string architecture;
   uint32_t slots = 1;
-  Words labels;       // of the worker, for placement
-  Words environment;  // further words for the worker's environment
+  StringMap labels;       // of the worker, for placement
+  StringMap environment;  // further variables for the worker's environment
 };
 
 // What stands for a made worker. `id` is the provider's own (a container's, a pod's, a process's), empty when it never
@@ -84,7 +85,7 @@ enum class WorkerPhase : uint8_t {
 
 struct WorkerStatus {
   WorkerPhase phase = WorkerPhase::Gone;
-  std::string reason;     // in words, when there is something to say: an image that cannot be pulled, OOM
+  std::string reason;     // as text, if there is something to say: an image that cannot be pulled, OOM
   bool hopeless = false;  // Starting, but it will never run: no such image, over a quota
 };
 

@@ -13,9 +13,9 @@ std::string_view name(Isolation isolation) {
   return "?";
 }
 
-Words worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
-                         const std::string& state_dir) {
-  Words out = spec.environment;
+StringMap worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
+                             const std::string& state_dir) {
+  StringMap out = spec.environment;
   out["HODEI_SERVER"] = spec.server_address;
   out["HODEI_TOKEN"] = spec.token;
   out["HODEI_WORKER_ID"] = spec.worker_id;

@@ -1,5 +1,5 @@
-// How a made worker learns who it is: the same words in every process, container, pod and microVM. `hodei agent` and
-// `hodei-worker` read them as their settings.
+// The environment of a created worker, the same in every process, container, pod and microVM. `hodei agent` and
+// `hodei-worker` read it as their settings.
 #pragma once
 
 #include "src/providers/provider.h"
@@ -12,8 +12,8 @@ inline constexpr const char* kProviderLabel = "hodei.provider";
 inline constexpr const char* kWorkerLabel = "hodei.worker";
 
 // HODEI_SERVER, HODEI_TOKEN, HODEI_WORKER_ID and so on. `state_dir` is where the worker may keep its session.
-Words worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
-                         const std::string& state_dir);
+StringMap worker_environment(const ProviderConfig& provider, const Capabilities& capabilities, const WorkerSpec& spec,
+                             const std::string& state_dir);
 
 std::string_view name(Isolation isolation);
 

@@ -1,6 +1,6 @@
-// Whether the loop waits for company before it turns. A turn commits, and a commit of one command costs nearly as much
-// as one of fifty; so when turns bring many commands each, they come a little apart. A lone command, or a few clients
-// that wait for their answers, never wait here.
+// Decides whether the loop waits for more commands before it takes a turn. A turn commits, and a commit of one command
+// costs nearly as much as one of fifty. So when turns have many commands each, they are spaced a little apart. A single
+// command, or a few clients that wait for their answers, never wait here.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The state of the whole installation (SPEC 2.7), from what is known right now.
+// The state of the whole installation (docs/semantics.md#system-state), from what is known right now.
 #pragma once
 
 #include <cstdint>

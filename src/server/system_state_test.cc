@@ -1,4 +1,4 @@
-// The table of SPEC 2.7.
+// The table of docs/semantics.md#system-state.
 #include "src/server/system_state.h"
 
 #include "gtest/gtest.h"

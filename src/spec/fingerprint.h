@@ -1,4 +1,4 @@
-// Whether two specs mean the same job.
+// Compares two specs: computes a fingerprint that is equal for specs that describe the same job.
 #pragma once
 
 #include <cstdint>

@@ -24,21 +24,23 @@ core::Shape shape_of(const v1::JobSpec& in) {
   for (const v1::LabelRule& rule : c.labels()) {
     shape.labels.push_back({rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())});
   }
-  for (const v1::Company& company : c.company()) {
-    const v1::LabelRule& rule = company.rule();
-    shape.company.push_back({{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())},
-                             company.away(),
-                             company.required()});
+  for (const v1::JobAffinity& affinity : c.affinity()) {
+    const v1::LabelRule& rule = affinity.rule();
+    shape.affinity.push_back({{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())},
+                              affinity.anti(),
+                              affinity.required()});
   }
   for (const v1::Toleration& t : c.tolerations()) shape.tolerations.push_back({t.key(), t.value()});
   const v1::Preferences& p = in.preferences();
   shape.preferred_provider = p.preferred_provider();
   shape.preferred_region = p.preferred_region();
   shape.preferred_zone = p.preferred_zone();
-  for (const v1::LabelPreference& wish : p.labels()) {
-    const v1::LabelRule& rule = wish.rule();
-    // A weight that cannot be is told by the check of the spec.
-    const uint32_t weight = wish.weight() == 0 ? 1 : wish.weight() < 0 ? 0 : static_cast<uint32_t>(wish.weight());
+  for (const v1::LabelPreference& preference : p.labels()) {
+    const v1::LabelRule& rule = preference.rule();
+    // The check of the spec refuses an impossible weight.
+    const uint32_t weight = preference.weight() == 0  ? 1
+                            : preference.weight() < 0 ? 0
+                                                      : static_cast<uint32_t>(preference.weight());
     shape.prefers.push_back(
         {{rule.key(), checked_enum<core::LabelOperator>(rule.operator_()), strings(rule.values())}, weight});
   }

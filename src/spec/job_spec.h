@@ -1,4 +1,4 @@
-// A JobSpec from protobuf to the plain struct that the core checks.
+// Translates a JobSpec from protobuf into the plain struct that the core validates.
 #pragma once
 
 #include "absl/status/status.h"
@@ -19,7 +19,7 @@ inline int64_t milli_of(int64_t milli, double cores) { return milli != 0 ? milli
 
 core::JobSpec from_proto(const v1::JobSpec& spec);
 
-// What `core::validate` cannot see any more, because amounts are whole numbers there.
+// Checks amounts that `core::validate` cannot check, because it has them as whole numbers.
 absl::Status check_fractions(const v1::JobSpec& spec);
 
 }  // namespace hodei::spec

@@ -1,4 +1,4 @@
-// Fills the parameters into every string of a message, wherever it is.
+// Replaces the parameters of a template in every string of a message.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,5 @@
-// Where the values of a job's secrets may not be. Whoever only shows or stores specs needs no cryptography.
+// Checks that a spec has no readable values of secrets, and removes them. It uses no cryptography, so that code which
+// only shows or stores specs does not need any.
 #pragma once
 
 #include "absl/status/status.h"

@@ -93,22 +93,39 @@ TEST(JobSpec, DoesNotFoldAWideEnumIntoASmallOne) {
   EXPECT_TRUE(names(core::validate(from_proto(rule)), "constraints.labels[0].operator"));
 }
 
-TEST(JobSpec, BringsCompanyIntoTheShapeAndLabelsIntoTheHead) {
+TEST(JobSpec, BringsAffinityIntoTheShapeAndLabelsIntoTheHead) {
   v1::JobSpec spec = shell_spec();
   (*spec.mutable_labels())["app"] = "web";
-  v1::Company& company = *spec.mutable_constraints()->add_company();
-  company.mutable_rule()->set_key("app");
-  company.mutable_rule()->set_operator_(v1::LabelRule::In);
-  company.mutable_rule()->add_values("db");
-  company.set_away(true);
-  company.set_required(true);
+  v1::JobAffinity& affinity = *spec.mutable_constraints()->add_affinity();
+  affinity.mutable_rule()->set_key("app");
+  affinity.mutable_rule()->set_operator_(v1::LabelRule::In);
+  affinity.mutable_rule()->add_values("db");
+  affinity.set_anti(true);
+  affinity.set_required(true);
   const core::JobHead head = core::head_of(from_proto(spec));
-  const core::CompanyRule expected{{"app", core::LabelOperator::In, {"db"}}, true, true};
-  EXPECT_EQ(head.shape->company, std::vector{expected});
-  EXPECT_EQ(core::decode_shape(head.shape->encoded).company, std::vector{expected});
+  const core::AffinityRule expected{{"app", core::LabelOperator::In, {"db"}}, true, true};
+  EXPECT_EQ(head.shape->affinity, std::vector{expected});
+  EXPECT_EQ(core::decode_shape(head.shape->encoded).affinity, std::vector{expected});
   EXPECT_EQ(*head.labels, (core::Labels{{"app", "web"}}));
-  company.mutable_rule()->set_operator_(static_cast<v1::LabelRule::Operator>(259));
-  EXPECT_TRUE(names(core::validate(from_proto(spec)), "constraints.company[0].rule.operator"));
+  affinity.mutable_rule()->set_operator_(static_cast<v1::LabelRule::Operator>(259));
+  EXPECT_TRUE(names(core::validate(from_proto(spec)), "constraints.affinity[0].rule.operator"));
+}
+
+// Field numbers 10, 7, 1, 2, 3: a spec that was stored when the field was called `company`, and `anti` was `away`.
+TEST(JobSpec, ReadsTheAffinityOfASpecThatWasStoredUnderTheOldFieldNames) {
+  const std::string stored(
+      "\x52\x13\x3a\x11\x0a\x0b\x0a\x03"
+      "app\x10\x01\x1a\x02"
+      "db\x10\x01\x18\x01",
+      21);
+  v1::JobSpec spec;
+  ASSERT_TRUE(spec.ParseFromString(stored));
+  ASSERT_EQ(spec.constraints().affinity_size(), 1);
+  const v1::JobAffinity& affinity = spec.constraints().affinity(0);
+  EXPECT_EQ(affinity.rule().key(), "app");
+  EXPECT_EQ(affinity.rule().values(0), "db");
+  EXPECT_TRUE(affinity.anti());
+  EXPECT_TRUE(affinity.required());
 }
 
 TEST(Render, FillsEveryStringWhereverItIs) {
@@ -176,8 +193,8 @@ TEST(Prepare, RendersAStoredTemplateIntoAJob) {
   ASSERT_TRUE(row.ok()) << row.status();
   v1::JobSpec beside;
   beside.set_name("nightly");
-  const core::JobWish wish{"team", "build", beside.SerializeAsString(), {{"target", "all"}}, "run 7"};
-  const absl::StatusOr<core::NewJob> job = prepare_job(wish, &*row);
+  const core::JobRequest request{"team", "build", beside.SerializeAsString(), {{"target", "all"}}, "run 7"};
+  const absl::StatusOr<core::NewJob> job = prepare_job(request, &*row);
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->head.ns.str(), "team");
   EXPECT_EQ(job->head.max_attempts, 2u);
@@ -197,10 +214,10 @@ TEST(Prepare, TakesASpecAsItIs) {
   EXPECT_EQ(job->spec->template_name, "");
 }
 
-TEST(Prepare, SaysWhatIsWrongWithAWish) {
+TEST(Prepare, SaysWhatIsWrongWithARequest) {
   EXPECT_TRUE(names(prepare_job({.ns = "default", .spec = "\xff"}, nullptr).status(), "spec: cannot be read"));
   EXPECT_TRUE(names(prepare_job({.ns = "default"}, nullptr).status(), "command"));
-  const core::JobWish stray{"default", "", shell_spec().SerializeAsString(), {{"a", "b"}}, ""};
+  const core::JobRequest stray{"default", "", shell_spec().SerializeAsString(), {{"a", "b"}}, ""};
   EXPECT_TRUE(names(prepare_job(stray, nullptr).status(), "parameters"));
   const absl::StatusOr<core::TemplateRow> row = template_row(build_template(), "default");
   EXPECT_TRUE(names(prepare_job({.ns = "default"}, &*row).status(), "parameters: 'target' has no default"));

@@ -1,4 +1,4 @@
-// From a spec to a job that the engine can take: one place for everything that submits.
+// Creates a job for the engine from a spec. Everything that submits jobs uses this one place.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -24,7 +24,7 @@ absl::Status Batch::fold(const core::Writes& writes) {
   index_.reserve(writes.size());
   others_.clear();
   erased_.clear();
-  shelved_.clear();
+  archived_.clear();
   next_job_.reset();
   scheduler_ = nullptr;
   for (const Write& write : writes) {
@@ -40,8 +40,8 @@ absl::Status Batch::fold(const core::Writes& writes) {
       scheduler_ = &scheduler->config;
     } else {
       if (const auto* erase = std::get_if<EraseJob>(&write)) erased_.push_back(erase->job);
-      if (const auto* shelved = std::get_if<PutExecution>(&write)) {
-        shelved_.push_back({shelved->job, shelved->shelved->execution.number});
+      if (const auto* archived = std::get_if<PutExecution>(&write)) {
+        archived_.push_back({archived->job, archived->archived->execution.number});
       }
       others_.push_back(&write);
     }

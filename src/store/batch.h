@@ -1,5 +1,5 @@
-// One batch of writes, folded: what is left to do in each table once the batch has been read to its end. Tables do not
-// depend on each other, so folding table by table gives what the writes in their order would have given.
+// A batch of writes, folded: for each table, what remains to be done after all writes of the batch. Tables do not
+// depend on each other, so the result is the same as that of the writes in their original order.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Batch {
   const std::vector<JobChange>& jobs() const { return jobs_; }               // by growing number
   const std::vector<const core::Write*>& others() const { return others_; }  // in the order they were written
   const std::vector<JobId>& erased() const { return erased_; }
-  const std::vector<ExecutionId>& shelved() const { return shelved_; }
+  const std::vector<ExecutionId>& archived() const { return archived_; }
   std::optional<uint64_t> next_job() const { return next_job_; }
   const core::SchedulerConfig* scheduler() const { return scheduler_; }
 
@@ -45,7 +45,7 @@ class Batch {
   absl::flat_hash_map<JobId, size_t> index_;
   std::vector<const core::Write*> others_;
   std::vector<JobId> erased_;
-  std::vector<ExecutionId> shelved_;
+  std::vector<ExecutionId> archived_;
   std::optional<uint64_t> next_job_;
   const core::SchedulerConfig* scheduler_ = nullptr;
 };

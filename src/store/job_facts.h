@@ -1,5 +1,5 @@
-// What every store derives from a job in the same way: how far it is, where it ran, when it ended, whether a query
-// means it.
+// Facts about a job that every store computes in the same way: its progress through the states, its worker, the time of
+// its end, and whether a query matches it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hodei::store {
 
-// How far a live job is. It grows with every transition that SPEC 2.1 allows (dispatched, started, back in the queue,
+// How far a live job is. It grows with every allowed transition (dispatched, started, back in the queue,
 // dispatched again, …) and stays with every other change, so `new step >= stored step` is the whole state guard of an
 // update, cheap enough to repeat in SQL. An ended job is at least as far as it ever was.
 uint64_t step_of(const core::JobHead& job);

@@ -1,6 +1,7 @@
-// Where samples of workers and jobs are kept: how busy they were, and when. One port, one conformance suite.
+// Stores samples of workers and jobs: how busy they were, and when. One port with one conformance suite.
 //
-// Samples are worth little one by one: a crash may cost the newest few seconds of them, and nobody waits for them.
+// A single sample has little value. So a crash may lose the samples of the last few seconds, and nothing waits for a
+// write.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The steps from older schemas to that of today.
+// The migrations from older schemas to the current one.
 #pragma once
 
 #include <vector>

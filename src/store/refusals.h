@@ -1,4 +1,4 @@
-// The errors that all stores give in the same words.
+// The error messages that all stores share.
 #pragma once
 
 #include <string>

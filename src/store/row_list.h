@@ -1,4 +1,4 @@
-// The list of row types, as stores go over it: step by step until one fails, or as one thing per row type.
+// Iterates over the list of row types: calls a function for each until one fails, or builds one value for each.
 #pragma once
 
 #include <tuple>

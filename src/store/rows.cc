@@ -65,11 +65,11 @@ void write_label(JobId job, const std::string& key, const std::string& value, Ro
   out.integer(static_cast<int64_t>(number(job)));
 }
 
-void write_execution(JobId job, const ShelvedExecution& shelved, RowOut& out) {
+void write_execution(JobId job, const ArchivedExecution& archived, RowOut& out) {
   out.integer(static_cast<int64_t>(number(job)));
-  out.integer(shelved.execution.number);
-  out.integer(shelved.execution.log_bytes.value_or(-1));
-  out.packed(encode(shelved));
+  out.integer(archived.execution.number);
+  out.integer(archived.execution.log_bytes.value_or(-1));
+  out.packed(encode(archived));
 }
 
 SpecRow read_spec(RowIn& in) {
@@ -99,11 +99,11 @@ std::shared_ptr<JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second)
   return job;
 }
 
-ShelvedExecution read_execution(RowIn& in) {
+ArchivedExecution read_execution(RowIn& in) {
   in.integer();
   in.integer();
   in.integer();
-  return decode_shelved(in.bytes());
+  return decode_archived(in.bytes());
 }
 
 }  // namespace hodei::store

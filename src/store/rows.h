@@ -1,5 +1,5 @@
-// Rows of jobs in and out: column by column in the order of tables.h. A backend offers the next column to write or
-// read; nothing else of it is known here. All other rows go by their descriptors (core/rows/row.h).
+// Writes and reads the rows of jobs, column by column, in the order of tables.h. A backend provides the next column to
+// write or read. All other rows use their descriptors (core/rows/row.h).
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ void write_spec(const core::SpecRow& spec, RowOut& out);
 void write_live(const core::JobHead& job, RowOut& out);      // job_hot
 void write_finished(const core::JobHead& job, RowOut& out);  // job_done
 void write_label(JobId job, const std::string& key, const std::string& value, RowOut& out);
-void write_execution(JobId job, const core::ShelvedExecution& shelved, RowOut& out);
+void write_execution(JobId job, const core::ArchivedExecution& archived, RowOut& out);
 
 core::SpecRow read_spec(RowIn& in);
 // `second` receives the column in which job_hot and job_done differ.
 std::shared_ptr<core::JobHead> read_job(RowIn& in, ShapePool& shapes, int64_t& second);
 // `number` and `log_bytes` are part of the bytes.
-core::ShelvedExecution read_execution(RowIn& in);
+core::ArchivedExecution read_execution(RowIn& in);
 
 // Values packed into one column.
 std::string pack(const core::Labels& labels);

@@ -12,7 +12,7 @@
 
 namespace hodei::store {
 
-// In what databases differ. An upsert has the same words in both.
+// Differences between databases. An upsert has the same syntax in both.
 struct Dialect {
   std::string_view integer;
   std::string_view real;

@@ -37,7 +37,7 @@ class Store {
   // All of it or nothing, durable when it returns OK. ABORTED: another epoch holds the store. RESOURCE_EXHAUSTED: disk
   // full, nothing was written. Any other error: the outcome is unknown; ask last_batch().
   // Batches come one by one (FAILED_PRECONDITION else). A job enters with its PutSpec and PutJob in one batch; after
-  // that it goes only forward (SPEC 2.1), and its end is final: a write against that is INTERNAL, and nothing was
+  // that it goes only forward (docs/semantics.md), and its end is final: a write against that is INTERNAL; nothing was
   // written.
   virtual absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) = 0;
 
@@ -82,7 +82,7 @@ struct ReadLimit {
 };
 
 // Executions of a job that others have followed, newest first.
-struct ShelfQuery {
+struct ArchiveQuery {
   JobId job{};
   uint32_t below = UINT32_MAX;  // numbers below this one
   size_t limit = 100;
@@ -127,9 +127,9 @@ class Reader {
   virtual ~Reader() = default;
   virtual absl::StatusOr<JobView> job(JobId id) = 0;  // NOT_FOUND
   virtual absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit = {}) = 0;
-  virtual absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) = 0;
+  virtual absl::StatusOr<std::vector<core::ArchivedExecution>> archived_executions(const ArchiveQuery& query) = 0;
   virtual absl::StatusOr<std::vector<PrintedBytes>> printed(
-      JobId job) = 0;  // by shelved executions whose worker said so
+      JobId job) = 0;  // by archived executions whose worker said so
   // Finished jobs by growing number, from the first above this one.
   virtual absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) = 0;
   // The same of one namespace, from its first.

@@ -56,6 +56,6 @@ FUZZ_TARGET(input) {
           [](const core::JobHead& v) { return store::pack_details(v); });
     default:
       store::ShapePool().get(bytes);
-      settles(bytes, core::decode_shelved, [](const core::ShelvedExecution& v) { return core::encode(v); });
+      settles(bytes, core::decode_archived, [](const core::ArchivedExecution& v) { return core::encode(v); });
   }
 }

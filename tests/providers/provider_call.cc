@@ -27,7 +27,7 @@ constexpr const char* kUsage =
 
 class Call {
  public:
-  explicit Call(Words words) : words_(std::move(words)) {}
+  explicit Call(StringMap words) : words_(std::move(words)) {}
 
   std::string word(const std::string& key, const std::string& otherwise = "") const {
     const auto it = words_.find(key);
@@ -37,8 +37,8 @@ class Call {
     const std::string text = word(key);
     return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
   }
-  Words all(const std::string& prefix) const {
-    Words out;
+  StringMap all(const std::string& prefix) const {
+    StringMap out;
     for (const auto& [key, value] : words_) {
       if (key.starts_with(prefix)) out[key.substr(prefix.size())] = value;
     }
@@ -62,7 +62,7 @@ class Call {
   }
 
  private:
-  Words words_;
+  StringMap words_;
 };
 
 void print(const WorkerStatus& status) {
@@ -145,7 +145,7 @@ int run(const Verb& verb, const Call& call, const std::string& type) {
 
 int main(int argc, char** argv) {
   const bool known = argc > 2 && server::has_provider_type(argv[1]);
-  Words words;
+  StringMap words;
   for (int i = 3; i < argc; ++i) {
     const std::string text = argv[i];
     const size_t equals = text.find('=');

@@ -1,4 +1,4 @@
-// The promises of FAULTS.md, checked while they could be broken: what processes really do, what is committed and what
+// Checks the promises of docs/semantics.md while they could be broken: what processes do, what is committed and what
 // clients were told are written down apart from each other, and compared.
 #pragma once
 

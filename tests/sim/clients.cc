@@ -67,7 +67,7 @@ core::NewJob Clients::make_job(uint64_t key) {
   if (draw(3) == 0) spec.labels["app"] = cat(draw(3));
   if (draw(8) == 0) {
     // Only preferred: a job that must run beside one that never comes would wait for ever.
-    spec.shape.company.push_back({{"app", core::LabelOperator::In, {cat(draw(3))}}, draw(2) == 0, false});
+    spec.shape.affinity.push_back({{"app", core::LabelOperator::In, {cat(draw(3))}}, draw(2) == 0, false});
   }
   if (draw(3) == 0) {
     spec.concurrency_key = cat("key", draw(3));

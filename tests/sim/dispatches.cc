@@ -97,8 +97,8 @@ bool Dispatches::goes_before(const core::JobHead& waiting, const core::JobHead& 
 }
 
 void Dispatches::check_order(const core::JobHead& job, const core::WorkerRecord& worker) {
-  // The job for which a worker was made has the first claim on it; company depends on what else runs there.
-  if (worker.info.made || !job.shape->company.empty()) return;
+  // The job for which a worker was made has the first claim on it; affinity depends on what else runs there.
+  if (worker.info.made || !job.shape->affinity.empty()) return;
   for (const auto& [id, waiting] : waiting_) {
     if (!goes_before(*waiting, job)) continue;
     return world_.broken(cat(to_string(job.current()), " of class ", static_cast<int>(job.priority),

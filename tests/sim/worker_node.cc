@@ -84,7 +84,7 @@ void WorkerNode::kill_agent(Duration down_for) {
 
 void WorkerNode::kill_supervisor(Duration down_for) {
   // Nobody watches over processes whose supervisor is dead, so one that died in its sleep would leave them running when
-  // they are thawed: the real ones are found by their successor, a moment later (FAULTS.md allows a second).
+  // they are thawed: the real ones are found by their successor, a moment later (docs/semantics.md allows a second).
   if (keeper_ == nullptr || world_.elapsed() < frozen_until_) return;
   world_.trace(machine_, " supervisor killed");
   checker_.supervisor_died(machine_);

@@ -1,5 +1,5 @@
-// A call apart from its transport: who calls and with what, the answer that is owed, and whether anybody still waits
-// for it.
+// A call apart from its transport: who calls, what was sent with the request, where the answer goes, and whether the
+// caller still waits for it.
 #pragma once
 
 #include <atomic>

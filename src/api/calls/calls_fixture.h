@@ -1,5 +1,5 @@
-// For tests of calls without any transport: a loop that answers what the test says, and answers that a test can wait
-// for.
+// For tests of calls without a transport: a fake loop that gives the replies a test has chosen, and answers that a test
+// can wait for.
 #pragma once
 
 #include <condition_variable>

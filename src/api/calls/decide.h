@@ -1,4 +1,4 @@
-// Calls that the loop answers.
+// Helpers for calls that are answered by the loop.
 #pragma once
 
 #include <utility>

@@ -7,7 +7,7 @@
 namespace hodei::api {
 namespace {
 
-// Longer ones are somebody's mistake: they are not kept with every command.
+// Longer ones are a mistake of the client, and are not kept with every command.
 constexpr size_t kMaxGivenId = 200;
 
 // A name that nobody has checked must not look like one of the server's own.

@@ -1,5 +1,5 @@
-// The envelope of a call: for whom it is made, who makes it, and how to find it again. The one place that makes it, for
-// every transport.
+// Creates the envelope of a call: its namespace, its principal, and the ids that identify it in logs. All transports
+// create envelopes here.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What a source has been told and nobody has pulled yet. It is bounded: what a slow client makes overflow is counted
-// and left out.
+// Holds the messages of a source until the transport pulls them. The queue is bounded: if a slow client lets it
+// overflow, messages are dropped and counted.
 #pragma once
 
 #include <cstdint>

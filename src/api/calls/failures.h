@@ -1,4 +1,4 @@
-// Failures for people and programs: the stable word of a result as an enum, and what to do about it.
+// Translates the failure code of a result into the enum of the API, and into advice for people.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// A unary call whose answer comes from somewhere that may take long, or never answer: whoever cancels it, and the end
-// of the server, do not wait for that.
+// A unary call whose answer may take long or never come. If the caller cancels, or the server stops, the call ends
+// without waiting for the answer.
 #pragma once
 
 #include <functional>

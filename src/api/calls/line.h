@@ -44,7 +44,7 @@ enum class By : uint8_t {
 
 enum class Http : uint8_t { None, Get, Post, Put, Patch, Delete };
 
-// Whether the call may have to wait for something that the server cannot hurry: then whoever cancels it is heard.
+// Whether the call may wait for something outside the server; then its caller may cancel it.
 enum class Waits : uint8_t { No, Yes };
 
 // Whether what it did is in the audit trail.

@@ -1,4 +1,5 @@
-// What calls need of the server, cut by what it is for. Calls know these, not the server.
+// The ports through which calls use the server, one for each purpose. Calls include these interfaces and never the
+// server itself.
 #pragma once
 
 #include <functional>

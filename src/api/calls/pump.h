@@ -1,5 +1,5 @@
-// Pulls a source for a transport: one message at a time, the next when the last was sent, so a slow client costs
-// nothing but its own time. Ends when the source does, when the client goes away, and when the server stops.
+// Pulls a source for a transport. The pump takes the next message only when the previous one has been sent, so a slow
+// client delays nobody else. It ends when the source ends, when the client disconnects, and when the server stops.
 #pragma once
 
 #include <memory>

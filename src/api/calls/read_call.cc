@@ -8,7 +8,7 @@ namespace {
 
 void start_read(server::ReadPool& pool, const Clock& clock, const Call& call, server::ReadPool::Lane lane,
                 ReadWork work, Done done) {
-  // The pool drops work that it refuses: then the caller is told here.
+  // The pool drops work that it refuses; then the caller gets the error here.
   const auto told = std::make_shared<Done>(std::move(done));
   const absl::Status taken =
       pool.post({call.peer(), lane}, [&clock, work = std::move(work), told, cancellation = call.cancellation] {

@@ -1,5 +1,5 @@
-// Calls that are answered from the store or from files: on threads of the reads' own, for a limited time, and only as
-// long as somebody waits for the answer.
+// Runs calls that read the store or files. They run on threads of the read pool, with a time limit, and stop when the
+// caller has gone away.
 #pragma once
 
 #include <functional>

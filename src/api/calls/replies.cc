@@ -44,7 +44,7 @@ bool Replies::push(Lane lane, Item& item) {
   std::unique_lock lock(line.mutex);
   if (!line.running) return false;
   line.waiting.push_back(std::move(item));
-  // Whoever takes what waits takes all of it, so only the first has somebody to wake.
+  // The thread takes all waiting items at once, so only the first item has to wake it.
   const bool is_first = line.waiting.size() == 1;
   lock.unlock();
   if (is_first) line.wake.notify_one();

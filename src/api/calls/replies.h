@@ -1,8 +1,8 @@
-// Threads that finish the answers of calls. The loop's thread only leaves its replies here: building messages, reading
-// the store and writing to connections would keep it from deciding.
+// Threads that finish the answers of calls. The loop's thread only queues its replies here, so that it spends no time
+// on building messages, reading the store, or writing to connections.
 //
-// Replies of the quick lane are finished in the order in which they come. Answers that describe everything there is,
-// such as a list of all workers, have a lane of their own, so that nobody waits for them.
+// There are two queues with one thread each. Quick replies are finished in the order in which they arrive. Long
+// answers, such as a list of all workers, have their own thread, so that quick replies do not wait for them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Between protobuf and the plain structs inside. Protobuf stops here.
+// Translates between protobuf messages and the plain structs of the core. No other folder inside sees protobuf.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -35,7 +35,7 @@ void add_past(const core::Past& past, core::JobState state, v1::Job* out) {
   const core::Execution& last = past.executions.back();
   out->set_worker_id(last.worker.str());
   out->mutable_outputs()->insert(last.facts.outputs.begin(), last.facts.outputs.end());
-  // Back in the queue, it neither runs nor has ended: what became of the execution before is told with that one.
+  // Back in the queue, it neither runs nor has ended: the end of the execution before is shown with that execution.
   if (state == core::JobState::Pending) return;
   out->set_signal(last.signal);
   if (last.exit_code) out->set_exit_code(*last.exit_code);

@@ -30,12 +30,12 @@ void to_proto(const core::Amounts& in, v1::Capacity* out) {
 
 namespace {
 
-struct LackWord {
+struct LackName {
   std::string_view word;
   uint32_t ability;
 };
 
-constexpr LackWord kLackWords[] = {
+constexpr LackName kLackNames[] = {
     {"cpu_limit", core::kLimitCpu},         {"memory_limit", core::kLimitMemory}, {"own_cpu_limit", core::kOwnCpu},
     {"own_memory_limit", core::kOwnMemory}, {"sandbox", core::kSandbox},          {"secret_files", core::kSecretFiles},
 };
@@ -65,7 +65,7 @@ absl::StatusOr<core::WorkerInfo> from_proto(const v1::WorkerInfo& in) {
                       ? core::Isolation::Process
                       : checked_enum<core::Isolation>(in.isolation());
   out.image = in.image();
-  for (const LackWord& lack : kLackWords) {
+  for (const LackName& lack : kLackNames) {
     if (std::find(in.lacks().begin(), in.lacks().end(), lack.word) != in.lacks().end()) out.lacks |= lack.ability;
   }
   return out;
@@ -86,7 +86,7 @@ RunFacts facts_from(const v1::JobResult& in) {
                  .io_write_bytes = in.usage().io_write_bytes()};
   facts.dropped_bytes = in.dropped_bytes();
   facts.dropped_lines = in.dropped_lines();
-  // Workers keep to these limits; whoever does not, has the rest cut off.
+  // Workers keep to these limits; what exceeds them is cut off.
   size_t bytes = 0;
   for (const std::string& name : in.secrets()) {
     if (facts.secrets.size() < core::kMaxSecrets && name.size() <= core::kMaxNameLength) facts.secrets.push_back(name);
@@ -142,7 +142,7 @@ void to_proto(const core::WorkerView& view, v1::Worker* out) {
   }
   info->set_provider(in.provider);
   info->set_isolation(static_cast<v1::Constraints::Isolation>(in.isolation));
-  for (const LackWord& lack : kLackWords) {
+  for (const LackName& lack : kLackNames) {
     if ((in.lacks & lack.ability) != 0) info->add_lacks(std::string(lack.word));
   }
   info->set_image(in.image);

@@ -1,4 +1,4 @@
-// A watch of events that may end before it began: the client can be gone by then.
+// A subscription to events that ends once, even if the client disconnects before the subscription has begun.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,10 @@ void SpecPreparer::prepare(const core::PrepareJob& wanted) {
 }
 
 absl::StatusOr<core::NewJob> SpecPreparer::make(const std::string& bytes) {
-  ASSIGN_OR_RETURN(const core::JobWish wish, core::decode_wish(bytes));
-  if (wish.template_name.empty()) return spec::prepare_job(wish, nullptr);
-  ASSIGN_OR_RETURN(const core::TemplateRow row, lookups_.job_template(wish.ns, wish.template_name));
-  return spec::prepare_job(wish, &row);
+  ASSIGN_OR_RETURN(const core::JobRequest request, core::decode_job_request(bytes));
+  if (request.template_name.empty()) return spec::prepare_job(request, nullptr);
+  ASSIGN_OR_RETURN(const core::TemplateRow row, lookups_.job_template(request.ns, request.template_name));
+  return spec::prepare_job(request, &row);
 }
 
 }  // namespace hodei::api

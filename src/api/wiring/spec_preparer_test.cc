@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "hodei/v1/job_service.pb.h"
-#include "src/core/jobs/wish.h"
+#include "src/core/jobs/job_request.h"
 #include "src/spec/templates.h"
 #include "src/store/memory/memory_store.h"
 
@@ -41,7 +41,7 @@ class SpecPreparerTest : public testing::Test {
 };
 
 TEST_F(SpecPreparerTest, HandsTheLoopTheJobThatAModuleWants) {
-  const core::SubmitFor command = prepared(encode(core::JobWish{"team", "build", "", {{"target", "all"}}, "run 7"}));
+  const core::SubmitFor command = prepared(encode(core::JobRequest{"team", "build", "", {{"target", "all"}}, "run 7"}));
   EXPECT_EQ(command.owner, kOwner);
   EXPECT_EQ(command.attempt, 3u);
   const auto& job = std::get<core::NewJob>(command.job);
@@ -52,9 +52,9 @@ TEST_F(SpecPreparerTest, HandsTheLoopTheJobThatAModuleWants) {
 }
 
 TEST_F(SpecPreparerTest, AnswersWithTheReasonWhenThereIsNoJobToMake) {
-  const core::SubmitFor missing = prepared(encode(core::JobWish{.ns = "other", .template_name = "build"}));
+  const core::SubmitFor missing = prepared(encode(core::JobRequest{.ns = "other", .template_name = "build"}));
   EXPECT_EQ(std::get<absl::Status>(missing.job).code(), absl::StatusCode::kNotFound);
-  const core::SubmitFor empty = prepared(encode(core::JobWish{.ns = "team"}));
+  const core::SubmitFor empty = prepared(encode(core::JobRequest{.ns = "team"}));
   EXPECT_EQ(std::get<absl::Status>(empty.job).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(std::get<absl::Status>(prepared("\xff").job).code(), absl::StatusCode::kDataLoss);
 }

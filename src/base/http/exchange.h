@@ -1,4 +1,4 @@
-// One request and its answer on a connection of its own. All that is Boost.Beast is behind this.
+// One HTTP request and its response on a connection of its own. Boost.Beast is used only behind this header.
 #pragma once
 
 #include "src/base/http/client.h"

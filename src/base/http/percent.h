@@ -1,4 +1,4 @@
-// Escapes of URLs: `%2F` is a slash that separates nothing.
+// Percent-encoding of URLs: `%2F` is a slash that is part of a name and separates nothing.
 #pragma once
 
 #include <string>

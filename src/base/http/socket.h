@@ -1,4 +1,4 @@
-// What the client and the server of HTTP do to every socket that they open.
+// Options that the HTTP client and the HTTP server set on every socket.
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// What TLS needs: whom to trust, and whom to expect.
+// TLS settings of a connection: which authorities are trusted, and which name the certificate must have.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>

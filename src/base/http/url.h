@@ -1,4 +1,4 @@
-// Addresses of http and https, taken apart.
+// Parses URLs of http and https.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Runs one asynchronous operation of Asio at a time and waits for its end, its deadline, or a wish to stop.
+// Runs one asynchronous operation of Asio at a time and waits until it ends, its deadline passes, or a stop is
+// requested.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -33,7 +34,7 @@ class Waiter {
     const MonoTime deadline = std::min(end_, clock_.now().mono + limit);
     io_.restart();
     while (!done) {
-      // A wish to stop is noticed between slices.
+      // A requested stop is noticed between slices.
       io_.run_for(std::chrono::milliseconds(50));
       if (done || reason_ != Reason::Finished) continue;
       if (stop_.stop_requested()) reason_ = Reason::Stopped;

@@ -103,7 +103,7 @@ absl::Status download_to(Session& session, const std::string& name, const std::s
 absl::StatusOr<std::string> artifact_get_text(Session& session, const std::string& name, const std::string& file) {
   if (file == "-") {
     const absl::Status got = download(session, name, [&](const std::string& bytes) { return session.io.out(bytes); });
-    // Of writes to stdout that fail, all commands are told alike.
+    // Errors of writes to stdout are reported in one place for all commands.
     if (!got.ok() && session.output_errors->error == 0) return got;
     return std::string();
   }

@@ -112,7 +112,7 @@ struct Client::Wire {
     return names;
   }
 
-  // The same error in words that say what to do.
+  // The same error, with a message that says what to do.
   absl::Status explain(const absl::Status& status) const {
     const std::string message(status.message());
     const std::string names = addresses();

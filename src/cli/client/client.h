@@ -1,6 +1,6 @@
-// The server as the commands see it, with deadlines, retries and several addresses taken care of. gRPC itself stays
-// inside client.cc. Calls that several nouns make are methods; a noun makes those of its own by their names, so that it
-// needs nothing here.
+// The client of the server that all commands use. It handles deadlines, retries and several addresses; gRPC is used
+// only in client.cc. Calls that several nouns use are methods here. A noun makes its own calls by name, so it needs no
+// change here.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct ClientOptions {
   std::vector<Address> servers;  // tried in order
   std::string token;
   std::string correlation_id;  // sent with every call when given
-  std::string traceparent;     // likewise: jobs join the trace of whoever started us
+  std::string traceparent;     // likewise: jobs join the trace of the program that started us
   Duration request_timeout = 30s;
   Duration retry_for = 3s;  // total time for a call that finds no server
   const Clock* clock = nullptr;
@@ -127,7 +127,8 @@ class Client {
   // A stream that broke with this may be opened again from where it stood.
   static bool is_break(const absl::Status& status);
 
-  // The error of a stream that is not resumed, in words that say what to do. (Other calls give these by themselves.)
+  // The error of a stream that is not resumed, with a message that says what to do. (Other calls do this by
+  // themselves.)
   absl::Status explain(const absl::Status& status) const;
 
   // Every address, for messages.

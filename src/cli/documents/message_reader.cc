@@ -45,7 +45,7 @@ std::vector<std::string> field_names(const Descriptor& type) {
 }
 
 // The zero value of an enum says "unspecified" and is not a word that people write.
-std::vector<std::string> enum_words(const google::protobuf::EnumDescriptor& type) {
+std::vector<std::string> enum_names(const google::protobuf::EnumDescriptor& type) {
   std::vector<std::string> words;
   for (int i = 0; i < type.value_count(); ++i) {
     if (type.value(i)->number() != 0) words.push_back(type.value(i)->name());
@@ -223,7 +223,7 @@ class Reader {
   absl::Status enum_word(const Node& node, const std::string& path, const FieldDescriptor& field, Message& out) {
     const EnumValueDescriptor* found = field.enum_type()->FindValueByName(node.text);
     if (!found || found->number() == 0) {
-      const std::vector<std::string> words = enum_words(*field.enum_type());
+      const std::vector<std::string> words = enum_names(*field.enum_type());
       return at(node.line, cat(path, ": '", node.text.substr(0, 40), "' is not one of ", joined(words),
                                did_you_mean(node.text, words)));
     }

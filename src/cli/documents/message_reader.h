@@ -1,5 +1,5 @@
 // A document read into a protobuf message by the message's own field names. Unknown fields, wrong types and unknown
-// enum words are refused with the file, the line, the path (`constraints.labels[0].operator`) and what was meant.
+// enum values are refused with the file, the line, the path (`constraints.labels[0].operator`) and what was meant.
 #pragma once
 
 #include <string>

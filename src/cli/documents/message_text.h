@@ -1,5 +1,5 @@
 // A protobuf message as JSON or YAML with the proto's field names, the way scripts like to read it: numbers are
-// numbers, times are RFC 3339, enums are their words.
+// numbers, times are RFC 3339, enums are their names.
 #pragma once
 
 #include <string>

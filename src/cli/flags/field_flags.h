@@ -1,5 +1,5 @@
-// Errors of the server name fields of the API. People typed flags: a message names the flag first, and the field behind
-// it for those who write job files.
+// Names flags in error messages. The server's errors name fields of the API, but people typed flags: a message names
+// the flag first, and then the field, for those who write job files.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What values of flags have in common.
+// Refuses empty values of flags.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Words of docker, kubectl, Slurm and gh that people try first, and what they are called here.
+// Flags and commands of docker, kubectl, Slurm and gh that people may try first, and the names that they have here.
 #pragma once
 
 #include <string>

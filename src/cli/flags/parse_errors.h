@@ -1,4 +1,4 @@
-// A command line that makes no sense: what is wrong with it, and what was probably meant.
+// Explains errors in a command line: what is wrong, and what was probably meant.
 #pragma once
 
 #include "src/cli/output/error_text.h"

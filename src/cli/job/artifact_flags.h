@@ -1,4 +1,4 @@
-// The flags of `run` and `job submit` that bring files to a job and take them away.
+// The flags of `run` and `job submit` for input and output artifacts.
 #pragma once
 
 #include <string>

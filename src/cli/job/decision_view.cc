@@ -1,4 +1,4 @@
-// `hodei job explain`: a placement decision in words.
+// `hodei job explain`: prints a placement decision.
 #include <map>
 
 #include "src/base/counted.h"

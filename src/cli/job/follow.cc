@@ -13,7 +13,7 @@ namespace {
 // A log that stays shorter than the job says (it expired, or its worker was lost) is asked for this often, not more.
 constexpr int kMostEmptyRounds = 2;
 
-// A server that is back sooner was hardly away: nobody is told.
+// A shorter absence of the server is not reported.
 constexpr Duration kWorthTelling = 1s;
 
 int32_t newest_execution(const v1::Job& job) {

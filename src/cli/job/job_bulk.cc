@@ -25,7 +25,7 @@ struct BulkFlags {
   bool no_stdin = false;
 };
 
-std::string jobs_in_words(size_t count) { return counted(count, "job"); }
+std::string jobs_as_text(size_t count) { return counted(count, "job"); }
 
 void add_bulk_flags(CLI::App& command, BulkFlags& flags, const std::string& which) {
   command.add_option("id", flags.ids, which)->type_name("JOB");
@@ -65,7 +65,7 @@ std::string some_of(const std::vector<std::string>& ids) {
 
 using Narrow = absl::Status (*)(v1::ListJobsRequest& request);
 
-// The ids that were given, or those of the jobs that were chosen, once somebody has agreed.
+// The ids that were given, or those of the jobs that were chosen, once the user has agreed.
 absl::StatusOr<std::vector<std::string>> chosen_jobs(Session& session, const BulkFlags& flags, std::string_view verb,
                                                      Narrow narrow) {
   RETURN_IF_ERROR(check_choice(flags));
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<std::string>> chosen_jobs(Session& session, const Bul
   std::vector<std::string> ids;
   for (const v1::Job& job : jobs) ids.push_back(job.short_id());
   if (ids.empty()) return ids;
-  const std::string question = cat(verb, " ", jobs_in_words(ids.size()), " (", some_of(ids), ")?");
+  const std::string question = cat(verb, " ", jobs_as_text(ids.size()), " (", some_of(ids), ")?");
   RETURN_IF_ERROR(session.confirm(question, flags.yes));
   return ids;
 }
@@ -92,7 +92,7 @@ absl::StatusOr<std::string> job_to_end(Session& session, const std::string& type
                                            "\nuse the id of the job to refer to the job itself"));
 }
 
-// What became of each. Errors, and lines for people, are told as they come.
+// The result for each job. Errors, and lines for people, are printed at once.
 template <class Answer>
 struct Outcome {
   std::vector<Answer> answers;
@@ -123,7 +123,7 @@ int finish(const Session& session, const Outcome<Answer>& outcome, size_t asked,
                                                             : *session.data_text(messages));
   }
   if (!done.empty()) {
-    session.note(cat(jobs_in_words(outcome.answers.size()), " ", done,
+    session.note(cat(jobs_as_text(outcome.answers.size()), " ", done,
                      outcome.already > 0 ? cat(", ", outcome.already, " had ended already") : std::string()));
   }
   return shown == kOk ? outcome.code : shown;
@@ -132,7 +132,7 @@ int finish(const Session& session, const Outcome<Answer>& outcome, size_t asked,
 // With the server away the rest would fail one after another, each after a wait.
 bool ends_the_row(const Session& session, const absl::Status& status, size_t done, size_t all) {
   if (!absl::IsUnavailable(status) || all == 1) return false;
-  session.note(cat("stopped after ", done, " of ", jobs_in_words(all), "; run it again for the rest"));
+  session.note(cat("stopped after ", done, " of ", jobs_as_text(all), "; run it again for the rest"));
   return true;
 }
 
@@ -230,7 +230,7 @@ absl::StatusOr<std::string> delete_text(Session& session, const BulkFlags& flags
   v1::DeleteJobsResponse all;
   all.set_deleted(deleted);
   if (const auto data = session.data_text(all)) return *data;
-  if (session.form() != OutputForm::Name) return cat(jobs_in_words(static_cast<size_t>(deleted)), " deleted\n");
+  if (session.form() != OutputForm::Name) return cat(jobs_as_text(static_cast<size_t>(deleted)), " deleted\n");
   std::string names;
   for (const std::string& id : ids) names += id + "\n";
   return names;

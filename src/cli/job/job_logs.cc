@@ -184,7 +184,7 @@ int logs(Session& session, const LogFlags& flags) {
   }
   if (request->follow && status.ok()) status = follow(session, *request, cursor, printer);
   printer.finish();
-  // What could not be written to stdout is told for all commands alike.
+  // Errors of writes to stdout are reported in one place for all commands.
   if (printer.failed()) return kRefused;
   return status.ok() ? kOk : session.fail(status);
 }

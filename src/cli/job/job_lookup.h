@@ -1,4 +1,4 @@
-// Jobs as people name them: by short or full id, by the id of an execution (j2e.1), or by name.
+// Finds jobs by what people type: a short or full id, the id of an execution (j2e.1), or a name.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSelectionPage = 1000;
 
 absl::StatusOr<v1::Job::State> parse_state(const std::string& text) {
-  const std::vector<std::string> words = state_words();
+  const std::vector<std::string> words = state_names();
   for (size_t i = 0; i < words.size(); ++i) {
     if (CLI::detail::to_lower(text) == CLI::detail::to_lower(words[i])) {
       return static_cast<v1::Job::State>(static_cast<int>(i) + v1::Job::Pending);
@@ -57,7 +57,7 @@ bool SelectionFlags::empty() const {
   return states.empty() && labels.empty() && name.empty() && worker.empty() && since.empty() && until.empty();
 }
 
-std::vector<std::string> state_words() {
+std::vector<std::string> state_names() {
   std::vector<std::string> words;
   for (int i = v1::Job::Pending; i <= v1::Job::Timeout; ++i) {
     words.push_back(v1::Job::State_Name(static_cast<v1::Job::State>(i)));

@@ -35,6 +35,6 @@ absl::StatusOr<v1::ListJobsRequest> make_list_request(Session& session, const Se
 absl::StatusOr<std::vector<v1::Job>> list_selected(Session& session, v1::ListJobsRequest request);
 
 // Every state as people write it.
-std::vector<std::string> state_words();
+std::vector<std::string> state_names();
 
 }  // namespace hodei::cli

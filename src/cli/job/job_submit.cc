@@ -52,7 +52,7 @@ bool fit_one_batch(const std::vector<v1::QueueJobRequest>& requests) {
 
 using Queued = std::vector<v1::QueueJobResponse>;
 
-// What went before stays, and whoever asked must hear of it.
+// Jobs that were submitted before stay, so the user must be told about them.
 absl::Status after_some(const absl::Status& why, const Queued& queued, size_t all) {
   if (queued.empty()) return why;
   std::string ids;

@@ -1,4 +1,4 @@
-// Jobs as people read them.
+// Formats jobs for people.
 #pragma once
 
 #include <string>

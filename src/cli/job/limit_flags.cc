@@ -91,7 +91,7 @@ void add_limit_flags(CLI::App& command, LimitFlags& f) {
 
 absl::Status set_limits(const LimitFlags& flags, v1::JobSpec& spec) {
   RETURN_IF_ERROR(set_amounts(flags, spec));
-  // Whoever says how the sandbox shall be wants one.
+  // A flag that describes the sandbox also turns it on.
   if (flags.sandbox || !flags.sandbox_user.empty() || !flags.sandbox_allow.empty()) spec.mutable_sandbox();
   if (!flags.sandbox_user.empty()) spec.mutable_sandbox()->set_user(flags.sandbox_user);
   for (const std::string& list : flags.sandbox_allow) {

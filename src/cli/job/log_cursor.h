@@ -1,5 +1,5 @@
-// Where a reader stands in the output of a job: which execution, which byte. It asks for what comes next, drops what
-// was already seen, so that a stream that broke is taken up again without a missing or a doubled byte.
+// The position of a reader in the output of a job: execution and byte. After a broken stream the cursor requests what
+// comes next and drops what was already printed, so that no byte is missing or repeated.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class LogCursor {
 
   void take(const v1::LogChunk& chunk, const Sink& sink, const std::function<void(const v1::LogGap&)>& on_gap);
 
-  // Nothing more will come of the execution it stands in.
+  // The current execution will have no more output.
   void leave_execution() { ended_ = execution_ != 0; }
 
   int32_t execution() const { return execution_; }

@@ -1,4 +1,4 @@
-// The flags of `job logs`, and what they ask for once they are found to make sense together.
+// The flags of `job logs`, and the request that they make if they fit together.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A job's output as text for a reader: lines put together from their pieces, chosen, stamped, and cleaned of the
-// earlier states of progress bars where no terminal would draw over them.
+// Prints a job's output as text: joins the pieces of lines, selects lines, adds timestamps, and removes the earlier
+// states of progress bars if the output is not a terminal.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The flags of `run` and `job submit` that say what becomes of a job's output.
+// The flags of `run` and `job submit` that say how a job's output is stored.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How long each phase of an execution took, in words.
+// Describes how long each phase of an execution took.
 #pragma once
 
 #include <string>

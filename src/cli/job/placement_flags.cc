@@ -18,25 +18,25 @@ absl::Status add_preferences(const std::vector<std::string>& texts, v1::JobSpec&
     const bool has_weight = colon != std::string::npos && colon > 0 && text.find_first_not_of("0123456789") == colon;
     const absl::StatusOr<v1::LabelRule> rule = parse_label_rule(has_weight ? text.substr(colon + 1) : text);
     if (!rule.ok()) return absl::InvalidArgumentError(cat("--prefer: ", std::string(rule.status().message())));
-    v1::LabelPreference& wish = *spec.mutable_preferences()->add_labels();
-    *wish.mutable_rule() = *rule;
+    v1::LabelPreference& preference = *spec.mutable_preferences()->add_labels();
+    *preference.mutable_rule() = *rule;
     if (!has_weight) continue;
     const absl::StatusOr<int64_t> weight = parse_count(text.substr(0, colon), 1, 100);
     if (!weight.ok()) return bad_field("--prefer", "the weight: ", std::string(weight.status().message()));
-    wish.set_weight(static_cast<int>(*weight));
+    preference.set_weight(static_cast<int>(*weight));
   }
   return absl::OkStatus();
 }
 
-absl::Status add_company(const std::vector<std::string>& texts, std::string_view flag, bool away, bool required,
-                         v1::JobSpec& spec) {
+absl::Status add_affinity(const std::vector<std::string>& texts, std::string_view flag, bool anti, bool required,
+                          v1::JobSpec& spec) {
   for (const std::string& text : texts) {
     absl::StatusOr<v1::LabelRule> rule = parse_label_rule(text);
     if (!rule.ok()) return absl::InvalidArgumentError(cat(flag, ": ", std::string(rule.status().message())));
-    v1::Company& company = *spec.mutable_constraints()->add_company();
-    *company.mutable_rule() = *std::move(rule);
-    company.set_away(away);
-    company.set_required(required);
+    v1::JobAffinity& affinity = *spec.mutable_constraints()->add_affinity();
+    *affinity.mutable_rule() = *std::move(rule);
+    affinity.set_anti(anti);
+    affinity.set_required(required);
   }
   return absl::OkStatus();
 }
@@ -71,10 +71,10 @@ absl::Status set_placement_flags(const PlacementFlags& flags, v1::JobSpec& spec)
   }
   if (!flags.preferred_provider.empty()) spec.mutable_preferences()->set_preferred_provider(flags.preferred_provider);
   RETURN_IF_ERROR(add_preferences(flags.prefer, spec));
-  RETURN_IF_ERROR(add_company(flags.near, "--near", false, true, spec));
-  RETURN_IF_ERROR(add_company(flags.away, "--away", true, true, spec));
-  RETURN_IF_ERROR(add_company(flags.prefer_near, "--prefer-near", false, false, spec));
-  return add_company(flags.prefer_away, "--prefer-away", true, false, spec);
+  RETURN_IF_ERROR(add_affinity(flags.near, "--near", false, true, spec));
+  RETURN_IF_ERROR(add_affinity(flags.away, "--away", true, true, spec));
+  RETURN_IF_ERROR(add_affinity(flags.prefer_near, "--prefer-near", false, false, spec));
+  return add_affinity(flags.prefer_away, "--prefer-away", true, false, spec);
 }
 
 }  // namespace hodei::cli

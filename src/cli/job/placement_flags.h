@@ -1,4 +1,4 @@
-// Flags of `run` and `job submit` about where the job may run, beyond the plain ones.
+// The flags of `run` and `job submit` for isolation, preferences and job affinity.
 #pragma once
 
 #include <string>

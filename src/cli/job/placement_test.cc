@@ -46,14 +46,14 @@ TEST_F(CliTest, FlagsOfPlacementGoIntoTheJob) {
   EXPECT_EQ(c.tolerations(1).key(), "old");
   EXPECT_EQ(c.labels(0).values_size(), 2);
   EXPECT_EQ(spec.preferences().preferred_provider(), "docker");
-  ASSERT_EQ(c.company_size(), 4);
-  EXPECT_EQ(c.company(0).rule().key(), "app");
-  EXPECT_TRUE(c.company(0).required() && !c.company(0).away());
-  EXPECT_TRUE(c.company(1).required() && c.company(1).away());
-  EXPECT_EQ(c.company(1).rule().values(1), "cache");
-  EXPECT_TRUE(!c.company(2).required() && !c.company(2).away());
-  EXPECT_TRUE(!c.company(3).required() && c.company(3).away());
-  EXPECT_EQ(c.company(3).rule().operator_(), v1::LabelRule::DoesNotExist);
+  ASSERT_EQ(c.affinity_size(), 4);
+  EXPECT_EQ(c.affinity(0).rule().key(), "app");
+  EXPECT_TRUE(c.affinity(0).required() && !c.affinity(0).anti());
+  EXPECT_TRUE(c.affinity(1).required() && c.affinity(1).anti());
+  EXPECT_EQ(c.affinity(1).rule().values(1), "cache");
+  EXPECT_TRUE(!c.affinity(2).required() && !c.affinity(2).anti());
+  EXPECT_TRUE(!c.affinity(3).required() && c.affinity(3).anti());
+  EXPECT_EQ(c.affinity(3).rule().operator_(), v1::LabelRule::DoesNotExist);
 }
 
 TEST_F(CliTest, PlacementThatMakesNoSenseIsRefusedWithTheFlagsName) {

@@ -24,7 +24,7 @@
 namespace hodei::cli {
 namespace {
 
-// Until the wish is recorded or the job is over; the server may be away just now.
+// Repeats until the request is recorded or the job has ended; the server may be unreachable for a while.
 void cancel(Session& session, const std::string& job_id, std::string_view reason) {
   v1::CancelJobRequest request;
   request.set_job_id(job_id);
@@ -39,7 +39,7 @@ void cancel(Session& session, const std::string& job_id, std::string_view reason
 }
 
 // What the exit code alone does not say.
-std::string last_words(const v1::Job& job, int code) {
+std::string closing_note(const v1::Job& job, int code) {
   const std::string id = job.short_id();
   const std::string why = job.reason().empty() ? std::string() : cat(": ", printable(job.reason()));
   switch (job.state()) {
@@ -97,7 +97,7 @@ class Output {
 int leave_it_running(Session& session, const std::string& job_id, int error) {
   session.output_errors->told = true;
   const absl::StatusOr<v1::Job> job = session.client().get_job(job_id);
-  const std::string trouble = cat("error: cannot write the output of job ", job_id, ": ", write_error_words(error));
+  const std::string trouble = cat("error: cannot write the output of job ", job_id, ": ", write_error_text(error));
   if (job.ok() && has_ended(job->state())) {
     session.note(cat(trouble, "\n  the job has ended (", v1::Job::State_Name(job->state()),
                      "); see all of its output with `hodei job logs ", job_id, "`"));
@@ -145,7 +145,7 @@ int follow_to_the_end(Session& session, const std::string& job_id, const JobFlag
   if (absl::IsCancelled(job.status()) && output.error() != 0) return leave_it_running(session, job_id, output.error());
   if (!job.ok()) return session.fail(job.status());
   const int code = exit_code_of(*job);
-  if (const std::string words = last_words(*job, code); !words.empty()) session.note(words);
+  if (const std::string note = closing_note(*job, code); !note.empty()) session.note(note);
   if (!shows_data(session)) return code;
   return session.io.out(session.data_text(*job).value_or(job->short_id() + "\n")) ? code : kPlatform;
 }

@@ -56,7 +56,7 @@ void RunNotes::start() {
 
 RunNotes::Next RunNotes::look(const std::stop_token& stop) {
   const absl::StatusOr<v1::Job> job = client_.get_job(job_id_);
-  // Whether the server is away is told by whoever follows the output.
+  // The follower of the output reports a server that does not answer.
   if (!job.ok()) return Client::is_break(job.status()) ? Next::LookSoon : Next::Over;
   if (has_ended(job->state())) return Next::Over;
   if (job->state() != v1::Job::Pending) return Next::Watch;
@@ -70,7 +70,7 @@ RunNotes::Next RunNotes::look(const std::stop_token& stop) {
   return Next::LookLater;
 }
 
-// The stream begins with the history: what happened while nobody looked is told as well.
+// The stream begins with the history, so earlier transitions are printed too.
 RunNotes::Next RunNotes::watch(const std::stop_token& stop) {
   v1::ExecutionEventStreamRequest request;
   request.set_job_id(job_id_);
@@ -90,7 +90,7 @@ RunNotes::Next RunNotes::watch(const std::stop_token& stop) {
   return is_over || (!status.ok() && !Client::is_break(status)) ? Next::Over : Next::LookSoon;
 }
 
-// Its output so far stays on the screen, and all of it may come once more: whoever reads it must know why.
+// Its output so far stays on the screen, and all of it may be printed again: a note says why.
 bool RunNotes::tell(const v1::Transition& transition) {
   const bool begins_again = transition.from() == v1::Job::Running && transition.to() == v1::Job::Pending;
   if (!begins_again || !told_requeues_.insert(transition.execution_id()).second) return false;

@@ -1,6 +1,6 @@
-// Words on stderr while a job is followed: that it waits and why, in the words of `hodei job explain`, and that it
-// begins again after an execution that did not end the job. On a terminal also its progress; elsewhere stderr belongs
-// to the job.
+// Notes on stderr while a job is followed: why it waits (the same text as in `hodei job explain`), and that it starts
+// again after an execution that did not end the job. On a terminal they also show progress; otherwise stderr belongs to
+// the job.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class RunNotes {
 
   Next look(const std::stop_token& stop);       // tells why it waits whenever the reason is another one
   Next watch(const std::stop_token& stop);      // until it waits again, has ended, or the stream breaks
-  bool tell(const v1::Transition& transition);  // true: it begins again, which was not told yet
+  bool tell(const v1::Transition& transition);  // true: it starts again, and this was not printed yet
 
   Client& client_;
   std::string job_id_;

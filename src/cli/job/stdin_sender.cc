@@ -100,7 +100,7 @@ void StdinSender::send() {
   }
 }
 
-// A server that is away is told of by whoever follows the output.
+// The follower of the output reports a server that does not answer.
 bool StdinSender::give_up_on(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (absl::IsResourceExhausted(status)) {

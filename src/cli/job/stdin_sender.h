@@ -23,7 +23,7 @@ class StdinSender {
 
   void start();
   void stop();
-  // All of it has arrived, or nobody wants the rest.
+  // All of it has arrived, or the job does not need the rest.
   bool is_done();
 
  private:

@@ -1,5 +1,5 @@
-// How much room text takes on a screen: most characters take one column, those of East Asian scripts and most emoji
-// two, accents that join the character before them none.
+// Computes how many columns text takes on a screen: most characters take one, those of East Asian scripts and most
+// emoji two, and combining accents none.
 #pragma once
 
 #include <string>

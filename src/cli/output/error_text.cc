@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kLongFlag = "--output=";
 
-std::string in_words(absl::StatusCode code, std::string_view message) {
+std::string as_text(absl::StatusCode code, std::string_view message) {
   std::string text(message);
   for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.insert(at + 1, "  ");
   if (text.empty()) text = absl::StatusCodeToString(code);
@@ -22,11 +22,11 @@ std::string in_words(absl::StatusCode code, std::string_view message) {
 
 ErrorForm error_form(std::string_view output) {
   if (output == "json") return ErrorForm::Json;
-  return output == "yaml" ? ErrorForm::Yaml : ErrorForm::Words;
+  return output == "yaml" ? ErrorForm::Yaml : ErrorForm::Text;
 }
 
 ErrorForm error_form_in(const std::vector<std::string>& words) {
-  ErrorForm found = ErrorForm::Words;
+  ErrorForm found = ErrorForm::Text;
   for (size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     const bool has_next = i + 1 < words.size();
     const std::string_view word = words[i];
@@ -38,7 +38,7 @@ ErrorForm error_form_in(const std::vector<std::string>& words) {
 }
 
 std::string error_text(ErrorForm form, absl::StatusCode code, std::string_view message) {
-  if (form == ErrorForm::Words) return in_words(code, message);
+  if (form == ErrorForm::Text) return as_text(code, message);
   const size_t end = message.find('\n');
   nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(code)}, {"message", message.substr(0, end)}};
   if (end != std::string_view::npos) error["hint"] = message.substr(end + 1);

@@ -1,4 +1,4 @@
-// How an error is printed: as words for people, or as data for programs that asked for `-o json` or `-o yaml`.
+// Prints an error: as text for people, or as data for programs that use `-o json` or `-o yaml`.
 #pragma once
 
 #include <string>

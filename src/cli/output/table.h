@@ -1,4 +1,4 @@
-// Aligned columns for people, and the colours of words that matter.
+// Prints tables with aligned columns, and colours states.
 #pragma once
 
 #include <optional>

@@ -47,7 +47,7 @@ absl::Status put_pairs(std::string_view flag, const std::vector<std::string>& te
   return absl::OkStatus();
 }
 
-// RegisterProvider's config and UpdateProvider's request have the same words.
+// RegisterProvider's config and UpdateProvider's request have the same fields.
 template <class Words>
 absl::Status fill(const ProviderFlags& flags, Words& out) {
   if (!flags.max_workers.empty()) {

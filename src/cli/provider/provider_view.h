@@ -1,4 +1,4 @@
-// Providers and pools as people read them.
+// Formats providers and pools for people.
 #pragma once
 
 #include <string>

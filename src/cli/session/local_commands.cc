@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kDevWorkerLeavesAfter = 1h;
 
-// Jobs run in folders of their own: what they are told of a folder must not depend on where we stand.
+// Jobs run in folders of their own, so paths that they get must not be relative to our working folder.
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
 std::string data_dir(const Settings& settings, const Surroundings& surroundings) {

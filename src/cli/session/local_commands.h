@@ -1,5 +1,5 @@
-// The commands that this folder parses but does not carry out: they need the server's and the worker's code, which
-// src/main puts in.
+// The commands that src/cli parses but does not carry out: they need the code of the server or the worker, which
+// src/main provides.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,7 @@ struct AgentOptions {
 
 struct DevOptions {
   ServerOptions server;
-  AgentOptions agent;  // its servers are the one that it stands beside
+  AgentOptions agent;  // it connects to the server in the same process
 };
 
 struct LocalCommands {

@@ -1,4 +1,4 @@
-// What every command works with: the settings in force, the streams, the client, the chosen form of output.
+// What every command works with: settings, streams, the client, and the chosen output format.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ struct Session {
   std::function<int()> action;  // of the chosen command
   bool is_run = false;          // errors end with 125
   bool needs_settings = true;
-  bool asks_once = false;                 // the answer "nobody there" is an answer
+  bool asks_once = false;                 // "the server does not answer" is a valid result
   std::optional<Duration> give_up_after;  // no server is looked for longer than this
   bool utc = false;                       // times of text for people
   bool no_headers = false;
@@ -73,7 +73,7 @@ struct Session {
 
   // JSON in the form asked for when that is JSON or YAML.
   std::optional<std::string> data_text_of(std::string_view json) const;
-  // What was done to something that is told by its name alone: as data, as the name, or in words.
+  // Prints what was done to a named thing: as data, as its name, or as a sentence.
   std::string done_text(std::string_view kind, const std::string& name, std::string_view what, std::string words) const;
 
   // Asks on the terminal. Without one, FAILED_PRECONDITION that names --yes.

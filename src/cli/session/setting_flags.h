@@ -1,4 +1,4 @@
-// Settings of the table as flags of a command.
+// Adds flags for settings to a command.
 #pragma once
 
 namespace CLI {

@@ -1,7 +1,8 @@
-// Every setting of the command line, once: its name in the file, its environment name, its flag, its default.
+// All settings of the command line, with their name in the file, their environment variable, their flag and their
+// default.
 //
-// Precedence: flag, then environment, then the file, then the default. (CLI11 lets the file win over the environment,
-// so it only reads flags here.)
+// Precedence: flag, environment, file, default. CLI11 would prefer the file to the environment, so it reads only flags
+// here.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Completion scripts for shells, made from the commands themselves so that they cannot fall behind.
+// Generates completion scripts for shells from the commands themselves, so that they are always up to date.
 #pragma once
 
 #include <string>

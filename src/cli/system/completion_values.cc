@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostProposals = 100;
 
-// One per line; behind a tab, words that say more.
+// One per line; a description may follow after a tab.
 using Proposals = absl::StatusOr<std::string>;
 using Propose = Proposals (*)(Session& session, const std::string& path);
 
@@ -108,7 +108,7 @@ Proposals artifact_proposals(Session& session, const std::string&) {
 
 Proposals state_proposals(Session&, const std::string&) {
   std::string out;
-  for (const std::string& word : state_words()) out += word + "\n";
+  for (const std::string& word : state_names()) out += word + "\n";
   return out;
 }
 

@@ -1,5 +1,5 @@
-// What may stand as the value of a flag or as an argument: fixed words, or what the server has. Shells ask for it with
-// the hidden command `hodei __complete PATH flagNAME`; without a name it is about the argument.
+// Lists the values that a flag or an argument can have: fixed values, or names that the server knows. Shells ask with
+// the hidden command `hodei __complete PATH flagNAME`; without a name, it lists arguments.
 #pragma once
 
 #include <string>

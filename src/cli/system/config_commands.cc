@@ -46,7 +46,7 @@ std::string show_text(const Session& session) {
 }
 
 // "the defaults are in force", but for what the environment and flags say.
-std::string sources_in_words(const Settings& settings) {
+std::string sources_as_text(const Settings& settings) {
   size_t given = 0;
   for (const Setting& setting : all_settings()) given += settings.get(setting.name).origin == "default" ? 0 : 1;
   if (given == 0) return "the defaults are in force";
@@ -78,7 +78,7 @@ int check(Session& session, const std::string& path) {
     return kRefused;
   }
   if (session.form() == OutputForm::Name) return session.show((file->path.empty() ? "none" : file->path) + "\n");
-  return session.show(file->path.empty() ? cat("no configuration file; ", sources_in_words(session.settings), "\n")
+  return session.show(file->path.empty() ? cat("no configuration file; ", sources_as_text(session.settings), "\n")
                                          : cat(file->path, ": good, ", file->values.size(),
                                                file->values.size() == 1 ? " setting\n" : " settings\n"));
 }

@@ -1,4 +1,5 @@
-// `hodei progress`, `hodei output`: what a job says about itself. src/main hands the words to the worker's code.
+// `hodei progress`, `hodei output`: what a job reports about itself. src/main passes the arguments to the worker's
+// code.
 #include <CLI/CLI.hpp>
 
 #include "src/base/status.h"
@@ -15,7 +16,7 @@ void add_report(CLI::App& root, Session& session, const std::string& verb, const
   command->add_option(positional, *words, of_positional)->type_name("");
   command->callback([&session, verb, words] {
     session.needs_settings = false;  // a job may have no home, no file and no server of its own
-    session.takes_program = true;    // words that begin with a dash stand behind `--`
+    session.takes_program = true;    // arguments that begin with a dash come after `--`
     session.action = [&session, verb, words] {
       std::vector<std::string> all = {verb};
       all.insert(all.end(), words->begin(), words->end());

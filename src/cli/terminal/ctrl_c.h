@@ -1,5 +1,6 @@
-// Ctrl-C (and SIGTERM) while a job is followed: the first one calls a function, the second one leaves at once. What
-// comes within a moment of the first belongs to it: timeout(1) signals a process, and then its group.
+// Handles Ctrl-C and SIGTERM while a job is followed. The first signal calls a function; the second one exits at once.
+// Signals within a moment of the first count as the same one, because timeout(1) signals the process and then its
+// group.
 #pragma once
 
 #include <functional>

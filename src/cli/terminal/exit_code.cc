@@ -19,7 +19,7 @@ int code_of_failure(const v1::Job& job) {
     if (job.failure() == known.failure) return known.code;
   }
   if (job.signal() > 0) return kSignalBase + job.signal();
-  // A worker of somebody's own said so through FailJob, without a code.
+  // It was reported with FailJob, without an exit code.
   if (job.failure() == "reported" && job.exit_code() == 0) return 1;
   // A failed job without a code of its own (it could not be placed) failed on our side.
   return job.has_exit_code() && job.exit_code() != 0 ? job.exit_code() & 0xff : kPlatform;

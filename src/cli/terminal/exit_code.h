@@ -1,4 +1,4 @@
-// How `hodei run` ends: with the job's own exit code, or with the codes that shells and timeout(1) use.
+// The exit code of `hodei run`: that of the job, or a code that shells and timeout(1) use.
 #pragma once
 
 #include "hodei/v1/job.pb.h"
@@ -8,7 +8,7 @@ namespace hodei::cli {
 enum ExitCode : int {
   kOk = 0,
   kRefused = 1,  // a command other than run did not work
-  kUsage = 2,    // the command line makes no sense
+  kUsage = 2,    // the command line is invalid
   kTimedOut = 124,
   kPlatform = 125,  // Hodei itself could not run the job
   kNotInvokable = 126,

@@ -1,4 +1,4 @@
-// Our own standard input, as `hodei run` passes it on to a job.
+// Reads our standard input for `hodei run`, which sends it to the job.
 #pragma once
 
 #include <memory>

@@ -20,14 +20,14 @@ Surroundings watch_output(const Surroundings& io, OutputErrors& errors) {
   return watched;
 }
 
-std::string write_error_words(int error) {
+std::string write_error_text(int error) {
   return error == EPIPE ? std::string("the reader has closed the pipe") : std::string(std::strerror(error));
 }
 
 int exit_code_after_output(const OutputErrors& errors, const Surroundings& io, bool is_run, int code) {
   if (errors.error == 0) return code;
   if (!errors.told)
-    io.err(cat("hodei: error: cannot write to standard output: ", write_error_words(errors.error), "\n"));
+    io.err(cat("hodei: error: cannot write to standard output: ", write_error_text(errors.error), "\n"));
   if (code != kOk) return code;
   return is_run ? kPlatform : kRefused;
 }

@@ -1,5 +1,5 @@
-// Output of a job on its way to our own streams. What comes in one go is written in one go, and the order between the
-// two streams is kept.
+// Writes the output of a job to our own streams. Output that arrives together is written together, and the order
+// between the two streams is kept.
 #pragma once
 
 #include <cerrno>

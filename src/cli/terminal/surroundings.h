@@ -1,4 +1,4 @@
-// Everything outside the process that a command touches: its streams, environment, clock. Tests give their own.
+// Everything outside the process that a command uses: streams, environment, clock. Tests provide their own.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 namespace hodei::cli {
 
 struct Surroundings {
-  // Data goes to out, everything else to err. False: nobody reads it any more.
+  // Data goes to out, everything else to err. False: the reader has gone.
   std::function<bool(std::string_view)> out;
   std::function<bool(std::string_view)> err;
   std::function<std::optional<std::string>(const std::string&)> env;

@@ -1,4 +1,4 @@
-// Keys of a terminal, one by one, without Enter.
+// Reads single keys from a terminal, without waiting for Enter.
 #pragma once
 
 #include <termios.h>
@@ -17,7 +17,7 @@ class TerminalKeys {
   TerminalKeys& operator=(const TerminalKeys&) = delete;
 
   bool is_terminal() const { return is_terminal_; }
-  // True: q or Ctrl-C was pressed before the time was over, or nobody is there any more.
+  // True: q or Ctrl-C was pressed before the time was over, or the terminal was closed.
   bool wants_to_leave_within(Duration time) const;
 
  private:

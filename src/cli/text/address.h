@@ -1,4 +1,4 @@
-// Where a server is: host:port, with or without http:// in front.
+// Parses the address of a server: host:port, with or without http:// in front.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace hodei::cli {
 inline constexpr int kDefaultGrpcPort = 50051;
 
 struct Address {
-  std::string host;  // an IPv6 address stands without its brackets
+  std::string host;  // an IPv6 address without its brackets
   int port = kDefaultGrpcPort;
 
   bool operator==(const Address&) const = default;

@@ -1,4 +1,4 @@
-// Points in time as people type them.
+// Parses points in time as people type them.
 #pragma once
 
 #include <string>

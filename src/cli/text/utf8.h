@@ -1,5 +1,5 @@
-// Text that protobuf can carry. What comes from a command line or a file may be any bytes, and gRPC answers those with
-// nothing that a user could act on.
+// Checks that text is UTF-8. Text from a command line or a file may be any bytes, and the error of gRPC for it would
+// not help the user.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// Workers as people name them: by id, by the beginning of one, or by name.
+// Finds workers by what people type: an id, the beginning of an id, or a name.
 #pragma once
 
 #include <string>

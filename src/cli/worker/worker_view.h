@@ -1,4 +1,4 @@
-// Workers as people read them.
+// Formats workers for people.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Heartbeats: what a worker says of itself, what it says that it has, and what it is told in return.
+// Handles heartbeats: what a worker reports about itself and about its executions, and what the server answers.
 #pragma once
 
 #include <string>

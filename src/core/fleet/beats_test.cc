@@ -1,4 +1,4 @@
-// What workers say of themselves in heartbeats (SPEC 2.2), and what becomes of it.
+// What workers say of themselves in heartbeats (docs/semantics.md#lease), and what becomes of it.
 #include "gmock/gmock.h"
 #include "src/core/provision_harness.h"
 

@@ -1,4 +1,4 @@
-// Workers that leave: drained, stopped, unregistered; and what becomes of what they had.
+// Handles workers that leave (drained, stopped or unregistered) and requeues their executions.
 #pragma once
 
 #include <string>

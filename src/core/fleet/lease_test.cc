@@ -1,4 +1,5 @@
-// The lease (SPEC 2.2.5): 30 s silent is unhealthy, 45 s silent is lost, and a stall of the server counts for nobody.
+// The lease (docs/semantics.md#lease): a worker is unhealthy after 30 s of silence and lost after 45 s, and a stall of
+// the server extends all deadlines.
 #include <cmath>
 
 #include "src/core/engine_harness.h"

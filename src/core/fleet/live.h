@@ -19,8 +19,8 @@ struct LiveWorker {
   WorkerState state = WorkerState::Connecting;  // the record's, or Busy
   absl::btree_set<ExecutionId> executions;      // dispatched and not proven to have ended
   Amounts used;
-  absl::btree_map<ExecutionId, LabelsPtr> company;  // labels of the jobs of its executions, where they have any
-  std::array<uint32_t, 5> by_class{};               // number of executions in each priority class
+  absl::btree_map<ExecutionId, LabelsPtr> job_labels;  // labels of the jobs of its executions, where they have any
+  std::array<uint32_t, 5> by_class{};                  // number of executions in each priority class
 
   // Volatile.
   bool connected = false;
@@ -70,7 +70,7 @@ struct LiveWorker {
   }
 };
 
-// The current execution of a job is with the worker from now on, or any more.
+// The current execution of a job is added to the worker, or removed from it.
 void occupy_worker(LiveWorker& worker, const JobHead& job);
 void free_worker(LiveWorker& worker, const JobHead& job);
 

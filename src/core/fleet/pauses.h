@@ -1,5 +1,5 @@
-// Workers that start nothing of what they are sent: they are left alone for a while, so that a queue of jobs is not
-// thrown at them again and again.
+// Pauses workers that start nothing of what they are sent. A paused worker gets no jobs for a while, so that the jobs
+// of a long queue are not sent to it one after another.
 #pragma once
 
 #include "src/core/fleet/workers.h"

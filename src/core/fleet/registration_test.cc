@@ -1,4 +1,4 @@
-// Tokens, sessions, draining and leaving (SPEC 2.2).
+// Tokens, sessions, draining and leaving (docs/semantics.md#worker-states).
 #include "src/core/engine_harness.h"
 
 namespace hodei::core::registration_test {

@@ -1,5 +1,5 @@
-// Workers that are not heard of: they get no jobs, lose those that they have when their lease has ended, and are
-// forgotten in the end.
+// Handles workers that do not send heartbeats. They get no new jobs; when their lease has ended their executions are
+// lost; and in the end their records are removed.
 #pragma once
 
 #include "src/core/config.h"

@@ -1,4 +1,5 @@
-// The state table of a worker (SPEC 2.2). Being unhealthy or connected is independent of the state.
+// The state table of a worker (docs/semantics.md#worker-states). Being unhealthy or connected is independent of the
+// state.
 #pragma once
 
 #include <cstdint>

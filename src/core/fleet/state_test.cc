@@ -1,4 +1,4 @@
-// The table of SPEC 2.2, written out a second time: every pair that is not here must be refused.
+// The table of docs/semantics.md#worker-states, written out a second time: every pair that is not here must be refused.
 #include "src/core/fleet/state.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// Whether a start of a worker may take the place of an earlier one.
+// Decides whether a new start of a worker may replace an earlier one.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hodei::core {
 
-// Somebody who says that they are this worker. `stopped`: see OpenStream.
+// A start that claims to be this worker. `stopped`: see OpenStream.
 struct Successor {
   Incarnation who;
   const std::vector<std::string>& stopped;

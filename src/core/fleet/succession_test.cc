@@ -14,7 +14,7 @@ TEST(Succession, IsProvenByALaterGenerationOfTheSameLineage) {
   EXPECT_TRUE(speaks_for(first, {})) << "nobody was there before";
   EXPECT_TRUE(speaks_for(first, first));
   EXPECT_TRUE(speaks_for({"b", "here", 2}, first));
-  EXPECT_FALSE(speaks_for(first, {"b", "here", 2})) << "last words of one that is gone itself";
+  EXPECT_FALSE(speaks_for(first, {"b", "here", 2})) << "a report of one that is gone itself";
   EXPECT_FALSE(speaks_for({"b", "there", 2}, first));
   EXPECT_FALSE(speaks_for({"b", "", 0}, {"a", "", 0})) << "an older worker says nothing";
 }

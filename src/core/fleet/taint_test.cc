@@ -60,8 +60,8 @@ TEST(TaintWorker, EvictsWhatDoesNotTolerateIt) {
   bench.worker("a").finishes(job, Outcome::Cancelled);
   EXPECT_EQ(bench.where(job), "b");
   EXPECT_EQ(bench.job(job).attempts, 0u) << "it was not let finish";
-  EXPECT_EQ(bench.rows.shelf.at({job, 1}).execution.state, JobState::Pending);
-  EXPECT_EQ(bench.rows.shelf.at({job, 1}).execution.failure, "evicted");
+  EXPECT_EQ(bench.rows.archived.at({job, 1}).execution.state, JobState::Pending);
+  EXPECT_EQ(bench.rows.archived.at({job, 1}).execution.failure, "evicted");
   EXPECT_EQ(bench.history(job)[2].reason, "evicted from worker a, which has the taint broken=yes:NoExecute");
   bench.worker("b").takes(job).finishes(job);
   EXPECT_EQ(bench.state(job), JobState::Succeeded);

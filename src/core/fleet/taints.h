@@ -1,4 +1,4 @@
-// Taints that people set on workers, and jobs that do not tolerate them.
+// Sets taints on workers, and evicts the executions of jobs that do not tolerate them.
 #pragma once
 
 #include "src/core/audit/audit.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/base/status.h"
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -28,8 +28,8 @@ absl::Status Dispatches::check(const LiveJob& job, const LiveWorker& worker, con
   if (const std::optional<Rejection> no = first_rejection(*head.shape, worker.record->info)) {
     return absl::FailedPreconditionError(cat(name_of_worker, no->reason, " (rule ", no->rule->name, ")"));
   }
-  if (const std::optional<std::string> no = rejects_company(*head.shape, worker)) {
-    return absl::FailedPreconditionError(cat(name_of_worker, *no, " (rule ", kCompanyRule, ")"));
+  if (const std::optional<std::string> no = rejects_affinity(*head.shape, worker)) {
+    return absl::FailedPreconditionError(cat(name_of_worker, *no, " (rule ", kAffinityRule, ")"));
   }
   if (!worker.free().covers(head.shape->needs)) {
     return absl::FailedPreconditionError(cat(name_of_worker, "does not have enough free capacity"));
@@ -74,7 +74,7 @@ Answer Dispatches::decide(const Assign& c, Turn& turn) {
 void Dispatches::dispatch(JobId id, LiveWorker& worker, Decision decision, Turn& turn) {
   Draft draft(*jobs_.find(id)->head);
   JobHead& head = draft.head;
-  shelve(draft, turn);
+  archive(draft, turn);
   ++head.executions;
   head.worker = worker.id();
   head.not_before = {};
@@ -106,12 +106,12 @@ void Dispatches::record_delivery(const JobHead& job, const WorkerId& worker, Tur
                 turn);
 }
 
-void Dispatches::shelve(Draft& draft, Turn& turn) {
+void Dispatches::archive(Draft& draft, Turn& turn) {
   const JobId job = draft.head.id;
-  for (ShelvedExecution& one : draft.shelve()) {
+  for (ArchivedExecution& one : draft.archive()) {
     const uint32_t number = one.execution.number;
-    turn.write(PutExecution{job, std::make_shared<const ShelvedExecution>(std::move(one))});
-    if (number > kMaxShelvedExecutions) turn.write(DropExecutions{job, number - kMaxShelvedExecutions + 1});
+    turn.write(PutExecution{job, std::make_shared<const ArchivedExecution>(std::move(one))});
+    if (number > kMaxArchivedExecutions) turn.write(DropExecutions{job, number - kMaxArchivedExecutions + 1});
   }
 }
 

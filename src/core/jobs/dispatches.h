@@ -1,4 +1,4 @@
-// Jobs that are sent to a worker: by placement, or by a person who assigns one.
+// Sends jobs to workers: those that placement has chosen, and those that a person assigns.
 #pragma once
 
 #include "src/core/audit/audit.h"
@@ -18,7 +18,7 @@ class Dispatches {
 
  private:
   absl::Status check(const LiveJob& job, const LiveWorker& worker, const Turn& turn) const;
-  void shelve(Draft& draft, Turn& turn);  // moves what happened before the next dispatch out of the head
+  void archive(Draft& draft, Turn& turn);  // moves what happened before the next dispatch out of the head
   void record_delivery(const JobHead& job, const WorkerId& worker, Turn& turn);
 
   JobTable& jobs_;

@@ -22,13 +22,13 @@ Execution& Draft::execution() {
   return past.executions.back();
 }
 
-std::vector<ShelvedExecution> Draft::shelve() {
-  std::vector<ShelvedExecution> out;
+std::vector<ArchivedExecution> Draft::archive() {
+  std::vector<ArchivedExecution> out;
   if (past.executions.empty()) return out;
   for (Execution& e : past.executions) out.push_back({std::move(e), {}});
   past.executions.clear();
-  past.shelved_transitions += static_cast<uint32_t>(past.transitions.size());
-  if (!past.transitions.empty()) past.shelved_until = past.transitions.back().at;
+  past.archived_transitions += static_cast<uint32_t>(past.transitions.size());
+  if (!past.transitions.empty()) past.archived_until = past.transitions.back().at;
   size_t at = 0;
   for (Transition& t : past.transitions) {
     while (at + 1 < out.size() && out[at].execution.number < t.execution) ++at;

@@ -18,8 +18,8 @@ class Draft {
   void move(JobEvent on, WallTime at, std::string reason);
   // The newest execution. There must be one.
   Execution& execution();
-  // Removes the past executions from the head and returns them as rows to be shelved.
-  std::vector<ShelvedExecution> shelve();
+  // Removes the past executions from the head and returns them as rows to be archived.
+  std::vector<ArchivedExecution> archive();
   // Index of the first transition that this draft added (0 is the submission, which is not in the list).
   size_t first_new() const { return first_new_; }
 

@@ -43,7 +43,7 @@ struct JobProgressed {
 struct ExecutionLost {
   ExecutionId execution;
 };
-// A module wants a job. The engine builds no specs: somebody beside the loop makes the job out of these bytes, which
+// A module wants a job. The engine builds no specs: a thread beside the loop creates the job from these bytes, which
 // the module wrote, and answers with SubmitFor.
 struct PrepareJob {
   Owner owner;

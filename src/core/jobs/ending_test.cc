@@ -92,7 +92,7 @@ TEST(Cancel, LosesAgainstAResultThatWasFaster) {
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
 }
 
-// SPEC 2.3: cancelled when the worker confirms or is fenced. A worker that is away may have started it.
+// A job is cancelled when the worker confirms or is fenced. A worker that is away may have started it.
 TEST(Cancel, WithAWorkerThatIsAwayIsDoneWhenItsLeaseHasEnded) {
   for (const bool started : {false, true}) {
     Bench bench;
@@ -186,7 +186,7 @@ TEST(TimeOut, IsNeverEarlyAfterARestartWhateverTheWallClockDoes) {
   EXPECT_TRUE(bench.told<CancelExecution>().empty());
 }
 
-// SPEC 2.1: the terminal state is recorded when the worker reports the tree dead, or when the lease proves it.
+// The terminal state is recorded when the worker reports the tree dead, or when the lease proves it.
 TEST(TimeOut, IsRecordedWhenTheLeaseProvesTheEnd) {
   Bench bench;
   const JobId job = bench.submit(a_job().timeout(20s));

@@ -1,4 +1,4 @@
-// Jobs that are to end before they have finished: cancelled, or over their timeout.
+// Ends jobs before they have finished: those that are cancelled, and those that exceed their timeout.
 #pragma once
 
 #include "src/core/jobs/moves.h"

@@ -51,7 +51,7 @@ size_t bytes_of(const Shape& shape) {
   for (const std::string& c : shape.capabilities) sum += sizeof(std::string) + bytes_of(c);
   for (const LabelRule& rule : shape.labels) sum += sizeof(LabelRule) + bytes_of(rule);
   for (const Toleration& t : shape.tolerations) sum += sizeof(Toleration) + bytes_of(t.key) + bytes_of(t.value);
-  for (const CompanyRule& c : shape.company) sum += sizeof(CompanyRule) + bytes_of(c.rule);
+  for (const AffinityRule& c : shape.affinity) sum += sizeof(AffinityRule) + bytes_of(c.rule);
   for (const LabelPreference& p : shape.prefers) sum += sizeof(LabelPreference) + bytes_of(p.rule);
   return sum;
 }

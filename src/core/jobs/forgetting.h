@@ -1,4 +1,4 @@
-// Finished jobs that are deleted.
+// Deletes finished jobs.
 #pragma once
 
 #include "src/core/audit/audit.h"

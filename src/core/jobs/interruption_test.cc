@@ -18,7 +18,7 @@ Report ended(ExecutionId execution, Outcome outcome, WallTime started = {}) {
 
 // ---- Workers that were stopped while no server heard it
 
-TEST(LastWords, OfAWorkerThatWasStoppedUnheardTellThatNothingCounts) {
+TEST(LastReport, OfAWorkerThatWasStoppedUnheardSaysThatNothingCounts) {
   Bench bench;
   Hand worker = bench.worker("w1").joins(2);
   const JobId ran = bench.submit(a_job().attempts(1));
@@ -30,7 +30,7 @@ TEST(LastWords, OfAWorkerThatWasStoppedUnheardTellThatNothingCounts) {
   EXPECT_TRUE(worker.live().available()) << "the one that is there now does not stop";
 }
 
-TEST(LastWords, OfAnotherStartAreNotBelieved) {
+TEST(LastReport, OfAnotherStartIsNotBelieved) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(1));
@@ -42,7 +42,7 @@ TEST(LastWords, OfAnotherStartAreNotBelieved) {
   EXPECT_EQ(bench.state(job), JobState::Failed) << "the start that had it crashed";
 }
 
-TEST(LastWords, BringTheEndOfWhatFinished) {
+TEST(LastReport, BringsTheEndOfWhatFinished) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(1));
@@ -52,7 +52,7 @@ TEST(LastWords, BringTheEndOfWhatFinished) {
   EXPECT_EQ(bench.state(job), JobState::Succeeded);
 }
 
-TEST(LastWords, BringTheEndOfWhatWasInterrupted) {
+TEST(LastReport, BringsTheEndOfWhatWasInterrupted) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(1));
@@ -63,7 +63,7 @@ TEST(LastWords, BringTheEndOfWhatWasInterrupted) {
   EXPECT_THAT(bench.history(job)[2].reason, testing::HasSubstr("interrupted: worker w1 was stopped"));
 }
 
-TEST(LastWords, AreGoodEvenIfTheirBearerDiesBeforeItHasToldThem) {
+TEST(LastReport, CountsEvenIfTheNextStartDiesBeforeItHasSentIt) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(1));
@@ -74,7 +74,7 @@ TEST(LastWords, AreGoodEvenIfTheirBearerDiesBeforeItHasToldThem) {
   EXPECT_EQ(bench.job(job).attempts, 0u);
 }
 
-TEST(LastWords, LetAWorkerInAtOnceThatWasStoppedWithItsMachine) {
+TEST(LastReport, LetsAWorkerInAtOnceThatWasStoppedWithItsMachine) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(1));
@@ -85,7 +85,7 @@ TEST(LastWords, LetAWorkerInAtOnceThatWasStoppedWithItsMachine) {
   EXPECT_EQ(bench.job(job).attempts, 0u);
 }
 
-TEST(LastWords, ThatComeAfterTheSilenceTakeTheAttemptBack) {
+TEST(LastReport, ThatComesAfterTheSilenceTakesTheAttemptBack) {
   Bench bench;
   Hand worker = bench.worker("w1").joins();
   const JobId job = bench.submit(a_job().attempts(3));

@@ -9,8 +9,8 @@
 namespace hodei::core {
 namespace {
 
-constexpr uint64_t kPastVersion = 3;     // 2: with RunFacts; 3: with a shelf
-constexpr uint64_t kShelvedVersion = 3;  // as kPastVersion, which the layout of an execution follows
+constexpr uint64_t kPastVersion = 3;      // 2: with RunFacts; 3: with archived executions
+constexpr uint64_t kArchivedVersion = 3;  // as kPastVersion, which the layout of an execution follows
 
 void put(Encoder& out, const Transition& t) {
   out.u64(static_cast<uint64_t>(t.from)).u64(static_cast<uint64_t>(t.to)).i64(t.at.us).u64(t.execution).text(t.reason);
@@ -101,30 +101,30 @@ std::string encode(const Past& past) {
   // What versions before 3 wrote ends here.
   out.u64(past.refused_by.size());
   for (const WorkerId& worker : past.refused_by) out.text(worker.str());
-  out.u64(past.shelved_transitions).i64(past.shelved_until.us).u64(past.interruptions);
+  out.u64(past.archived_transitions).i64(past.archived_until.us).u64(past.interruptions);
   const auto has_ref = [](const Execution& e) { return !e.provider_ref.empty(); };
   if (std::none_of(past.executions.begin(), past.executions.end(), has_ref)) return out.take();
   for (const Execution& e : past.executions) out.text(e.provider_ref);
   return out.take();
 }
 
-std::string encode(const ShelvedExecution& shelved) {
+std::string encode(const ArchivedExecution& archived) {
   Encoder out;
-  out.u64(kShelvedVersion).u64(shelved.transitions.size());
-  for (const Transition& t : shelved.transitions) put(out, t);
-  put(out, shelved.execution);
-  if (!shelved.execution.provider_ref.empty()) out.text(shelved.execution.provider_ref);
+  out.u64(kArchivedVersion).u64(archived.transitions.size());
+  for (const Transition& t : archived.transitions) put(out, t);
+  put(out, archived.execution);
+  if (!archived.execution.provider_ref.empty()) out.text(archived.execution.provider_ref);
   return out.take();
 }
 
-ShelvedExecution decode_shelved(std::string_view bytes) {
+ArchivedExecution decode_archived(std::string_view bytes) {
   Decoder in(bytes);
-  ShelvedExecution shelved;
+  ArchivedExecution archived;
   const uint64_t version = in.u64();
-  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) shelved.transitions.push_back(get_transition(in));
-  shelved.execution = get_execution(in, version);
-  if (!in.done() && in.ok()) shelved.execution.provider_ref = in.text();
-  return shelved;
+  for (uint64_t n = in.count(); n > 0 && in.ok(); --n) archived.transitions.push_back(get_transition(in));
+  archived.execution = get_execution(in, version);
+  if (!in.done() && in.ok()) archived.execution.provider_ref = in.text();
+  return archived;
 }
 
 std::shared_ptr<const Past> decode_past(std::string_view bytes) {
@@ -143,8 +143,8 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
   if (in.done() || !in.ok()) return past;
   for (uint64_t n = in.count(); n > 0 && in.ok(); --n) past->refused_by.emplace_back(std::string(in.text()));
   if (version >= 3) {
-    past->shelved_transitions = static_cast<uint32_t>(in.u64());
-    past->shelved_until.us = in.i64();
+    past->archived_transitions = static_cast<uint32_t>(in.u64());
+    past->archived_until.us = in.i64();
   }
   if (!in.done()) past->interruptions = static_cast<uint32_t>(in.u64());
   if (in.done() || !in.ok()) return past;
@@ -153,12 +153,12 @@ std::shared_ptr<const Past> decode_past(std::string_view bytes) {
 }
 
 size_t transition_count(const JobHead& job) {
-  return job.past == nullptr ? 1 : 1 + job.past->shelved_transitions + job.past->transitions.size();
+  return job.past == nullptr ? 1 : 1 + job.past->archived_transitions + job.past->transitions.size();
 }
 
 const Transition* find_transition(const JobHead& job, size_t index) {
-  if (job.past == nullptr || index <= job.past->shelved_transitions || index >= transition_count(job)) return nullptr;
-  return &job.past->transitions[index - 1 - job.past->shelved_transitions];
+  if (job.past == nullptr || index <= job.past->archived_transitions || index >= transition_count(job)) return nullptr;
+  return &job.past->transitions[index - 1 - job.past->archived_transitions];
 }
 
 const Execution* find_execution(const JobHead& job, uint32_t number) {

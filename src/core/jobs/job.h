@@ -53,11 +53,11 @@ struct Execution {
 };
 
 // What has happened to a job since its submission. Every change writes the whole head, so it holds only the newest
-// execution; earlier ones are shelved (ShelvedExecution) in rows that are written once. A job has no Past (null) until
-// something has happened.
+// execution; earlier ones are archived (ArchivedExecution) in rows that are written once. A job has no Past (null)
+// until something has happened.
 struct Past {
-  uint32_t shelved_transitions = 0;     // how many are shelved
-  WallTime shelved_until;               // time of the last of them
+  uint32_t archived_transitions = 0;    // how many are archived
+  WallTime archived_until;              // time of the last of them
   std::vector<Transition> transitions;  // since then; without the submission, whose time is `created`
   std::vector<Execution> executions;    // the newest; in a head written by an older version, all of them
   std::string failure;                  // of the last end
@@ -73,15 +73,15 @@ struct Past {
 };
 
 // An execution that is no longer the newest, with its transitions. Written once, when the next one is dispatched.
-struct ShelvedExecution {
+struct ArchivedExecution {
   Execution execution;
   std::vector<Transition> transitions;
 
-  bool operator==(const ShelvedExecution&) const = default;
+  bool operator==(const ArchivedExecution&) const = default;
 };
 
-// The most shelved executions that are kept per job; older ones are deleted.
-inline constexpr uint32_t kMaxShelvedExecutions = 10'000;
+// The most archived executions that are kept per job; older ones are deleted.
+inline constexpr uint32_t kMaxArchivedExecutions = 10'000;
 
 inline constexpr double kMaxBackoffFactor = 100;
 
@@ -137,14 +137,14 @@ inline bool is_ending(const JobHead& job) {
 
 // How many transitions a job has had, including its submission.
 size_t transition_count(const JobHead& job);
-// Null if it is shelved. Index 0 is the submission, which is not a Transition.
+// Null if it is archived. Index 0 is the submission, which is not a Transition.
 const Transition* find_transition(const JobHead& job, size_t index);
-// Null if it is shelved or does not exist.
+// Null if it is archived or does not exist.
 const Execution* find_execution(const JobHead& job, uint32_t number);
 
 // How the packed columns are stored.
-std::string encode(const ShelvedExecution& shelved);
-ShelvedExecution decode_shelved(std::string_view bytes);
+std::string encode(const ArchivedExecution& archived);
+ArchivedExecution decode_archived(std::string_view bytes);
 std::string encode(const Past& past);
 std::shared_ptr<const Past> decode_past(std::string_view bytes);
 

@@ -84,12 +84,12 @@ void Moves::use_room(const JobHead& job, const WorkerId& freed, Turn& turn) {
   if (tenant != nullptr && tenant->has_quota()) placement_.quotas.wake(job.ns, turn);
 }
 
-void Moves::note(JobId job, std::string words, Turn& turn) {
+void Moves::note(JobId job, std::string reason, Turn& turn) {
   const LiveJob* live = jobs_.find(job);
   if (live == nullptr || live->where != LiveJob::Where::InLane) return;
   Draft draft(*live->head);
   draft.head.not_before = {};  // its back-off is over, or it would not be in a lane
-  draft.past.reason = std::move(words);
+  draft.past.reason = std::move(reason);
   turn.write(PutJob{draft.finish()});
 }
 

@@ -1,4 +1,4 @@
-// Jobs that change their state: stored, announced, and followed by what this makes possible for others.
+// Stores a job whose state has changed, announces the change, and uses the room that it frees for other jobs.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class Moves {
   // Stores a job that changed its state, announces it, and uses the room it may have freed.
   void store(Draft& draft, Turn& turn);
   // Sets the text that people read while a job waits for a worker.
-  void note(JobId job, std::string words, Turn& turn);
+  void note(JobId job, std::string reason, Turn& turn);
   // Has the current execution of a job told to end.
   void end_execution(const JobHead& job, bool timed_out, Turn& turn) const;
 

@@ -32,7 +32,7 @@ class JobOwner {
   virtual ~JobOwner() = default;
   // The owner asked for this attempt with PrepareJob, and has not got it yet.
   virtual bool waits_for(const Owner& owner, uint32_t attempt) const = 0;
-  // What it waited for: the job, or why there is none. From now on it does not wait any more.
+  // The owner gets the job that it has asked for, or the reason why there is none. It no longer waits for it.
   virtual void job_came(const Owner& owner, uint32_t attempt, const absl::StatusOr<JobId>& job, Turn& turn) = 0;
   // In the decision in which the job ends.
   virtual void job_ended(const Owner& owner, const JobHead& job, Turn& turn) = 0;

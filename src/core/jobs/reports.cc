@@ -15,7 +15,7 @@ constexpr size_t kMaxMessage = 4096;
 
 std::string clipped(const std::string& text) { return std::string(clip(text, kMaxMessage)); }
 
-std::string words(const ResultReport& r) {
+std::string reason_of(const ResultReport& r) {
   if (!r.message.empty()) return clipped(r.message);
   switch (r.outcome) {
     case Outcome::Succeeded: return "exited with 0";
@@ -103,7 +103,7 @@ bool Reports::ended(const WorkerId& worker, const ResultReport& r, Turn& turn) {
     // Also a worker that ends its jobs because it is being stopped: nobody asked for this job's end.
     if (r.started.is_set()) started(worker, {r.execution, r.started}, turn);
     const bool refused = r.outcome == Outcome::Lost && !r.started.is_set();
-    requeues_.lose(r.execution, words(r), turn, refused ? r.failure : "");
+    requeues_.lose(r.execution, reason_of(r), turn, refused ? r.failure : "");
     return true;
   }
   // A cancel says nothing about the worker.
@@ -129,7 +129,7 @@ void Reports::end(const JobHead& job, const ResultReport& r, Turn& turn) {
   e.signal = r.signal;
   e.facts = r.facts;
   e.log_bytes = r.log_bytes;
-  e.reason = words(r);
+  e.reason = reason_of(r);
   e.failure = r.failure;
   draft.past.failure = r.outcome == Outcome::Succeeded ? "" : r.failure;
   if (!r.output.empty()) draft.past.output = r.output;

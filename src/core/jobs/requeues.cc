@@ -59,12 +59,12 @@ bool Requeues::count_interruption(Draft& draft, const Turn& turn) const {
 void Requeues::end_interrupted_too_often(Draft& draft, const std::string& why, const Turn& turn) const {
   JobHead& head = draft.head;
   Execution& e = draft.execution();
-  const std::string words = cat(why, "; interrupted ", draft.past.interruptions,
-                                " times in a row, which counts as attempt ", head.attempts, " of ", head.max_attempts);
-  e.reason = words;
+  const std::string reason = cat(why, "; interrupted ", draft.past.interruptions,
+                                 " times in a row, which counts as attempt ", head.attempts, " of ", head.max_attempts);
+  e.reason = reason;
   e.failure = text(Failure::Interrupted);
   const bool again = may_retry(head);
-  draft.move(again ? JobEvent::Lose : JobEvent::Fail, turn.wall(), words);
+  draft.move(again ? JobEvent::Lose : JobEvent::Fail, turn.wall(), reason);
   e.state = head.state;
   head.requeue = Requeue::No;
   if (again) {

@@ -1,5 +1,5 @@
-// Executions that end although nobody wants their jobs' end: the job goes back into the queue, or fails when it has no
-// attempts left.
+// Requeues jobs whose execution was lost, interrupted, preempted or evicted. A job that has no attempts left fails
+// instead.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class Requeues {
 
   // `failure`: the failure the worker reported, if any.
   void lose(ExecutionId execution, const std::string& why, Turn& turn, const std::string& failure = {});
-  // As with a cancel, the wish is stored first, and the job moves when its worker says that it is dead, or the lease
+  // As with a cancel, the request is stored first, and the job moves when its worker says that it is dead, or the lease
   // proves it.
   void put_back(const JobHead& job, Requeue kind, const std::string& why, Turn& turn);
   void end_put_back(Draft& draft, const ResultReport& r, Turn& turn);

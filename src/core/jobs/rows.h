@@ -78,10 +78,10 @@ struct PutJob {
 struct FinishJob {
   JobPtr job;
 };  // moves from the table of live jobs to that of finished ones
-// Shelves an execution that has been followed by another. Written once.
+// Archives an execution that has been followed by another. Written once.
 struct PutExecution {
   JobId job{};
-  std::shared_ptr<const ShelvedExecution> shelved;
+  std::shared_ptr<const ArchivedExecution> archived;
 };
 struct DropExecutions {
   JobId job{};

@@ -113,10 +113,10 @@ absl::Status check_constraints(const JobSpec& spec) {
   for (size_t i = 0; i < shape.labels.size(); ++i) {
     RETURN_IF_ERROR(check_rule(shape.labels[i], cat("constraints.labels[", i, "]")));
   }
-  if (shape.company.size() > kMaxCompany)
-    return bad_field("constraints.company", "must have at most ", kMaxCompany, " rules");
-  for (size_t i = 0; i < shape.company.size(); ++i) {
-    RETURN_IF_ERROR(check_rule(shape.company[i].rule, cat("constraints.company[", i, "].rule")));
+  if (shape.affinity.size() > kMaxAffinityRules)
+    return bad_field("constraints.affinity", "must have at most ", kMaxAffinityRules, " rules");
+  for (size_t i = 0; i < shape.affinity.size(); ++i) {
+    RETURN_IF_ERROR(check_rule(shape.affinity[i].rule, cat("constraints.affinity[", i, "].rule")));
   }
   if (shape.isolation > Isolation::Hardware) {
     return bad_field("constraints.isolation", "must be one of process, container, hardware");

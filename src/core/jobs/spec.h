@@ -70,7 +70,7 @@ struct JobSpec {
 inline constexpr size_t kMaxSpecBytes = 1 << 20;
 inline constexpr size_t kMaxNameLength = 200;
 inline constexpr size_t kMaxLabels = 64;
-inline constexpr size_t kMaxCompany = 16;
+inline constexpr size_t kMaxAffinityRules = 16;
 inline constexpr size_t kMaxTolerations = 64;
 inline constexpr size_t kMaxCapabilities = 64;
 inline constexpr size_t kMaxShapeBytes = 16 << 10;  // everything placement reads, as stored

@@ -63,9 +63,9 @@ TEST(Spec, IsRefusedByTheNameOfTheFieldThatIsWrong) {
        [](JobSpec& s) {
          s.shape.labels = {{std::string(kMaxLabelKey + 1, 'k'), LabelOperator::Exists, {}}};
        }},
-      {"constraints.company[0].rule.values",
+      {"constraints.affinity[0].rule.values",
        [](JobSpec& s) {
-         s.shape.company = {{{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}}};
+         s.shape.affinity = {{{"k", LabelOperator::In, std::vector<std::string>(kMaxRuleValues + 1, "v")}}};
        }},
       {"constraints.capabilities", [](JobSpec& s) { s.shape.capabilities.resize(kMaxCapabilities + 1, "shell"); }},
       {"constraints",  // each is good, and together they are too much

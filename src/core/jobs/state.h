@@ -1,4 +1,4 @@
-// The state table of a job (SPEC 2.1). A transition that is not in it is refused.
+// The state table of a job (docs/semantics.md#job-states). A transition that is not in it is refused.
 #pragma once
 
 #include <cstdint>

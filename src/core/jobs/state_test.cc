@@ -1,4 +1,4 @@
-// The table of SPEC 2.1, written out a second time: every pair that is not here must be refused.
+// The table of docs/semantics.md#job-states, written out a second time: every pair that is not here must be refused.
 #include "src/core/jobs/state.h"
 
 #include <map>

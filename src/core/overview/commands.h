@@ -49,8 +49,8 @@ struct Explanation {
 };
 
 // One text per job, in the order of the question. Empty: only a worker is missing, or the job is not waiting.
-struct WaitingWords {
-  std::vector<std::string> words;
+struct WaitReasons {
+  std::vector<std::string> reasons;
 };
 
 struct QueueReport {
@@ -70,6 +70,6 @@ struct SystemReport {
 };
 
 using OverviewQuestions = TypeList<ExplainJob, WhyWaiting, PreviewJob, DescribeQueue, DescribeSystem>;
-using OverviewAnswers = TypeList<Explanation, WaitingWords, QueueReport, SystemReport>;
+using OverviewAnswers = TypeList<Explanation, WaitReasons, QueueReport, SystemReport>;
 
 }  // namespace hodei::core

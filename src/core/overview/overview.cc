@@ -51,8 +51,8 @@ Explanation Overview::explain_applicant(const Applicant& job) const {
     if (!candidate.fits) count(out.rejected, candidate.rule);
     out.candidates.push_back(std::move(candidate));
   }
-  out.waiting_for = waiting_words(out.rejected, out.candidates.size());
-  out.unblock = unblock_words(job.shape, out.rejected, out.candidates.size());
+  out.waiting_for = waiting_text(out.rejected, out.candidates.size());
+  out.unblock = unblock_text(job.shape, out.rejected, out.candidates.size());
   return out;
 }
 
@@ -80,13 +80,13 @@ Overview::Hold Overview::held_by_limits(const LiveJob& job, const Turn& turn) co
 }
 
 Answer Overview::decide(const WhyWaiting& q, Turn& turn) const {
-  WaitingWords out;
+  WaitReasons out;
   for (const JobId id : q.jobs) {
     const LiveJob* live = jobs_.table.find(id);
     const bool waits = live != nullptr && live->head->state == JobState::Pending;
     // In back-off, its own reason says what happened and when it goes on.
     const bool is_held = waits && live->where != LiveJob::Where::Delayed;
-    out.words.push_back(is_held ? held_by_limits(*live, turn).words : std::string());
+    out.reasons.push_back(is_held ? held_by_limits(*live, turn).reason : std::string());
   }
   return out;
 }
@@ -121,8 +121,8 @@ Answer Overview::decide(const ExplainJob& q, Turn& turn) const {
     if (live->where == LiveJob::Where::Delayed) {
       out.waiting_for = cat("is in backoff until ", format_utc(head.not_before));
       out.unblock = "time: it is queued again then";
-    } else if (const Hold hold = held_by_limits(*live, turn); !hold.words.empty()) {
-      out.waiting_for = hold.words;
+    } else if (const Hold hold = held_by_limits(*live, turn); !hold.reason.empty()) {
+      out.waiting_for = hold.reason;
       out.unblock = hold.unblock;
       out.provisioning.clear();  // whatever is being made, it is not for this job
     }

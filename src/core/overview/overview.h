@@ -28,9 +28,9 @@ class Overview {
   Answer decide(const DescribeSystem& q, Turn& turn) const;
 
  private:
-  // A quota, limit or rate that keeps the job from starting, whatever workers there are. Empty words: none.
+  // A quota, limit or rate that keeps the job from starting, whatever workers there are. Empty reason: none.
   struct Hold {
-    std::string words;
+    std::string reason;
     std::string_view unblock;
   };
   Hold held_by_limits(const LiveJob& job, const Turn& turn) const;

@@ -1,4 +1,4 @@
-// What waits for workers that do not exist yet.
+// Counts the waiting jobs for which new workers may be created.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "src/base/counted.h"
 #include "src/base/text.h"
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -25,7 +25,7 @@ struct Passing {
 constexpr Passing kPassing[] = {
     {"capacity", "running jobs that finish, or a smaller request"},
     {"slots", "a running job that finishes, or more workers"},
-    {kCompanyRule, "a job it must run next to, or the end of those it must stay away from"},
+    {kAffinityRule, "a job it must run next to, or the end of those it must stay away from"},
     {"reserved", "the start of the job that the worker is reserved for"},
     {"threshold", "a lower threshold (`hodei scheduler set --threshold`), or less loaded workers"},
     {"connected", "a worker that reconnects"},
@@ -45,7 +45,7 @@ std::optional<Against> right_now(const Applicant& job, const LiveWorker& w) {
   if (w.paused) return {{"pause", "did not start the last job it was given and gets no jobs for a while"}};
   if (!w.has_slot()) return {{"slots", cat("all ", w.record->info.slots, " slots are in use")}};
   if (!w.free().covers(shape.needs)) return {{"capacity", "has too little free capacity right now"}};
-  if (std::optional<std::string> no = rejects_company(shape, w)) return {{kCompanyRule, *std::move(no)}};
+  if (std::optional<std::string> no = rejects_affinity(shape, w)) return {{kAffinityRule, *std::move(no)}};
   if (w.reserved.priority >= static_cast<uint8_t>(job.priority) && w.reserved != job.lane) {
     return {{"reserved", "is reserved for a job that has waited long"}};
   }
@@ -95,7 +95,7 @@ Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const Sch
     out.reason = busy->reason;
     return out;
   }
-  const Fit fit = in_company(shape, fit_of(shape, info), worker);
+  const Fit fit = with_affinity(shape, fit_of(shape, info), worker);
   out.score = score_of(worker, fit, config);
   out.fits = is_kept(rank_of(worker, config), fit, config);
   if (!out.fits) {
@@ -114,14 +114,14 @@ void count(std::vector<RuleCount>& into, std::string_view rule) {
   }
 }
 
-std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers) {
+std::string waiting_text(const std::vector<RuleCount>& rejected, size_t workers) {
   if (workers == 0) return "there are no workers; start one with `hodei agent`";
   const RuleCount* worst = worst_of(rejected);
   if (worst == nullptr) return "a worker is available; the job is next";
   return cat("no worker is suitable: ", worst->workers, " of ", workers, " rejected by the rule '", worst->rule, "'");
 }
 
-std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
+std::string unblock_text(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers) {
   if (workers == 0) return cat("a worker", shape.pool.empty() ? "" : cat(" in pool '", shape.pool, "'"));
   // What passes by itself comes before what somebody has to do something about.
   std::vector<RuleCount> order = rejected;

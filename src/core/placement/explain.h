@@ -23,7 +23,7 @@ Candidate candidate_of(const Applicant& job, const LiveWorker& worker, const Sch
 void count(std::vector<RuleCount>& into, std::string_view rule);
 
 // Why it waits, and what would get it placed.
-std::string waiting_words(const std::vector<RuleCount>& rejected, size_t workers);
-std::string unblock_words(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers);
+std::string waiting_text(const std::vector<RuleCount>& rejected, size_t workers);
+std::string unblock_text(const Shape& shape, const std::vector<RuleCount>& rejected, size_t workers);
 
 }  // namespace hodei::core

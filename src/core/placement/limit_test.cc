@@ -172,9 +172,9 @@ TEST(Rate, IsWhatAWaitingJobIsExplainedWith) {
   set_limit(bench, {.key = "api", .limit = 0, .rate = 0.5, .burst = 1});
   bench.worker("w1").joins(10);
   const auto jobs = submit(bench, 2, a_job().key("api"));
-  const std::string words = bench.explain(jobs[1]).waiting_for;
-  EXPECT_NE(words.find("over its rate of 30 starts per minute"), std::string::npos) << words;
-  EXPECT_NE(words.find(format_utc(bench.now.wall + 2s)), std::string::npos) << words;
+  const std::string text = bench.explain(jobs[1]).waiting_for;
+  EXPECT_NE(text.find("over its rate of 30 starts per minute"), std::string::npos) << text;
+  EXPECT_NE(text.find(format_utc(bench.now.wall + 2s)), std::string::npos) << text;
 }
 
 TEST(Limit, IsWhatListsSayOfAWaitingJob) {
@@ -183,12 +183,12 @@ TEST(Limit, IsWhatListsSayOfAWaitingJob) {
   bench.worker("w1").joins(10);
   const auto rated = submit(bench, 2, a_job().key("api"));
   const auto keyed = submit(bench, 2, a_job().key("db"));
-  const std::vector<std::string> words =
-      bench.ask<WaitingWords>(Question{WhyWaiting{{rated[1], keyed[1], keyed[0]}}}).words;
-  ASSERT_EQ(words.size(), 3u);
-  EXPECT_NE(words[0].find("'api' is over its rate of 30 starts per minute"), std::string::npos) << words[0];
-  EXPECT_NE(words[1].find("'db' is at its limit of 1"), std::string::npos) << words[1];
-  EXPECT_EQ(words[2], "") << "it is with a worker";
+  const std::vector<std::string> reasons =
+      bench.ask<WaitReasons>(Question{WhyWaiting{{rated[1], keyed[1], keyed[0]}}}).reasons;
+  ASSERT_EQ(reasons.size(), 3u);
+  EXPECT_NE(reasons[0].find("'api' is over its rate of 30 starts per minute"), std::string::npos) << reasons[0];
+  EXPECT_NE(reasons[1].find("'db' is at its limit of 1"), std::string::npos) << reasons[1];
+  EXPECT_EQ(reasons[2], "") << "it is with a worker";
 }
 
 TEST(Limit, IsNotWhatListsSayOfAJobInBackOff) {
@@ -198,20 +198,20 @@ TEST(Limit, IsNotWhatListsSayOfAJobInBackOff) {
   worker.takes(failed).fails(failed);
   const JobId next = bench.submit(a_job().key("db", 1));
   worker.takes(next);
-  EXPECT_EQ(bench.ask<WaitingWords>(Question{WhyWaiting{{failed}}}).words, std::vector<std::string>{""});
+  EXPECT_EQ(bench.ask<WaitReasons>(Question{WhyWaiting{{failed}}}).reasons, std::vector<std::string>{""});
 }
 
 TEST(Rate, IsToldInTheUnitThatPeopleSetItIn) {
-  for (const auto& [rate, words] : {std::pair(5.0, "5 starts per second"),
-                                    {1.0 / 3600, "1 start per hour"},
-                                    {2.5 / 60, "2.5 starts per minute"},
-                                    {1.0 / 86400, "1 start per day"}}) {
+  for (const auto& [rate, text] : {std::pair(5.0, "5 starts per second"),
+                                   {1.0 / 3600, "1 start per hour"},
+                                   {2.5 / 60, "2.5 starts per minute"},
+                                   {1.0 / 86400, "1 start per day"}}) {
     Bench bench;
     set_limit(bench, {.key = "api", .limit = 0, .rate = rate, .burst = 1});
     bench.worker("w1").joins(10);
     const auto jobs = submit(bench, 2, a_job().key("api"));
     const std::string told = bench.explain(jobs[1]).waiting_for;
-    EXPECT_NE(told.find(cat("over its rate of ", words, " until")), std::string::npos) << told;
+    EXPECT_NE(told.find(cat("over its rate of ", text, " until")), std::string::npos) << told;
   }
 }
 

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "src/core/engine_harness.h"
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core::placement_property_test {
@@ -152,7 +152,7 @@ class Placements {
     }
   }
 
-  // Company as it was when the only job of this decision came to the worker.
+  // Checks affinity against the jobs that the worker had when the only job of this decision came to the worker.
   void look() {
     std::map<WorkerId, std::vector<ExecutionId>> sent;
     for (const Effect& effect : bench_.last.effects) {
@@ -163,8 +163,9 @@ class Placements {
       if (runs.size() != 1) continue;
       LiveWorker before = *bench_.engine().modules().fleet.workers.all().at(id);
       before.executions.erase(runs[0]);
-      before.company.erase(runs[0]);
-      EXPECT_FALSE(rejects_company(*bench_.job(runs[0].job).shape, before)) << to_string(runs[0]) << " on " << id.str();
+      before.job_labels.erase(runs[0]);
+      EXPECT_FALSE(rejects_affinity(*bench_.job(runs[0].job).shape, before))
+          << to_string(runs[0]) << " on " << id.str();
     }
   }
 

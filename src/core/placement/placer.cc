@@ -94,8 +94,9 @@ void Placer::place_on(JobId job, LiveWorker& worker, Turn& turn) {
 void Placer::assign(JobId id, LiveWorker& worker, Decision decision, Turn& turn) {
   Lane* lane = ports_.jobs->find(id)->lane;
   const bool was_kept = room_maker_.release_for(worker, lane);
-  // A job more may be the company that somebody waits for, or, when packing, what lifts the worker over the threshold.
-  const bool wakes = roster_.shapes.company_wanted() || roster_.packs_to_threshold();
+  // One more job may be the one that another job must run next to, or, when packing, what lifts the worker over the
+  // threshold.
+  const bool wakes = roster_.shapes.affinity_wanted() || roster_.packs_to_threshold();
   if (was_kept || wakes) fill_later(worker.id());
   roster_.took_turn(worker);
   ports_.jobs->dispatch(id, worker, std::move(decision), turn);

@@ -1,4 +1,4 @@
-// Brings waiting jobs and free workers together.
+// Places waiting jobs on workers with free room.
 #pragma once
 
 #include <vector>

@@ -45,7 +45,7 @@ class WaitingQueue {
   std::set<std::pair<WallTime, JobId>> delayed_;
   int64_t parked_ = 0;
   int64_t by_class_[kPriorities] = {};
-  // The same for each block of job numbers, so that whoever asks for a job's place need not look at all jobs.
+  // The same for each block of job numbers, so that the place of a job is found without looking at all jobs.
   absl::btree_map<uint64_t, std::array<uint32_t, kPriorities>> by_block_;
   std::map<std::string, int64_t> by_namespace_;
 };

@@ -174,9 +174,9 @@ TEST(Quota, IsWhatAWaitingJobIsExplainedWith) {
   quota(bench, {.ns = "a", .max_running = 5, .max_cpu_milli = 2500});
   bench.worker("w1").joins(10);
   const auto jobs = submit(bench, 2, a_job().in("a").cores(2));
-  const std::string words = bench.explain(jobs[1]).waiting_for;
+  const std::string text = bench.explain(jobs[1]).waiting_for;
   for (const char* word : {"max_cpu_cores of 2.5", "use 2", "needs 2", "hodei tenant set a --max-cpu"}) {
-    EXPECT_NE(words.find(word), std::string::npos) << words;
+    EXPECT_NE(text.find(word), std::string::npos) << text;
   }
 }
 
@@ -186,14 +186,14 @@ TEST(Quota, IsWhatListsSayOfAWaitingJob) {
   bench.worker("w1").joins(1);
   const auto jobs = submit(bench, 2, a_job().in("a"));
   const JobId other = bench.submit(a_job().in("b"));
-  const std::vector<std::string> words =
-      bench.ask<WaitingWords>(Question{WhyWaiting{{jobs[0], jobs[1], other, JobId{404}}}}).words;
-  ASSERT_EQ(words.size(), 4u);
-  EXPECT_EQ(words[0], "") << "it is with a worker";
-  EXPECT_EQ(words[1], bench.explain(jobs[1]).waiting_for);
-  EXPECT_NE(words[1].find("tenant 'a' is at its quota max_running: 1 of 1"), std::string::npos) << words[1];
-  EXPECT_EQ(words[2], "") << "nothing but a worker is missing";
-  EXPECT_EQ(words[3], "") << "there is none";
+  const std::vector<std::string> reasons =
+      bench.ask<WaitReasons>(Question{WhyWaiting{{jobs[0], jobs[1], other, JobId{404}}}}).reasons;
+  ASSERT_EQ(reasons.size(), 4u);
+  EXPECT_EQ(reasons[0], "") << "it is with a worker";
+  EXPECT_EQ(reasons[1], bench.explain(jobs[1]).waiting_for);
+  EXPECT_NE(reasons[1].find("tenant 'a' is at its quota max_running: 1 of 1"), std::string::npos) << reasons[1];
+  EXPECT_EQ(reasons[2], "") << "nothing but a worker is missing";
+  EXPECT_EQ(reasons[3], "") << "there is none";
 }
 
 TEST(Quota, OfMemoryIsToldInUnitsThatPeopleRead) {
@@ -201,9 +201,9 @@ TEST(Quota, OfMemoryIsToldInUnitsThatPeopleRead) {
   quota(bench, {.ns = "a", .max_memory_mb = 24105});
   bench.worker("w1").joins(a_worker().slots(10).memory(100'000));
   const auto jobs = submit(bench, 2, a_job().in("a").memory(16384));
-  const std::string words = bench.explain(jobs[1]).waiting_for;
+  const std::string text = bench.explain(jobs[1]).waiting_for;
   for (const char* word : {"max_memory_mb of 23.5 GiB", "use 16 GiB", "needs 16 GiB"}) {
-    EXPECT_NE(words.find(word), std::string::npos) << words;
+    EXPECT_NE(text.find(word), std::string::npos) << text;
   }
 }
 

@@ -9,7 +9,7 @@
 #include "src/base/status.h"
 #include "src/core/placement/placer.h"
 #include "src/core/placement/preempt.h"
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/rule.h"
 
 namespace hodei::core {
@@ -112,7 +112,7 @@ bool RoomMaker::reserve(const Lane& lane, const Turn& turn) {
       ++simple;
       return;
     }
-    if (worker.reserved.priority != 0 || !could_have_company(shape, worker)) return;
+    if (worker.reserved.priority != 0 || !meets_required_affinity(shape, worker)) return;
     if (reservations_.given_up(lane.key(), worker.id())) {
       gave_up = true;
       return;
@@ -138,7 +138,7 @@ bool RoomMaker::preempt(const Lane& lane, Turn& turn) {
   std::vector<const JobHead*> mildest;
   roster_.visit_eligible(lane, [&](LiveWorker& worker) {
     if (!worker.available() || worker.reserved.priority != 0) return;
-    if (!worker.record->info.capacity.covers(shape.needs) || rejects_company(shape, worker)) return;
+    if (!worker.record->info.capacity.covers(shape.needs) || rejects_affinity(shape, worker)) return;
     uint32_t lower = 0;
     for (size_t p = 0; p < static_cast<size_t>(lane.priority); ++p) lower += worker.by_class[p];
     if (lower == 0) return;

@@ -1,5 +1,5 @@
-// Room for those who would wait for ever: a worker kept free for a large job, and, when it is allowed, executions of
-// lower classes that are put back.
+// Makes room for jobs that would otherwise wait forever: it reserves a worker for a large job and, if preemption is on,
+// requeues executions of lower priority.
 #pragma once
 
 #include "src/core/fleet/workers.h"

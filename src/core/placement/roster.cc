@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/core/placement/rules/company.h"
+#include "src/core/placement/rules/affinity.h"
 #include "src/core/placement/rules/namespace.h"
 #include "src/core/placement/rules/rule.h"
 
@@ -15,14 +15,14 @@ bool Roster::fits(const Lane& lane, const Fit& fit, const LiveWorker& worker) co
       worker.reserved != lane.key()) {
     return false;
   }
-  if (shape.company.empty()) return is_kept(worker.rank, fit, *config_);
-  return !rejects_company(shape, worker) && is_kept(worker.rank, in_company(shape, fit, worker), *config_);
+  if (shape.affinity.empty()) return is_kept(worker.rank, fit, *config_);
+  return !rejects_affinity(shape, worker) && is_kept(worker.rank, with_affinity(shape, fit, worker), *config_);
 }
 
 Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) const {
   Choice choice;
   const WaitingShape& shape = *lane.shape;
-  const bool all_differ = prefers_company(*shape.shape);
+  const bool all_differ = has_preferred_affinity(*shape.shape);
   const Fit* fit = nullptr;
   double best_total = 0;
   for (const WaitingShape::Eligible& e : shape.eligible) {
@@ -31,7 +31,7 @@ Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) cons
       if (!fits(lane, e.fit, *worker)) continue;
       if (!but_not.empty() && std::find(but_not.begin(), but_not.end(), worker->id()) != but_not.end()) continue;
       const double total =
-          worker->rank + favour_of(all_differ ? in_company(*shape.shape, e.fit, *worker) : e.fit, *config_);
+          worker->rank + favour_of(all_differ ? with_affinity(*shape.shape, e.fit, *worker) : e.fit, *config_);
       if (choice.worker == nullptr || total > best_total ||
           (total == best_total && worker->ordinal < choice.worker->ordinal)) {
         choice.worker = worker;
@@ -48,7 +48,7 @@ Choice Roster::best(const Lane& lane, const std::vector<WorkerId>& but_not) cons
 Decision Roster::decision_for(const Lane& lane, const LiveWorker& winner, const Fit& fit) const {
   Decision decision;
   decision.winner = winner.id();
-  decision.score = score_of(winner, in_company(*lane.shape->shape, fit, winner), *config_);
+  decision.score = score_of(winner, with_affinity(*lane.shape->shape, fit, winner), *config_);
   count_rejections(lane, decision);
   return decision;
 }

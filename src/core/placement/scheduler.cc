@@ -10,7 +10,7 @@
 namespace hodei::core {
 namespace {
 
-std::string in_words(const SchedulerConfig& c) {
+std::string as_text(const SchedulerConfig& c) {
   return cat("strategy ", static_cast<int>(c.strategy), ", weights ", c.capacity, " ", c.load, " ", c.affinity, " ",
              c.zone, " ", c.history, ", threshold ", c.threshold, c.packing == Packing::Pack ? ", pack" : ", spread",
              c.preemption ? ", with preemption" : ", without preemption", ", reserve after ",
@@ -53,7 +53,7 @@ Answer Scheduler::decide(const ConfigureScheduler& c, Turn& turn) {
   RETURN_IF_ERROR(weight(c.threshold, "threshold", config.threshold));
   if (config != config_) {
     turn.write(PutScheduler{config});
-    audit_.record_act({"scheduler.set", "scheduler", in_words(config)}, turn);
+    audit_.record_act({"scheduler.set", "scheduler", as_text(config)}, turn);
     room_maker_.check_reservations(turn, true);
     room_maker_.preempt_later();
     placer_.fill_all(turn);

@@ -15,21 +15,21 @@ double label_matches(const WorkerInfo& worker, const char* key, const std::strin
 
 }  // namespace
 
-Fit with_wishes(Fit fit, double wished, double met) {
-  const double all = fit.wished + wished;
+Fit with_preferences(Fit fit, double weight, double met) {
+  const double all = fit.preferred_weight + weight;
   if (all <= 0) return fit;
-  fit.affinity = (fit.affinity * fit.wished + met) / all;
-  fit.wished = all;
+  fit.affinity = (fit.affinity * fit.preferred_weight + met) / all;
+  fit.preferred_weight = all;
   return fit;
 }
 
 Fit fit_of(const Shape& shape, const WorkerInfo& worker) {
   Fit fit;
   if (!shape.preferred_provider.empty()) {
-    fit = with_wishes(fit, kProviderWeight, shape.preferred_provider == worker.provider ? kProviderWeight : 0);
+    fit = with_preferences(fit, kProviderWeight, shape.preferred_provider == worker.provider ? kProviderWeight : 0);
   }
   for (const LabelPreference& p : shape.prefers) {
-    fit = with_wishes(fit, p.weight, holds(p.rule, worker.labels) ? p.weight : 0);
+    fit = with_preferences(fit, p.weight, holds(p.rule, worker.labels) ? p.weight : 0);
   }
   fit.avoided = std::any_of(worker.taints.begin(), worker.taints.end(), [&](const Taint& t) {
     return t.effect == TaintEffect::PreferNoSchedule && !tolerates(shape, t);

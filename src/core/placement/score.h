@@ -1,4 +1,5 @@
-// The score of SPEC 2.4: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10.
+// The score of a worker for a job: free capacity 30, low load 25, affinity 20, preferred zone 15, success history 10
+// (docs/semantics.md#score).
 //
 // Affinity is the share of the job's preferences (a provider, weighted labels, jobs to share a worker with) that the
 // worker meets.
@@ -19,16 +20,16 @@ namespace hodei::core {
 struct Fit {
   double affinity = 0;  // the weighted share of its preferences that the worker meets
   double zone = 0;
-  bool avoided = false;  // by a soft taint
-  double wished = 0;     // the sum of the weights of those preferences
+  bool avoided = false;         // by a soft taint
+  double preferred_weight = 0;  // the sum of the weights of those preferences
 };
 
 // The weights of a preferred provider and of each preferred rule of job affinity.
 inline constexpr double kProviderWeight = 50;
-inline constexpr double kCompanyWeight = 50;
+inline constexpr double kAffinityWeight = 50;
 
-// Adds preferences with a total weight of `wished`, of which the worker meets `met`.
-Fit with_wishes(Fit fit, double wished, double met);
+// Adds preferences with a total weight of `weight`, of which the worker meets `met`.
+Fit with_preferences(Fit fit, double weight, double met);
 
 Fit fit_of(const Shape& shape, const WorkerInfo& worker);
 

@@ -1,4 +1,4 @@
-// The five parts of the score and their weights (SPEC 2.4).
+// The five parts of the score and their weights (docs/semantics.md#score).
 #include "src/core/placement/strategy.h"
 
 #include "gtest/gtest.h"

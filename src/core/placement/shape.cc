@@ -34,11 +34,11 @@ std::string encode(const Shape& s) {
   out.text(s.preferred_provider).text(s.preferred_region).text(s.preferred_zone);
   // Shapes of older versions end here, and those that have nothing of what follows still do: the bytes say which shapes
   // are the same.
-  if (s.company.empty() && s.asks == 0 && s.prefers.empty()) return out.take();
-  out.u64(s.company.size());
-  for (const CompanyRule& c : s.company) {
+  if (s.affinity.empty() && s.asks == 0 && s.prefers.empty()) return out.take();
+  out.u64(s.affinity.size());
+  for (const AffinityRule& c : s.affinity) {
     put(out, c.rule);
-    out.u64(c.away).u64(c.required);
+    out.u64(c.anti).u64(c.required);
   }
   if (s.asks == 0 && s.prefers.empty()) return out.take();
   out.u64(s.asks);
@@ -73,11 +73,11 @@ Shape decode_shape(std::string_view bytes) {
   s.preferred_zone = in.text();
   if (!in.done()) {
     for (uint64_t n = in.count(); n > 0 && in.ok(); --n) {
-      CompanyRule c;
+      AffinityRule c;
       c.rule = get_rule(in);
-      c.away = in.u64() != 0;
+      c.anti = in.u64() != 0;
       c.required = in.u64() != 0;
-      s.company.push_back(std::move(c));
+      s.affinity.push_back(std::move(c));
     }
   }
   if (!in.done()) s.asks = static_cast<uint32_t>(in.u64());

@@ -48,11 +48,11 @@ struct Toleration {
 };
 
 // Job affinity: which jobs it must, should or must not share a worker with. A worker matches if one of its jobs does.
-struct CompanyRule {
+struct AffinityRule {
   LabelRule rule;
-  bool away = false;      // avoid matching workers instead of preferring them
+  bool anti = false;      // anti-affinity: avoid matching workers instead of preferring them
   bool required = false;  // otherwise only preferred
-  bool operator==(const CompanyRule&) const = default;
+  bool operator==(const AffinityRule&) const = default;
 };
 
 // A label the worker should have, and its weight relative to the job's other preferences.
@@ -113,7 +113,7 @@ struct Shape {
   std::string preferred_provider;
   std::string preferred_region;
   std::string preferred_zone;
-  std::vector<CompanyRule> company;
+  std::vector<AffinityRule> affinity;
   uint32_t asks = 0;  // kSandbox, kSecretFiles
   std::vector<LabelPreference> prefers;
 

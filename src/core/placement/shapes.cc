@@ -35,7 +35,7 @@ ShapePtr ShapeTable::shared(const ShapePtr& shape) const {
 
 void ShapeTable::add_lane(Lane* lane) {
   WaitingShape& shape = *lane->shape;
-  if (shape.lanes.empty()) with_company_ += !shape.shape->company.empty();
+  if (shape.lanes.empty()) with_affinity_ += !shape.shape->affinity.empty();
   shape.lanes.push_back(lane);
   if (shape.idle_since != 0) idle_.erase(std::exchange(shape.idle_since, 0));
 }
@@ -44,7 +44,7 @@ void ShapeTable::remove_lane(Lane* lane) {
   WaitingShape* shape = lane->shape;
   std::erase(shape->lanes, lane);
   if (!shape->lanes.empty()) return;
-  with_company_ -= !shape->shape->company.empty();
+  with_affinity_ -= !shape->shape->affinity.empty();
   // Jobs that are placed as they come would have every worker judged again and again.
   shape->idle_since = ++idle_count_;
   idle_[shape->idle_since] = shape;

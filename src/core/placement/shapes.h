@@ -39,7 +39,7 @@ class ShapeTable {
   size_t size() const { return all_.size(); }
   size_t with_jobs() const { return all_.size() - idle_.size(); }
   // Whether a waiting job has affinity rules about other jobs.
-  bool company_wanted() const { return with_company_ > 0; }
+  bool affinity_wanted() const { return with_affinity_ > 0; }
 
  private:
   Ordinals& ordinals_;
@@ -48,7 +48,7 @@ class ShapeTable {
   ByOrdinal by_ordinal_;
   std::map<uint64_t, WaitingShape*> idle_;  // shapes without lanes, longest idle first
   uint64_t idle_count_ = 0;
-  size_t with_company_ = 0;  // shapes with lanes and affinity rules
+  size_t with_affinity_ = 0;  // shapes with lanes and affinity rules
 };
 
 }  // namespace hodei::core

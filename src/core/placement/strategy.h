@@ -1,4 +1,4 @@
-// Which of the suitable workers is chosen: the strategies of SPEC 2.4.
+// Strategies choose one of the suitable workers (docs/semantics.md#strategies).
 //
 // Every strategy orders workers by rank + favour. The rank depends only on the worker, so workers are kept sorted by
 // it. The favour depends only on the fixed properties of shape and worker.

@@ -1,4 +1,4 @@
-// Workers that are being created, counted in the ways that decisions need.
+// Counts the workers that are being created, for a shape and for a provider.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the parts of provisioning work with.
+// The state and the interfaces that all parts of provisioning share.
 #pragma once
 
 #include "src/core/audit/audit.h"

@@ -1,4 +1,4 @@
-// Creates workers for what waits and fits nowhere, and for pools that want more than they have.
+// Creates workers for jobs that fit on no worker, and for pools that have fewer than their minimum.
 //
 // A lane that finds no worker is wanted. At the end of every decision the wanted shapes are looked at: as many workers
 // are asked for as there are jobs that neither a standing worker nor one on its way will take. Nothing here costs

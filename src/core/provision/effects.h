@@ -9,7 +9,7 @@
 
 namespace hodei::core {
 
-// Create the worker that `record` describes. Whoever carries this out also creates its token.
+// Create the worker that `record` describes. The provisioner also creates its token.
 struct CreateWorker {
   WorkerRecordPtr record;
 };

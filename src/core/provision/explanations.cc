@@ -25,7 +25,7 @@ void Explanations::explain(const Shape& shape, const Namespace& ns, JobId job, c
   const PoolRow* pool = context_.pools.of(shape);
   const bool pool_full = context_.pools.is_full(pool);
   const LiveProvider* best = nullptr;
-  std::string words;  // of the provider that has most to say
+  std::string reason;  // of the provider that has most to say
   Weight weight = Weight::Nothing;
   for (const auto& [name, provider] : context_.providers.all()) {
     ProviderCandidate candidate;
@@ -63,7 +63,7 @@ void Explanations::explain(const Shape& shape, const Namespace& ns, JobId job, c
     if (says != Weight::Nothing && shape.provider == name) says = Weight::Named;
     if (says > weight) {
       weight = says;
-      words = cat("provider ", name, " ", candidate.reason);
+      reason = cat("provider ", name, " ", candidate.reason);
     }
     out.providers.push_back(std::move(candidate));
   }
@@ -81,7 +81,7 @@ void Explanations::explain(const Shape& shape, const Namespace& ns, JobId job, c
   } else if (best != nullptr) {
     out.waiting_for = cat("provider ", best->row.name, " is going to create a worker for it");
   } else if (weight >= Weight::NotNow || (weight == Weight::Never && out.candidates.empty())) {
-    out.waiting_for = words;
+    out.waiting_for = reason;
     out.unblock = "a fix of the reason above, or a suitable worker";
   }
 }

@@ -1,4 +1,4 @@
-// Why a job that fits on no worker has, or has not, one being made for it.
+// Explains why a worker is, or is not, being created for a job that fits on no worker.
 #pragma once
 
 #include <string>

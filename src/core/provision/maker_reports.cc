@@ -47,12 +47,12 @@ Answer MakerReports::decide(const WorkerHeldUp& c, Turn& turn) {
   if (!is_made(worker)) return absl::NotFoundError(cat("worker ", c.worker.str(), " does not exist"));
   const auto attempt = context_.making.attempts.find(c.worker);
   if (attempt == context_.making.attempts.end() || !worker->is_on_its_way()) return Done{};
-  const std::string words(clip(c.reason, kMaxHeldUp));
-  if (attempt->second.held_up == words) return Done{};
+  const std::string reason(clip(c.reason, kMaxHeldUp));
+  if (attempt->second.held_up == reason) return Done{};
   if (attempt->second.held_up.empty()) attempt->second.held_up_since = turn.mono();
-  attempt->second.held_up = words;
+  attempt->second.held_up = reason;
   const Made& made = *worker->record->info.made;
-  context_.jobs.moves.note(JobId{made.for_job}, being_made(made.provider, c.worker, words), turn);
+  context_.jobs.moves.note(JobId{made.for_job}, being_made(made.provider, c.worker, reason), turn);
   context_.making.look_again();  // others do not wait for it, or do again
   return Done{};
 }
@@ -157,11 +157,11 @@ void MakerReports::judge_made(const LiveWorker& worker, const std::string& shape
     context_.making.refusals.erase({provider, shape});
     return;
   }
-  const std::string words = cat("worker ", info.id.str(), ", which was created for such a job, ", why);
-  context_.setbacks.back_off(provider, MakingFailure::Shape, words, turn);
-  context_.setbacks.refuse(provider, shape, MakingFailure::Shape, words, turn);
+  const std::string reason = cat("worker ", info.id.str(), ", which was created for such a job, ", why);
+  context_.setbacks.back_off(provider, MakingFailure::Shape, reason, turn);
+  context_.setbacks.refuse(provider, shape, MakingFailure::Shape, reason, turn);
   context_.jobs.moves.note(JobId{info.made->for_job},
-                           cat("provider ", provider, " does not create a suitable worker: ", words), turn);
+                           cat("provider ", provider, " does not create a suitable worker: ", reason), turn);
 }
 
 }  // namespace hodei::core

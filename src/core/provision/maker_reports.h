@@ -1,4 +1,4 @@
-// What providers tell of the workers that they make, and what becomes of a worker that has come.
+// Handles the reports of providers about the workers that they create, and the arrival of these workers.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Pools of workers: set, removed, and how many workers they have.
+// Adds, changes and removes pools, and counts their workers.
 #pragma once
 
 #include <cstdint>

@@ -109,8 +109,8 @@ std::optional<std::string> against(const Shape& shape, const LiveProvider& provi
     return cat("cannot create workers with architecture ", shape.architecture);
   }
   if (std::optional<std::string> large = too_large(would.capacity, provider.facts)) return large;
-  const bool joins = std::any_of(shape.company.begin(), shape.company.end(),
-                                 [](const CompanyRule& c) { return c.required && !c.away; });
+  const bool joins = std::any_of(shape.affinity.begin(), shape.affinity.end(),
+                                 [](const AffinityRule& c) { return c.required && !c.anti; });
   if (joins) return std::string("its worker would be new, but the job must run next to a running job");
   if (const std::optional<Rejection> no = first_rejection(shape, would)) return cat("its worker ", no->reason);
   return std::nullopt;

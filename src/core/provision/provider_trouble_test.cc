@@ -79,8 +79,8 @@ TEST(ProviderTrouble, OfTheProviderThatAJobNamesIsWhatTheJobIsExplainedWith) {
   add(bench, small);
   JobOrder order = a_job().cores(4);
   order.spec.shape.provider = "vm";
-  const std::string words = bench.explain(bench.submit(order)).waiting_for;
-  EXPECT_EQ(words, "provider vm creates workers with at most 2 cores, but 4 are needed");
+  const std::string text = bench.explain(bench.submit(order)).waiting_for;
+  EXPECT_EQ(text, "provider vm creates workers with at most 2 cores, but 4 are needed");
 }
 
 TEST(ProviderTrouble, AfterARestartAWorkerThatRunsAndDoesNotRegisterIsGivenUp) {

@@ -1,4 +1,4 @@
-// Providers: added, changed, removed, seen.
+// Adds, changes and removes providers, and records what their health checks find.
 #pragma once
 
 #include <cstdint>

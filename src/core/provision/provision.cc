@@ -28,9 +28,9 @@ Labels get_labels(Decoder& in) {
   return out;
 }
 
-absl::Status check_words(std::string_view field, const Labels& words) {
-  if (words.size() > 100) return bad_field(field, "must have at most 100 entries, not ", words.size());
-  for (const auto& [key, value] : words) {
+absl::Status check_pairs(std::string_view field, const Labels& pairs) {
+  if (pairs.size() > 100) return bad_field(field, "must have at most 100 entries, not ", pairs.size());
+  for (const auto& [key, value] : pairs) {
     if (key.empty() || key.size() > 200 || value.size() > 4096) {
       return bad_field(field, "names must have 1 to 200 characters and values at most 4096");
     }
@@ -113,8 +113,8 @@ PoolRow decode_pool(std::string_view bytes) {
 absl::Status validate(const ProviderRow& r) {
   RETURN_IF_ERROR(check_name("name", r.name));
   RETURN_IF_ERROR(check_name("type", r.type));
-  RETURN_IF_ERROR(check_words("options", r.options));
-  RETURN_IF_ERROR(check_words("labels", r.labels));
+  RETURN_IF_ERROR(check_pairs("options", r.options));
+  RETURN_IF_ERROR(check_pairs("labels", r.labels));
   if (r.max_workers > kMaxPoolWorkers) {
     return bad_field("max_workers", "must be at most ", kMaxPoolWorkers, ", not ", r.max_workers);
   }
@@ -126,7 +126,7 @@ absl::Status validate(const ProviderRow& r) {
 absl::Status validate(const PoolRow& r) {
   RETURN_IF_ERROR(check_name("name", r.name));
   if (!r.provider.empty()) RETURN_IF_ERROR(check_name("provider", r.provider));
-  RETURN_IF_ERROR(check_words("labels", r.labels));
+  RETURN_IF_ERROR(check_pairs("labels", r.labels));
   if (!r.ns.empty()) RETURN_IF_ERROR(check_name("for_namespace", r.ns));
   if (r.one_job && r.reuse) return bad_field("reuse", "cannot be combined with one_job");
   for (const uint32_t count : {r.min, r.max, r.spare}) {

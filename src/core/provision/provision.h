@@ -80,7 +80,7 @@ struct ProviderFacts {
 
 enum class HealthState : uint8_t { Unknown = 0, Healthy, Degraded, Unhealthy };
 
-// Named as in SPEC 2.5.
+// What each of them means is in docs/semantics.md#providers.
 enum class ProviderState : uint8_t { Starting = 1, Active, Unhealthy, Overloaded, Maintenance, Disabled };
 
 std::string_view name(ProviderMode mode);

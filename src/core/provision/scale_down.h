@@ -1,4 +1,4 @@
-// The end of workers that nobody needs, and of those that never came.
+// Ends workers that nobody needs any more, and workers that never connected.
 #pragma once
 
 #include <string>

@@ -55,10 +55,10 @@ void Setbacks::destroy(LiveWorker& worker, Turn& turn) {
 // Another one of the same provider would most likely be as unfit, and its job would have them made without end.
 void Setbacks::note_unfit(const LiveWorker& worker, const std::string& shape, Turn& turn) {
   const Made& made = *worker.record->info.made;
-  const std::string words = cat("worker ", worker.id().str(), ", which it created, is unfit: ", worker.unfit);
-  back_off(made.provider, MakingFailure::Trouble, words, turn);
-  if (!shape.empty()) refuse(made.provider, shape, MakingFailure::Trouble, words, turn);
-  context_.jobs.moves.note(JobId{made.for_job}, cat("provider ", made.provider, " has trouble: ", words), turn);
+  const std::string reason = cat("worker ", worker.id().str(), ", which it created, is unfit: ", worker.unfit);
+  back_off(made.provider, MakingFailure::Trouble, reason, turn);
+  if (!shape.empty()) refuse(made.provider, shape, MakingFailure::Trouble, reason, turn);
+  context_.jobs.moves.note(JobId{made.for_job}, cat("provider ", made.provider, " has trouble: ", reason), turn);
 }
 
 void Setbacks::back_off(const std::string& name, MakingFailure kind, const std::string& reason, const Turn& turn) {

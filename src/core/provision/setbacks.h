@@ -1,4 +1,5 @@
-// Workers that are not created after all, and what this says about their providers.
+// Handles workers that could not be created. Their provider backs off, or is not asked again for the same shape for a
+// while.
 #pragma once
 
 #include <string>

@@ -178,9 +178,9 @@ TEST(HeldUp, TheDeadlineQuotesTheProvider) {
   const JobId job = bench.submit(a_job().image("x"));
   bench.ask<Done>(WorkerHeldUp{WorkerId(only_asked(bench)), "no node takes it"});
   bench.advance(std::chrono::minutes(11) + 2s);
-  const std::string words = bench.explain(job).waiting_for;
-  EXPECT_TRUE(has(words, "the last attempt failed: worker ")) << words;
-  EXPECT_TRUE(has(words, "no node takes it")) << words;
+  const std::string text = bench.explain(job).waiting_for;
+  EXPECT_TRUE(has(text, "the last attempt failed: worker ")) << text;
+  EXPECT_TRUE(has(text, "no node takes it")) << text;
 }
 
 // One place, and a worker in it that does not start.

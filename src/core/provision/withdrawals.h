@@ -1,4 +1,5 @@
-// Workers on their way that nobody waits for any more, and jobs for which none can be made.
+// Withdraws workers that are being created and that no job waits for any more, and fails jobs for which no worker can
+// be created.
 #pragma once
 
 #include <cstdint>

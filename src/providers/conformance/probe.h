@@ -1,4 +1,4 @@
-// One check under way: the provider that it asks, what it has made with it, and what it found wrong.
+// One check of the conformance suite: the provider it tests, the workers it has created, and the faults it has found.
 #pragma once
 
 #include <memory>

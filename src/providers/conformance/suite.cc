@@ -309,7 +309,7 @@ std::vector<Finding> check_provider(const SuiteSetup& setup, const CheckReport& 
   return all;
 }
 
-std::string in_words(const std::vector<Finding>& findings) {
+std::string as_text(const std::vector<Finding>& findings) {
   std::string out;
   for (const Finding& finding : findings) out += cat(finding.check, ": ", finding.what, "\n");
   return out;

@@ -1,7 +1,8 @@
-// What every provider promises, as one suite: against fakes and real engines, from unit tests and from provider-check.
+// Checks what every provider promises. The same suite runs against fakes and real engines, in unit tests and in
+// provider-check.
 //
-// It knows nothing of a test framework: what is wrong comes back in words, and each check ends with nothing left
-// behind.
+// It uses no test framework: it returns the faults that it finds as text. Each check removes everything that it has
+// created.
 #pragma once
 
 #include <functional>
@@ -42,6 +43,6 @@ using CheckReport = std::function<void(const std::string& check, const std::vect
 std::vector<Finding> check_provider(const SuiteSetup& setup, const CheckReport& report = {});
 
 // For people: one line per finding.
-std::string in_words(const std::vector<Finding>& findings);
+std::string as_text(const std::vector<Finding>& findings);
 
 }  // namespace hodei::providers

@@ -28,7 +28,7 @@ Judged judge(Fault fault, bool outside = true) {
     const std::scoped_lock lock(engine.mutex);
     engine.all.at(handle.id).ended = true;
   };
-  return {in_words(check_provider(setup))};
+  return {as_text(check_provider(setup))};
 }
 
 TEST(ProviderSuite, AGoodProviderPasses) {

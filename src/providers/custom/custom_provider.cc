@@ -9,7 +9,7 @@
 #include "src/base/status.h"
 #include "src/providers/custom/protocol.h"
 #include "src/providers/custom/worker_rolls.h"
-#include "src/providers/option_words.h"
+#include "src/providers/option_reader.h"
 #include "src/providers/worker_environment.h"
 
 namespace hodei::providers {
@@ -34,7 +34,7 @@ struct Settings {
   std::map<Verb, Duration> limits;
   Capabilities capabilities;
   Duration startup = kStartup;
-  Words config;
+  StringMap config;
   std::string folder;  // for files of the program's own
 };
 
@@ -169,9 +169,10 @@ absl::StatusOr<WorkerHandle> CustomProvider::create_worker(const WorkerSpec& spe
       return absl::UnavailableError(cat(spec.worker_id, " has ended (", now.reason, "); destroy it first"));
     }
   }
-  const Words environment = worker_environment(config_, capabilities(), spec, cat("/var/tmp/hodei-", spec.worker_id));
+  const StringMap environment =
+      worker_environment(config_, capabilities(), spec, cat("/var/tmp/hodei-", spec.worker_id));
   const absl::StatusOr<Answer> answer =
-      ask(Verb::Create, {{"worker_id", spec.worker_id}, {"spec", spec_words(spec, environment)}}, spec.token);
+      ask(Verb::Create, {{"worker_id", spec.worker_id}, {"spec", spec_json(spec, environment)}}, spec.token);
   absl::StatusOr<std::string> id = answer.ok() ? read_id(answer->question, answer->object) : answer.status();
   if (!id.ok()) {
     // A program that was killed or talks nonsense may have made something: its room stays taken until it is destroyed
@@ -222,7 +223,7 @@ Health CustomProvider::health_check() {
   return health.ok() ? *health : Health{HealthState::Unhealthy, std::string(health.status().message())};
 }
 
-Isolation read_isolation(OptionWords& options) {
+Isolation read_isolation(OptionReader& options) {
   const std::string word = options.text("isolation", "process");
   for (const Isolation each : {Isolation::Process, Isolation::Container, Isolation::Hardware}) {
     if (word == name(each)) return each;
@@ -242,7 +243,7 @@ std::string example_of(const std::string& type) {
 
 absl::StatusOr<std::unique_ptr<Provider>> make_custom_provider(const ProviderConfig& config,
                                                                const Installation& installation) {
-  OptionWords options(config);
+  OptionReader options(config);
   Settings settings;
   settings.program = options.text("program", example_of(config.type));
   if (settings.program.empty()) {

@@ -77,15 +77,15 @@ class CustomProviderTest : public testing::Test {
     chmod(path.c_str(), 0755);
     return path;
   }
-  absl::StatusOr<std::unique_ptr<Provider>> make(Words options, const std::string& type = "custom") const {
+  absl::StatusOr<std::unique_ptr<Provider>> make(StringMap options, const std::string& type = "custom") const {
     return make_custom_provider({.name = "mine", .type = type, .options = std::move(options)}, installation_);
   }
   // One that runs `body` whatever the verb is, as a shell script. Its list is empty.
-  std::unique_ptr<Provider> sh(const std::string& body, Words options = {}) {
+  std::unique_ptr<Provider> sh(const std::string& body, StringMap options = {}) {
     options["program"] = program("#!/bin/sh\ncase $1 in list) echo '{\"workers\": []}'; exit;; esac\n" + body + "\n");
     return make(options).value();
   }
-  std::string create_error(const std::string& body, Words options = {}) {
+  std::string create_error(const std::string& body, StringMap options = {}) {
     const absl::StatusOr<WorkerHandle> made = sh(body, std::move(options))->create_worker(spec_);
     return made.ok() ? "OK" : made.status().ToString();
   }
@@ -124,7 +124,7 @@ TEST_F(CustomProviderTest, KeepsThePromisesOfProvidersWithAProgramThatKeepsToThe
     return out;
   };
   setup.crash = [](const WorkerHandle& handle) { kill(static_cast<pid_t>(std::stol(handle.id)), SIGKILL); };
-  EXPECT_EQ(in_words(check_provider(setup)), "");
+  EXPECT_EQ(as_text(check_provider(setup)), "");
 }
 
 TEST_F(CustomProviderTest, TellsTheProgramEverythingOnStandardInputAndNothingElse) {
@@ -232,9 +232,9 @@ TEST_F(CustomProviderTest, KeepsItsTypeAndTakesTheExampleOfThatName) {
 }
 
 TEST_F(CustomProviderTest, ReadsItsOptions) {
-  const Words all = {{"program", "/x"},  {"max_workers", "5"}, {"isolation", "hardware"},
-                     {"images", "true"}, {"startup", "90s"},   {"architectures", "x86_64,aarch64"},
-                     {"gpu", "true"},    {"max_cpu", "8"},     {"max_memory_mb", "1024"}};
+  const StringMap all = {{"program", "/x"},  {"max_workers", "5"}, {"isolation", "hardware"},
+                         {"images", "true"}, {"startup", "90s"},   {"architectures", "x86_64,aarch64"},
+                         {"gpu", "true"},    {"max_cpu", "8"},     {"max_memory_mb", "1024"}};
   const std::unique_ptr<Provider> provider = make(all).value();
   const Capabilities can = provider->capabilities();
   EXPECT_EQ(can.max_workers, 5u);
@@ -244,16 +244,16 @@ TEST_F(CustomProviderTest, ReadsItsOptions) {
   EXPECT_EQ(can.max_cpu_milli, 8000);
   EXPECT_EQ(can.max_memory_mb, 1024);
   EXPECT_EQ(provider->estimated_startup_time(), Duration(90s));
-  for (const auto& [option, value] : Words{{"program", "a/b"},
-                                           {"isolation", "strong"},
-                                           {"images", "maybe"},
-                                           {"timeout", "1h"},
-                                           {"timeout.create", "0s"},
-                                           {"timeout.dance", "1s"},
-                                           {"colour", "red"},
-                                           {"config.", "x"},
-                                           {"architectures", "a,,b"}}) {
-    Words bad = all;
+  for (const auto& [option, value] : StringMap{{"program", "a/b"},
+                                               {"isolation", "strong"},
+                                               {"images", "maybe"},
+                                               {"timeout", "1h"},
+                                               {"timeout.create", "0s"},
+                                               {"timeout.dance", "1s"},
+                                               {"colour", "red"},
+                                               {"config.", "x"},
+                                               {"architectures", "a,,b"}}) {
+    StringMap bad = all;
     bad[option] = value;
     EXPECT_EQ(make(bad).status().code(), absl::StatusCode::kInvalidArgument) << option;
   }

@@ -1,5 +1,5 @@
-// Running a user's program once: text in, text out, within a time and a size. What it prints on standard error is for
-// people.
+// Runs a user's program once, with text as input and output, a time limit and a size limit. Its standard error is shown
+// to people.
 #pragma once
 
 #include <string>

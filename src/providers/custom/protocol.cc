@@ -20,7 +20,7 @@ std::string without(std::string text, const std::string& secret) {
   return text;
 }
 
-std::string shown(const std::string& text) { return first_words(text, kShown); }
+std::string shown(const std::string& text) { return first_part(text, kShown); }
 
 template <class... Parts>
 std::string about(const Question& question, const Parts&... parts) {
@@ -29,7 +29,7 @@ std::string about(const Question& question, const Parts&... parts) {
 
 std::string complaint(const ProgramOutcome& outcome) {
   return outcome.complaint.empty() ? "; it printed nothing on standard error"
-                                   : cat("; its standard error: ", last_words(outcome.complaint, kShown));
+                                   : cat("; its standard error: ", last_part(outcome.complaint, kShown));
 }
 
 std::optional<std::string> text_at(const json& object, const char* name) {
@@ -89,7 +89,7 @@ absl::StatusOr<json> read_answer(const Question& question, const ProgramOutcome&
   }
   const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= kDeepest; };
   const json answer = json::parse(outcome.output, shallow, false);
-  // An error in words says more than an exit code.
+  // An error message says more than an exit code.
   if (answer.is_object() && answer.contains("error")) return read_error(question, answer["error"]);
   if (outcome.end == End::Killed)
     return absl::UnavailableError(about(question, "was killed by signal ", outcome.code, complaint(outcome)));
@@ -105,7 +105,7 @@ absl::StatusOr<json> read_answer(const Question& question, const ProgramOutcome&
   return answer;
 }
 
-json spec_words(const WorkerSpec& spec, const Words& environment) {
+json spec_json(const WorkerSpec& spec, const StringMap& environment) {
   return {{"pool", spec.pool},
           {"image", spec.image},
           {"server_address", spec.server_address},

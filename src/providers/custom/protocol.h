@@ -1,4 +1,4 @@
-// The words between the server and a provider's program: docs/providers/custom.md describes them.
+// The JSON messages between the server and a provider's program, described in docs/providers/custom.md.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class Verb : uint8_t { Create, Status, Destroy, Logs, Health, List };
 inline constexpr Verb kVerbs[] = {Verb::Create, Verb::Status, Verb::Destroy, Verb::Logs, Verb::Health, Verb::List};
 std::string_view name(Verb verb);
 
-// What an answer is about: for the words of errors.
+// What an answer is about, for error messages.
 struct Question {
   std::string program;
   Verb verb = Verb::Health;
@@ -25,7 +25,7 @@ struct Question {
 // the program, the verb and what it printed.
 absl::StatusOr<nlohmann::json> read_answer(const Question& question, const ProgramOutcome& outcome);
 
-nlohmann::json spec_words(const WorkerSpec& spec, const Words& environment);
+nlohmann::json spec_json(const WorkerSpec& spec, const StringMap& environment);
 
 absl::StatusOr<std::string> read_id(const Question& question, const nlohmann::json& answer);
 absl::StatusOr<WorkerStatus> read_status(const Question& question, const nlohmann::json& answer);

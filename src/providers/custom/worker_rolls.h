@@ -1,5 +1,5 @@
-// Which workers a program has, as far as its driver knows: for the limit of workers, and so that a program is never
-// asked about one worker twice at the same time.
+// The workers of a program, as its driver knows them. It enforces the maximum number of workers, and never runs two
+// calls about the same worker at once.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace hodei::providers {
 
 class WorkerRolls {
  public:
-  // Held while the program makes or destroys one worker. Waits for whoever holds it.
+  // Held while the program creates or destroys one worker. Waits until nobody else holds it.
   class Turn {
    public:
     Turn(WorkerRolls& rolls, std::string worker_id);

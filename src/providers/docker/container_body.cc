@@ -15,7 +15,7 @@ constexpr int64_t kNanosPerMilli = 1'000'000;  // a CPU is 10^9 of the engine's 
 Json host_config(const DockerOptions& options, const WorkerSpec& spec, const std::string& network) {
   Json host = {
       {"RestartPolicy", {{"Name", "no"}}},
-      {"AutoRemove", false},  // its last words and its exit code are wanted
+      {"AutoRemove", false},  // its last output and its exit code are wanted
       {"Init", false},        // the worker is a good first process
       {"LogConfig", {{"Type", "json-file"}, {"Config", {{"max-size", "10m"}, {"max-file", "2"}}}}},
   };
@@ -37,7 +37,7 @@ Json host_config(const DockerOptions& options, const WorkerSpec& spec, const std
 
 }  // namespace
 
-Words owner_labels(const Installation& installation, const ProviderConfig& config) {
+StringMap owner_labels(const Installation& installation, const ProviderConfig& config) {
   return {{kInstallationLabel, installation.id}, {kProviderLabel, config.name}};
 }
 
@@ -57,7 +57,7 @@ absl::StatusOr<std::string> network_for(const DockerOptions& options, const Work
                                            "of the network"));
 }
 
-std::string container_body(const DockerOptions& options, const Words& labels, const Words& environment,
+std::string container_body(const DockerOptions& options, const StringMap& labels, const StringMap& environment,
                            const WorkerSpec& spec, const std::string& network) {
   Json all_labels = Json::object();
   for (const auto& [key, value] : options.labels) all_labels[key] = value;

@@ -12,7 +12,7 @@ namespace hodei::providers::docker {
 inline constexpr const char* kHasWorkerLabel = "hodei.worker.sha256";
 
 // The marks by which everything of this provider is found again.
-Words owner_labels(const Installation& installation, const ProviderConfig& config);
+StringMap owner_labels(const Installation& installation, const ProviderConfig& config);
 
 std::string container_name(const Installation& installation, const std::string& worker_id);
 // As earlier versions named it: such containers may still be there.
@@ -21,7 +21,7 @@ std::string former_container_name(const std::string& worker_id);
 // "host" for a server that only this machine can reach; else what the options say, or the engine's default.
 absl::StatusOr<std::string> network_for(const DockerOptions& options, const WorkerSpec& spec);
 
-std::string container_body(const DockerOptions& options, const Words& labels, const Words& environment,
+std::string container_body(const DockerOptions& options, const StringMap& labels, const StringMap& environment,
                            const WorkerSpec& spec, const std::string& network);
 
 }  // namespace hodei::providers::docker

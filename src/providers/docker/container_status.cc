@@ -23,7 +23,7 @@ std::string last_line(std::string_view text) {
   return line;
 }
 
-std::string why_it_ended(const ContainerFacts& container, const std::string& last_words) {
+std::string why_it_ended(const ContainerFacts& container, const std::string& last_lines) {
   if (container.out_of_memory) {
     const std::string limit = container.memory_bytes > 0 ? cat(" (limit ", size_text(container.memory_bytes), ")") : "";
     return cat("killed: out of memory", limit);
@@ -32,9 +32,9 @@ std::string why_it_ended(const ContainerFacts& container, const std::string& las
   if (container.exit_code == 0) return "ended";
   std::string reason = cat("ended with exit code ", container.exit_code);
   if (container.exit_code > 128) reason += cat(" (signal ", container.exit_code - 128, ")");
-  const std::string line = last_line(last_words);
+  const std::string line = last_line(last_lines);
   if (!line.empty()) reason += cat(": ", line);
-  if (last_words.find("exec format error") != std::string::npos) {
+  if (last_lines.find("exec format error") != std::string::npos) {
     reason += "; the worker is built for a different architecture than this engine's";
   }
   return reason;
@@ -42,17 +42,17 @@ std::string why_it_ended(const ContainerFacts& container, const std::string& las
 
 }  // namespace
 
-WorkerStatus status_of(const ContainerFacts& container, const std::string& last_words) {
+WorkerStatus status_of(const ContainerFacts& container, const std::string& last_lines) {
   if (container.state == "running" || container.state == "paused") return {.phase = WorkerPhase::Running};
   if (container.state == "restarting") return {.phase = WorkerPhase::Starting};
   if (container.state == "created") {
-    // A start that failed leaves its error here; without one, whoever created it may yet start it.
+    // A start that failed leaves its error here; without one, its creator may still start it.
     return {.phase = WorkerPhase::Starting,
             .reason = container.error.empty() ? "created, not started" : container.error,
             .hopeless = !container.error.empty()};
   }
   if (container.state == "removing") return {.phase = WorkerPhase::Ended, .reason = "being removed"};
-  return {.phase = WorkerPhase::Ended, .reason = why_it_ended(container, last_words)};
+  return {.phase = WorkerPhase::Ended, .reason = why_it_ended(container, last_lines)};
 }
 
 Health health_of(const EngineInfo& info, const std::string& engine, const std::string& worker_binary) {
@@ -67,7 +67,7 @@ Health health_of(const EngineInfo& info, const std::string& engine, const std::s
             "the static worker (hodei-worker) is not next to the server program: only images that contain it can be "
             "used"};
   }
-  // Workers run all the same; that their limits are only words is worth knowing.
+  // Workers run all the same, but people should know that their limits are not enforced.
   std::string missing;
   const auto note = [&](bool can, const char* what) {
     if (!can) missing += cat(missing.empty() ? "" : ", ", what);

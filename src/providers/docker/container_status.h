@@ -1,4 +1,4 @@
-// What the engine says about a container, and about itself, in the words of the port. Pure.
+// Translates what the engine says about a container, and about itself, into the structs of the provider port. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hodei::providers::docker {
 
-// `last_words`: the last lines of one that ended badly, or nothing.
-WorkerStatus status_of(const ContainerFacts& container, const std::string& last_words);
+// `last_lines`: the last lines of one that ended badly, or nothing.
+WorkerStatus status_of(const ContainerFacts& container, const std::string& last_lines);
 
 Health health_of(const EngineInfo& info, const std::string& engine, const std::string& worker_binary);
 

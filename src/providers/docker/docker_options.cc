@@ -31,7 +31,7 @@ std::vector<std::string> split(std::string_view list) {
 }
 
 template <class Number>
-absl::Status read_number(const Words& options, const char* name, Number most, Number& into) {
+absl::Status read_number(const StringMap& options, const char* name, Number most, Number& into) {
   const auto it = options.find(name);
   if (it == options.end()) return absl::OkStatus();
   const std::string& text = it->second;
@@ -44,7 +44,7 @@ absl::Status read_number(const Words& options, const char* name, Number most, Nu
   return absl::OkStatus();
 }
 
-absl::Status check_known(const Words& options) {
+absl::Status check_known(const StringMap& options) {
   for (const auto& [name, value] : options) {
     if (std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown)) continue;
     std::string all;
@@ -61,8 +61,8 @@ absl::StatusOr<PullPolicy> parse_pull(const std::string& text) {
   return bad_field("pull", "'", text, "' is not one of never, missing, always");
 }
 
-absl::StatusOr<Words> parse_labels(const std::string& text) {
-  Words labels;
+absl::StatusOr<StringMap> parse_labels(const std::string& text) {
+  StringMap labels;
   for (const std::string& item : split(text)) {
     const size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -122,7 +122,7 @@ absl::StatusOr<EngineAddress> parse_host(const std::string& host) {
   return EngineAddress{.text = host, .base = cat("http://", name, ":", port), .on_this_machine = is_loopback(name)};
 }
 
-absl::StatusOr<DockerOptions> read_options(const Words& options) {
+absl::StatusOr<DockerOptions> read_options(const StringMap& options) {
   RETURN_IF_ERROR(check_known(options));
   const auto given = [&](const char* name, const std::string& otherwise = "") {
     const auto it = options.find(name);

@@ -1,4 +1,4 @@
-// What can be said to the docker provider, read and checked before anything is done.
+// The options of the docker provider, read and checked before anything is done.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct DockerOptions {
   std::string runtime;        // empty: the engine's default
   int64_t pids = 4096;        // 0: no limit
   uint32_t max_workers = 0;   // 0: no limit
-  Words labels;
+  StringMap labels;
   std::vector<std::string> volumes;
   std::vector<std::string> extra_hosts;
 };
 
 absl::StatusOr<EngineAddress> parse_host(const std::string& host);
-absl::StatusOr<DockerOptions> read_options(const Words& options);
+absl::StatusOr<DockerOptions> read_options(const StringMap& options);
 
 // Whether every one of these comma-separated addresses is this machine itself.
 bool is_loopback(const std::string& addresses);

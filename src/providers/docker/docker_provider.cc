@@ -22,7 +22,7 @@ namespace docker {
 namespace {
 
 constexpr Duration kFirstStartup = 1s;
-constexpr size_t kLastWords = 5;  // lines of a worker that ended, for the reason
+constexpr size_t kLastLines = 5;  // lines of a worker that ended, for the reason
 
 class DockerProvider final : public Provider {
  public:
@@ -57,7 +57,7 @@ class DockerProvider final : public Provider {
     ASSIGN_OR_RETURN(const ImageFacts image, images_.have(name, claim.stop()));
     ASSIGN_OR_RETURN(const WorkerTar tar, tar_for(image));
     if (claim.stop().stop_requested()) return given_up(spec);
-    const Words environment = worker_environment(config_, capabilities(), spec, kStatePath);
+    const StringMap environment = worker_environment(config_, capabilities(), spec, kStatePath);
     const std::string body = container_body(options_, labels_, environment, spec, network);
     absl::StatusOr<std::string> id = engine_.create(name_of(spec.worker_id), body);
     // Another server of this installation was quicker: what it made is the worker.
@@ -73,7 +73,7 @@ class DockerProvider final : public Provider {
 
   absl::StatusOr<WorkerStatus> worker_status(const WorkerHandle& handle) override {
     ASSIGN_OR_RETURN(const std::optional<ContainerFacts> found, find(handle));
-    if (found && found->state != "created") return status_of(*found, last_words(*found));
+    if (found && found->state != "created") return status_of(*found, last_lines(*found));
     // A created container is one that starts in a moment, when a thread of ours is at it.
     if (making_.contains(handle.worker_id))
       return WorkerStatus{.phase = WorkerPhase::Starting, .reason = "being created"};
@@ -222,9 +222,9 @@ class DockerProvider final : public Provider {
     return found ? engine_.remove(found->id) : absl::OkStatus();
   }
 
-  std::string last_words(const ContainerFacts& container) {
+  std::string last_lines(const ContainerFacts& container) {
     if (container.state != "exited" || container.exit_code == 0) return "";
-    return engine_.logs(container.id, kLastWords).value_or("");
+    return engine_.logs(container.id, kLastLines).value_or("");
   }
 
   // Asked for once; the health check keeps it fresh. An engine that does not answer must not hold up every question.
@@ -243,7 +243,7 @@ class DockerProvider final : public Provider {
   const ProviderConfig config_;
   const Installation installation_;
   const DockerOptions options_;
-  const Words labels_;
+  const StringMap labels_;
   mutable Engine engine_;
   Images images_;
   Making making_;

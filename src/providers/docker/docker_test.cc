@@ -33,7 +33,7 @@ TEST(DockerOptions, AreReadAndChecked) {
   EXPECT_EQ(good->labels.at("c"), "d=e");
   EXPECT_EQ(good->pids, 0);
   EXPECT_EQ(good->max_workers, 7U);
-  const std::pair<Words, const char*> wrong[] = {
+  const std::pair<StringMap, const char*> wrong[] = {
       {{{"imge", "x"}}, "imge: the docker provider has no such option; the options are host, image"},
       {{{"pull", "sometimes"}}, "pull: 'sometimes' is not one of never, missing, always"},
       {{{"max_workers", "-1"}}, "max_workers: '-1' is not a number"},
@@ -72,8 +72,8 @@ TEST(ContainerBody, HoldsLimitsMarksAndTheTokenOnlyInTheEnvironment) {
                         .memory_mb = 256,
                         .gpus = 2,
                         .labels = {{"zone", "b"}}};
-  const Words marks = owner_labels({.id = "inst"}, config);
-  const Words environment = worker_environment(config, {.isolation = Isolation::Container}, spec, kStatePath);
+  const StringMap marks = owner_labels({.id = "inst"}, config);
+  const StringMap environment = worker_environment(config, {.isolation = Isolation::Container}, spec, kStatePath);
   Json body = parse_json(container_body(options, marks, environment, spec, "host"));
   EXPECT_EQ(body["Image"], "debian:12");
   EXPECT_EQ(body["Entrypoint"], Json::array({"/.hodei/hodei-worker"}));
@@ -129,7 +129,7 @@ TEST(EngineErrors, NameTheCauseAndWhatToDo) {
 }
 
 TEST(EngineErrors, SayHowToReachAnEngine) {
-  const Words options = {{"host", "unix:///nowhere/docker.sock"}};
+  const StringMap options = {{"host", "unix:///nowhere/docker.sock"}};
   const auto provider = *make_docker_provider({.name = "d", .type = "docker", .options = options}, {.id = "i"});
   const Health health = provider->health_check();
   EXPECT_EQ(health.state, HealthState::Unhealthy);

@@ -95,7 +95,7 @@ absl::StatusOr<std::optional<ImageFacts>> Engine::image(const std::string& name)
   if (response.status == 404) return std::nullopt;
   if (!response.ok()) return engine_error(cat("image ", name), response);
   const Json facts = parse_json(response.body);
-  return ImageFacts{.id = text(facts, "Id"), .labels = words_of(field(field(facts, "Config"), "Labels"))};
+  return ImageFacts{.id = text(facts, "Id"), .labels = string_map_of(field(field(facts, "Config"), "Labels"))};
 }
 
 absl::Status Engine::pull(const ImageReference& image, const std::string& auth, std::stop_token stop) {
@@ -155,7 +155,7 @@ absl::StatusOr<std::optional<ContainerFacts>> Engine::container(const std::strin
   return facts;
 }
 
-absl::StatusOr<std::vector<ContainerFacts>> Engine::containers(const Words& labels) {
+absl::StatusOr<std::vector<ContainerFacts>> Engine::containers(const StringMap& labels) {
   ASSIGN_OR_RETURN(
       const http::Response response,
       ask({.url = cat("/containers/json?all=true&filters=", escape(filters(labels, false)))}, within(kCallTimeout)));
@@ -201,7 +201,7 @@ absl::Status Engine::wait_until_removed(const std::string& id) {
   return engine_error(cat("waiting for the removal of the container ", id), response);
 }
 
-absl::Status Engine::events(const Words& labels, std::stop_token stop, const std::function<void()>& connected,
+absl::Status Engine::events(const StringMap& labels, std::stop_token stop, const std::function<void()>& connected,
                             const std::function<void(const Event&)>& happened) {
   JsonLines lines;
   http::Request request{.url = cat("/events?filters=", escape(filters(labels, true)))};
@@ -211,7 +211,8 @@ absl::Status Engine::events(const Words& labels, std::stop_token stop, const std
   };
   request.on_body = [&](std::string_view piece) {
     const bool sane = lines.add(piece, [&](const Json& line) {
-      happened({.action = text(line, "Action"), .attributes = words_of(field(field(line, "Actor"), "Attributes"))});
+      happened(
+          {.action = text(line, "Action"), .attributes = string_map_of(field(field(line, "Actor"), "Attributes"))});
     });
     return sane ? absl::OkStatus() : absl::InternalError("the engine's events cannot be parsed");
   };

@@ -31,7 +31,7 @@ struct EngineInfo {
 
 struct ImageFacts {
   std::string id;
-  Words labels;
+  StringMap labels;
 };
 
 struct ContainerFacts {
@@ -42,7 +42,7 @@ struct ContainerFacts {
   int64_t exit_code = 0;
   bool out_of_memory = false;
   int64_t memory_bytes = 0;  // its limit
-  Words labels;
+  StringMap labels;
 };
 
 class Engine {
@@ -62,7 +62,7 @@ class Engine {
   absl::Status start(const std::string& id);
   // By id or name.
   absl::StatusOr<std::optional<ContainerFacts>> container(const std::string& id);
-  absl::StatusOr<std::vector<ContainerFacts>> containers(const Words& labels);
+  absl::StatusOr<std::vector<ContainerFacts>> containers(const StringMap& labels);
   absl::StatusOr<std::string> logs(const std::string& id, size_t tail);
   // With its volumes, running or not. OK also when it is not there.
   absl::Status remove(const std::string& id);
@@ -70,9 +70,9 @@ class Engine {
   // Blocks while the engine tells what happens to containers with these labels; `connected` first. Always an error.
   struct Event {
     std::string action;
-    Words attributes;  // the container's labels are among them
+    StringMap attributes;  // the container's labels are among them
   };
-  absl::Status events(const Words& labels, std::stop_token stop, const std::function<void()>& connected,
+  absl::Status events(const StringMap& labels, std::stop_token stop, const std::function<void()>& connected,
                       const std::function<void(const Event&)>& happened);
 
  private:

@@ -15,10 +15,10 @@ constexpr size_t kLongestMessage = 600;
 struct Known {
   const char* words;  // in the engine's message, in lower case
   absl::StatusCode code;
-  const char* advice;  // may be empty: the engine's own words say it
+  const char* advice;  // may be empty: the engine's own message says it
 };
 
-// The first match counts. Messages are no part of the API: what is not known here keeps the engine's words and a code
+// The first match counts. Messages are no part of the API: an unknown message is passed on as it is, with a code
 // from its status.
 constexpr Known kKnownErrors[] = {
     {"exec format error", absl::StatusCode::kFailedPrecondition,

@@ -1,4 +1,4 @@
-// What the engine says when it refuses, turned into words that name the cause and what to do about it.
+// Turns error messages of the engine into messages that name the cause and what to do.
 #pragma once
 
 #include "absl/status/status.h"

@@ -40,8 +40,8 @@ EngineInfo info_of(const Json& info) {
   return out;
 }
 
-Words words_of(const Json& object) {
-  Words out;
+StringMap string_map_of(const Json& object) {
+  StringMap out;
   if (!object.is_object()) return out;
   for (const auto& [key, value] : object.items()) out[key] = text_of(value);
   return out;
@@ -58,7 +58,7 @@ ContainerFacts inspected(const Json& container) {
   out.exit_code = number(state, "ExitCode");
   out.out_of_memory = flag(state, "OOMKilled");
   out.memory_bytes = number(field(container, "HostConfig"), "Memory");
-  out.labels = words_of(field(field(container, "Config"), "Labels"));
+  out.labels = string_map_of(field(field(container, "Config"), "Labels"));
   return out;
 }
 
@@ -66,7 +66,7 @@ ContainerFacts listed(const Json& container) {
   ContainerFacts out;
   out.id = text(container, "Id");
   out.state = text(container, "State");
-  out.labels = words_of(field(container, "Labels"));
+  out.labels = string_map_of(field(container, "Labels"));
   const Json& names = field(container, "Names");
   if (names.is_array() && !names.empty()) out.name = text_of(names[0]);
   if (out.name.starts_with('/')) out.name.erase(0, 1);
@@ -82,7 +82,7 @@ std::string version_prefix(const Json& version) {
   return cat("/v1.", spoken);
 }
 
-std::string filters(const Words& labels, bool events) {
+std::string filters(const StringMap& labels, bool events) {
   Json out = {{"label", Json::array()}};
   for (const auto& [key, value] : labels) out["label"].push_back(cat(key, "=", value));
   if (events) out["type"] = {"container"};

@@ -7,15 +7,15 @@
 namespace hodei::providers::docker {
 
 EngineInfo info_of(const Json& info);
-Words words_of(const Json& object);
+StringMap string_map_of(const Json& object);
 ContainerFacts inspected(const Json& container);
 ContainerFacts listed(const Json& container);
 
 // The version to speak, as a prefix of paths, from what GET /version says.
 std::string version_prefix(const Json& version);
 
-// The words after which an engine chooses: {"label":["a=b"],"type":["container"]}
-std::string filters(const Words& labels, bool events);
+// The filters of a list request: {"label":["a=b"],"type":["container"]}
+std::string filters(const StringMap& labels, bool events);
 
 // Takes whole lines out of a stream of JSON objects.
 class JsonLines {

@@ -18,7 +18,7 @@ void pause(const std::stop_token& stop, Duration time) {
   never.wait_for(lock, stop, time, [] { return false; });
 }
 
-std::string worker_of(const Words& labels) {
+std::string worker_of(const StringMap& labels) {
   const auto it = labels.find(kWorkerLabel);
   return it == labels.end() ? std::string() : it->second;
 }

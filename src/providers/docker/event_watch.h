@@ -1,5 +1,5 @@
-// Listens to the engine's events on a thread of its own, and tells whose container they are about. When the connection
-// was lost every worker may have changed meanwhile: all that are known are told then.
+// Listens to the engine's events on its own thread, and reports which worker each event concerns. After a lost
+// connection any worker may have changed, so it reports all known workers.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class EventWatch {
  public:
   using Changed = std::function<void(const std::string& worker_id)>;
 
-  EventWatch(Engine& engine, Words labels) : engine_(engine), labels_(std::move(labels)) {}
+  EventWatch(Engine& engine, StringMap labels) : engine_(engine), labels_(std::move(labels)) {}
   ~EventWatch() { stop(); }
 
   void start(Changed changed);
@@ -28,7 +28,7 @@ class EventWatch {
   void tell_all();
 
   Engine& engine_;
-  Words labels_;
+  StringMap labels_;
   Changed changed_;
   std::set<std::string> known_;  // of the thread
   std::jthread thread_;

@@ -1,4 +1,4 @@
-// The name of an image, taken apart as the engine and registries want it.
+// Parses the name of an image into the parts that the engine and registries need.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Has the engine have an image, after the pull policy.
+// Makes sure that the engine has an image, according to the pull policy.
 #pragma once
 
 #include <mutex>

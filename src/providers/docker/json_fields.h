@@ -1,4 +1,4 @@
-// Reading the engine's JSON without trust: what is missing or of another type reads as empty, nothing throws.
+// Reads the engine's JSON defensively: a field that is missing or has another type is empty. Nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline bool flag(const Json& from, const char* name, bool absent = false) {
   return value.is_boolean() ? value.get<bool>() : absent;
 }
 
-// Words that come from elsewhere may not be UTF-8, which dump() would throw about.
+// StringMap that come from elsewhere may not be UTF-8, which dump() would throw about.
 inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace hodei::providers::docker

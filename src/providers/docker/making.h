@@ -1,5 +1,5 @@
-// The workers that are being made right now, by any thread. It keeps two threads from making the same one, lets the end
-// of a worker overtake its beginning, and counts those that the engine cannot show yet.
+// The workers that are being created now, by any thread. It prevents two threads from creating the same one, lets a
+// destroy overtake a create, and counts the workers that the engine does not show yet.
 #pragma once
 
 #include <condition_variable>
@@ -50,7 +50,7 @@ class Making {
 
   bool contains(const std::string& worker_id) const;
 
-  // Asks whoever makes this worker to give up, and waits until it is no longer being made.
+  // Asks the thread that creates this worker to give up, and waits until it is no longer being made.
   void stop(const std::string& worker_id);
 
  private:

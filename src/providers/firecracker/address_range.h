@@ -21,7 +21,7 @@ struct AddressRange {
 // 172.31.9.0/24; from /16 to /29.
 absl::StatusOr<AddressRange> parse_range(std::string_view text);
 
-// One of 256 networks of 172.31.0.0/16 that stays the same for these words, so that two installations seldom meet.
+// One of 256 networks of 172.31.0.0/16, always the same for this text, so that two installations rarely share one.
 AddressRange default_range(std::string_view words);
 
 std::string format_address(uint32_t address);

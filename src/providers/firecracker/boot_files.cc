@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // As src/worker/guest/guest_disks.h reads it.
-constexpr char kWordsMark[] = "HODEIVM1";
+constexpr char kSettingsMark[] = "HODEIVM1";
 constexpr const char* kScratchLabel = "hodei-scratch";
 constexpr size_t kSector = 512;
-constexpr size_t kMostWords = 64 << 10;
+constexpr size_t kMaxSettingsBytes = 64 << 10;
 
 // An archive as `cpio -H newc` writes it.
 class Archive {
@@ -94,7 +94,7 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
   const std::string name = fmt::format(".initramfs-{:016x}", hash64(marks));
   std::string file = cat(folder, "/", name);
   if (fs::exists(file)) return file;
-  // Made aside: whoever sees the name sees all of it.
+  // Written under another name and then renamed, so that the file is always complete.
   const std::string draft = cat(folder, "/.draft-", random_uuid());
   const absl::Status written = write_initramfs(draft, modules, worker);
   std::error_code error;
@@ -112,16 +112,16 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
   return file;
 }
 
-absl::Status write_words_disk(const std::string& file, const Words& words) {
-  std::string bytes(kWordsMark, sizeof(kWordsMark));
-  for (const auto& [name, value] : words) {
+absl::Status write_settings_disk(const std::string& file, const StringMap& settings) {
+  std::string bytes(kSettingsMark, sizeof(kSettingsMark));
+  for (const auto& [name, value] : settings) {
     if ((name + value).find('\0') != std::string::npos)
       return bad_field(cat("environment.", name), "contains a NUL byte");
     bytes += cat(name, "=", value) + '\0';
   }
   bytes += '\0';
-  if (bytes.size() > kMostWords) {
-    return bad_field("environment", bytes.size(), " bytes; a microVM accepts at most ", kMostWords);
+  if (bytes.size() > kMaxSettingsBytes) {
+    return bad_field("environment", bytes.size(), " bytes; a microVM accepts at most ", kMaxSettingsBytes);
   }
   bytes.resize((bytes.size() + kSector - 1) / kSector * kSector);
   const Fd out(open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));

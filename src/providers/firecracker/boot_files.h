@@ -18,7 +18,7 @@ absl::StatusOr<std::string> initramfs_for(const std::string& kernel, const std::
 
 // A disk with the worker's settings. They do not go into the boot arguments: those are seen by every user of the host
 // in the list of processes, and the kernel writes them on its console.
-absl::Status write_words_disk(const std::string& file, const Words& words);
+absl::Status write_settings_disk(const std::string& file, const StringMap& settings);
 
 // An empty ext4 that takes no room before something is written. False: nothing here can make one.
 absl::StatusOr<bool> make_scratch_disk(const std::string& file, int64_t size_mb);

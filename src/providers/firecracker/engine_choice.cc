@@ -214,7 +214,7 @@ absl::Status EngineChooser::boot_a_guest(Engine& engine) {
     if (up.ok()) pause_for(kBetweenLooks);
   }
   end_process(record).IgnoreError();
-  const std::string said = last_words(machine.folder);
+  const std::string said = last_output(machine.folder);
   if (settings_.jailer) remove_jail_groups(firecracker_program(settings_), jail_parent_, machine.folder).IgnoreError();
   fs::remove_all(machine.folder, error);
   if (up.ok() || said.empty()) return up;

@@ -37,7 +37,7 @@ class EngineChooser {
   Engine* chosen();
   // Why `auto` did not take Firecracker; empty: it did, or was not asked, or that is not known yet.
   std::string why_not_firecracker();
-  // A guest is being booted to find out whether KVM works, and software emulation stands in.
+  // A guest is being booted to find out whether KVM works, and software emulation is used meanwhile.
   bool is_provisional();
 
  private:

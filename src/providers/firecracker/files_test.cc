@@ -113,14 +113,14 @@ TEST_F(FirecrackerFiles, AProgramThatCannotRunIsAnErrorWithItsName) {
 }
 
 TEST_F(FirecrackerFiles, TheWordsAreForNobodyElseAndFillWholeSectors) {
-  ASSERT_TRUE(write_words_disk(path("words"), {{"HODEI_TOKEN", "secret"}, {"A", "b c"}}).ok());
-  const std::string bytes = content("words");
+  ASSERT_TRUE(write_settings_disk(path("settings"), {{"HODEI_TOKEN", "secret"}, {"A", "b c"}}).ok());
+  const std::string bytes = content("settings");
   EXPECT_EQ(bytes.size() % 512, 0u);
   EXPECT_TRUE(bytes.starts_with(std::string("HODEIVM1\0A=b c\0HODEI_TOKEN=secret\0\0", 36)));
   struct stat info {};
-  ASSERT_EQ(stat(path("words").c_str(), &info), 0);
+  ASSERT_EQ(stat(path("settings").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
-  EXPECT_FALSE(write_words_disk(path("words"), {{"A", std::string(100'000, 'x')}}).ok());
+  EXPECT_FALSE(write_settings_disk(path("settings"), {{"A", std::string(100'000, 'x')}}).ok());
 }
 
 TEST_F(FirecrackerFiles, TheInitramfsHoldsDriversAndWorkerAndIsMadeAnewForAnotherWorker) {
@@ -163,19 +163,19 @@ TEST_F(FirecrackerFiles, GuestAndMonitorAreQuotedApart) {
         "2026 [a:main:INFO] Running Firecracker v1.16.0\n2026 [a:main:ERROR] Cannot create the VM: KVM is of no use\n"
         "2026 [a:main:ERROR] second error\n2026 [a:main:INFO] Firecracker exiting successfully. exit_code=0\n");
   EXPECT_EQ(
-      last_words(folder_),
+      last_output(folder_),
       "its console ends with: panic: no init; firecracker says: 2026 [a:main:ERROR] Cannot create the VM: KVM is of "
       "no use; 2026 [a:main:ERROR] second error");
   fs::remove(path("console.log"));
   write("firecracker.log", "Running\nFirecracker exiting successfully. exit_code=0\n");
-  EXPECT_EQ(last_words(folder_), "firecracker says: Running");
+  EXPECT_EQ(last_output(folder_), "firecracker says: Running");
 }
 
 TEST_F(FirecrackerFiles, ALogThatLeadsOutOfTheJailIsNotFollowed) {
   write("secret", "of the host");
   fs::create_directories(path("jail/firecracker/x/root"));
   fs::create_symlink(path("secret"), path("jail/firecracker/x/root/firecracker.log"));
-  EXPECT_EQ(last_words(folder_), "");
+  EXPECT_EQ(last_output(folder_), "");
 }
 
 // Firecracker has a handler for SIGXFSZ that ends it; this program does the same.

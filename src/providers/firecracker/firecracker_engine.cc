@@ -62,7 +62,7 @@ class Api {
   http::Options options_;
 };
 
-// It may only be written to by whoever Firecracker runs as.
+// Only the user that Firecracker runs as may write to it.
 absl::Status make_monitor_log(const std::string& path, uint32_t owner) {
   const Fd file(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.is_open() && fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0) return absl::OkStatus();
@@ -119,7 +119,8 @@ class FirecrackerEngine final : public Engine {
 std::vector<ApiCall> firecracker_calls(const Machine& machine) {
   std::vector<ApiCall> out;
   const auto add = [&out](std::string path, const Json& body) { out.push_back({std::move(path), body.dump()}); };
-  // Its own words apart from the guest's: on the console the last one would always be that it exits successfully.
+  // Its own messages are kept apart from the guest's: on the console the last one would always be that it exits
+  // successfully.
   if (!machine.monitor_log.empty()) {
     add("/logger", {{"log_path", machine.monitor_log}, {"level", "Info"}, {"show_level", true}});
   }

@@ -1,4 +1,4 @@
-// Firecracker: one process for each machine, told over its socket what the machine is like.
+// Firecracker: one process for each machine, configured over its socket.
 #pragma once
 
 #include <utility>

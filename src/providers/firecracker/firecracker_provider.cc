@@ -239,9 +239,9 @@ absl::Status FirecrackerProvider::boot(Engine& engine, const WorkerSpec& spec, c
 
   WorkerSpec seen = spec;
   seen.server_address = as_seen_by_guest(spec.server_address, settings_.network);
-  machine.drives = {{.id = "words", .path = folder + "/words", .read_only = true}};
-  RETURN_IF_ERROR(
-      write_words_disk(folder + "/words", worker_environment(config_, capabilities(), seen, "/var/lib/hodei/worker")));
+  machine.drives = {{.id = "settings", .path = folder + "/settings", .read_only = true}};
+  RETURN_IF_ERROR(write_settings_disk(folder + "/settings",
+                                      worker_environment(config_, capabilities(), seen, "/var/lib/hodei/worker")));
   if (!root.empty()) {
     machine.drives.push_back({.id = "root", .path = root, .read_only = true});
     ASSIGN_OR_RETURN(const bool scratch, make_scratch_disk(folder + "/scratch", storage_mb));
@@ -267,7 +267,7 @@ absl::StatusOr<WorkerHandle> FirecrackerProvider::create_worker(const WorkerSpec
   ASSIGN_OR_RETURN(Engine * engine, engines_.get());
   RETURN_IF_ERROR(make_room(spec.worker_id));
   if (const absl::Status booted = boot(*engine, spec, root); !booted.ok()) {
-    const std::string said = last_words(files_.folder_of(spec.worker_id));
+    const std::string said = last_output(files_.folder_of(spec.worker_id));
     remove_all(spec.worker_id).IgnoreError();
     return absl::Status(booted.code(), cat(std::string(booted.message()), said.empty() ? "" : "; ", said));
   }
@@ -295,13 +295,13 @@ bool FirecrackerProvider::boots_too_long(const std::string& worker) const {
   return !none && fs::file_time_type::clock::now() - began > limit;
 }
 
-// Whoever asked for it is told why; the folder stays until it is destroyed.
+// The caller gets the reason; the folder stays until the worker is destroyed.
 WorkerStatus FirecrackerProvider::end_boot(const std::string& worker) {
   const std::string folder = files_.folder_of(worker);
   if (const absl::Status ended = end_process(record_of(folder)); !ended.ok()) {
     return {.phase = WorkerPhase::Starting, .reason = std::string(ended.message())};
   }
-  const std::string last = last_words(folder);
+  const std::string last = last_output(folder);
   return {.phase = WorkerPhase::Ended,
           .reason = cat("its kernel did not boot in time (boot_seconds), so it was stopped; ",
                         last.empty() ? "it printed nothing" : last)};

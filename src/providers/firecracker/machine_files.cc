@@ -49,7 +49,7 @@ std::string last_lines(const std::string& text, size_t count) {
   return count == 0 && begin != 0 ? std::string() : text.substr(begin);
 }
 
-// Whoever is in the jail may have put anything in its place: it is not followed, and nobody waits for it.
+// A process in the jail may have replaced the file: links are not followed, and reading never blocks.
 std::string monitor_log(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
@@ -62,7 +62,7 @@ std::string monitor_log(const std::string& path) {
 }
 
 // Its errors, all of them, in one line; without one its last word that is no mere goodbye.
-std::string monitor_words(const std::string& log) {
+std::string monitor_message(const std::string& log) {
   std::string errors, last;
   for (size_t begin = 0; begin < log.size();) {
     const size_t end = std::min(log.find('\n', begin), log.size());
@@ -88,11 +88,11 @@ std::string log_in_jail(const std::string& folder) {
 
 }  // namespace
 
-std::string last_words(const std::string& folder) {
+std::string last_output(const std::string& folder) {
   const std::string console = last_lines(part_of(console_of(folder), -kBootLog, kBootLog), 1);
   std::string log = monitor_log(cat(folder, "/", kMonitorLog));
   if (log.empty()) log = monitor_log(log_in_jail(folder));
-  const std::string monitor = monitor_words(log);
+  const std::string monitor = monitor_message(log);
   std::string out = console.empty() ? std::string() : cat("its console ends with: ", console);
   while (out.ends_with('\n')) out.pop_back();
   if (!monitor.empty()) out += cat(out.empty() ? "" : "; ", "firecracker says: ", monitor);
@@ -146,7 +146,7 @@ WorkerStatus MachineFiles::status(const std::string& worker) const {
       return {.phase = WorkerPhase::Starting, .reason = "its kernel is booting"};
     case ProcessState::Ended: break;
   }
-  const std::string last = last_words(folder);
+  const std::string last = last_output(folder);
   return {.phase = WorkerPhase::Ended,
           .reason = cat("the machine has ended; ", last.empty() ? "it printed nothing" : last)};
 }

@@ -1,5 +1,5 @@
-// What is there of the machines: one folder for each, whose name is the worker's. It is made first and removed last, so
-// that whatever there is of a machine is found by it, whenever the server ended.
+// The files of the machines: one folder for each, named after its worker. The folder is created first and removed last,
+// so that everything of a machine can be found through it, whenever the server ended.
 #pragma once
 
 #include <set>
@@ -32,7 +32,7 @@ class MachineFiles {
 
 // What the guest said last on its console, and what Firecracker said besides, apart: "its console ends with: …;
 // firecracker says: …". Empty: neither said anything. `folder` is the machine's.
-std::string last_words(const std::string& folder);
+std::string last_output(const std::string& folder);
 
 // Only one call at a time works on one worker.
 bool is_worker_id(const std::string& worker);

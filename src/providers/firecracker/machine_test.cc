@@ -22,7 +22,7 @@ Machine a_machine() {
           .kernel = "/k",
           .initramfs = "/i",
           .boot_arguments = "quiet HODEI_VM=1",
-          .drives = {{"words", "/f/w-1/words", true},
+          .drives = {{"settings", "/f/w-1/settings", true},
                      {"root", "/with,comma.ext4", true},
                      {"scratch", "/f/w-1/scratch", false}},
           .tap = "hd0",
@@ -32,8 +32,8 @@ Machine a_machine() {
 TEST(FirecrackerCalls, ComeInTheDocumentedOrder) {
   std::vector<std::string> paths;
   for (const ApiCall& call : firecracker_calls(a_machine())) paths.push_back(call.path);
-  EXPECT_THAT(paths, ElementsAre("/machine-config", "/boot-source", "/drives/words", "/drives/root", "/drives/scratch",
-                                 "/network-interfaces/eth0", "/actions"));
+  EXPECT_THAT(paths, ElementsAre("/machine-config", "/boot-source", "/drives/settings", "/drives/root",
+                                 "/drives/scratch", "/network-interfaces/eth0", "/actions"));
 }
 
 TEST(FirecrackerCalls, AskForOneVcpuOrAnEvenNumber) {

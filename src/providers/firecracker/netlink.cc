@@ -15,10 +15,10 @@ namespace hodei::providers::firecracker {
 namespace {
 
 // One request with room for a body and a few attributes.
-class Wish {
+class NetlinkRequest {
  public:
   template <class Body>
-  Wish(uint16_t type, uint16_t flags, const Body& body) {
+  NetlinkRequest(uint16_t type, uint16_t flags, const Body& body) {
     static_assert(sizeof(Body) <= 64);
     head().nlmsg_type = type;
     head().nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
@@ -78,11 +78,11 @@ absl::Status add_address(unsigned device, const std::string& address) {
   body.ifa_family = AF_INET;
   body.ifa_prefixlen = 32;
   body.ifa_index = device;
-  Wish wish(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, body);
+  NetlinkRequest request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, body);
   const in_addr bytes = parsed(address);
-  wish.add(IFA_LOCAL, &bytes, sizeof(bytes));
-  wish.add(IFA_ADDRESS, &bytes, sizeof(bytes));
-  return answer(wish.send(), cat("give a device the address ", address));
+  request.add(IFA_LOCAL, &bytes, sizeof(bytes));
+  request.add(IFA_ADDRESS, &bytes, sizeof(bytes));
+  return answer(request.send(), cat("give a device the address ", address));
 }
 
 absl::Status add_route(unsigned device, const std::string& to, const std::string& from) {
@@ -93,12 +93,12 @@ absl::Status add_route(unsigned device, const std::string& to, const std::string
   body.rtm_protocol = RTPROT_STATIC;
   body.rtm_scope = RT_SCOPE_LINK;
   body.rtm_type = RTN_UNICAST;
-  Wish wish(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body);
+  NetlinkRequest request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body);
   const in_addr target = parsed(to), source = parsed(from);
-  wish.add(RTA_DST, &target, sizeof(target));
-  wish.add(RTA_PREFSRC, &source, sizeof(source));
-  wish.add(RTA_OIF, &device, sizeof(device));
-  const int error = wish.send();
+  request.add(RTA_DST, &target, sizeof(target));
+  request.add(RTA_PREFSRC, &source, sizeof(source));
+  request.add(RTA_OIF, &device, sizeof(device));
+  const int error = request.send();
   if (error == EEXIST) return absl::AlreadyExistsError(cat("network: another device already routes to ", to));
   return answer(error, cat("add a route to ", to));
 }
@@ -107,7 +107,7 @@ absl::Status remove_link(unsigned device) {
   ifinfomsg body{};
   body.ifi_family = AF_UNSPEC;
   body.ifi_index = static_cast<int>(device);
-  const int error = Wish(RTM_DELLINK, 0, body).send();
+  const int error = NetlinkRequest(RTM_DELLINK, 0, body).send();
   return error == ENODEV ? absl::OkStatus() : answer(error, "remove a device");
 }
 

@@ -1,4 +1,4 @@
-// The three wishes about network devices for which the kernel has no simpler call.
+// The three requests about network devices that have no simpler system call.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace hodei::providers::firecracker {
 
 absl::Status add_address(unsigned device, const std::string& address);  // alone, without a network around it
 
-// ALREADY_EXISTS: somebody else's device leads there.
+// ALREADY_EXISTS: another device has this route.
 absl::Status add_route(unsigned device, const std::string& to, const std::string& from);
 
 absl::Status remove_link(unsigned device);

@@ -35,7 +35,7 @@ std::string quoted(const std::string& value) {
 
 // An emulated processor counts with the host's own counter. A guest that had to measure it would fail to, now and then,
 // when the host is busy, and wait for ever: so it is told.
-std::string clock_words(const QemuOptions& options) {
+std::string clock_arguments(const QemuOptions& options) {
   return options.kvm ? std::string() : cat("tsc=reliable tsc_early_khz=", host_counter_khz(), " ");
 }
 
@@ -72,7 +72,7 @@ std::vector<std::string> qemu_arguments(const QemuOptions& options, const Machin
       "-cpu", options.kvm ? "host" : "max", "-m", cat(machine.memory_mb, "M"), "-smp", cat(machine.vcpus), "-kernel",
       machine.kernel, "-initrd", machine.initramfs,
       // A machine that ends starts again by a triple fault, the one way that this machine has; -no-reboot ends it then.
-      "-append", cat("console=ttyS0 reboot=t panic=-1 ", clock_words(options), machine.boot_arguments), "-chardev",
+      "-append", cat("console=ttyS0 reboot=t panic=-1 ", clock_arguments(options), machine.boot_arguments), "-chardev",
       "stdio,id=console,signal=off", "-serial", "chardev:console"};
   const auto add = [&out](const std::string& flag, const std::string& value) {
     out.push_back(flag);

@@ -1,5 +1,5 @@
-// How a firecracker provider is set up: from its options, else from the HODEI_FC_ words of the environment, else by
-// default.
+// The settings of a firecracker provider: from its options, else from HODEI_FC_ variables of the environment, else the
+// defaults.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Settings {
   std::string firecracker_binary = "firecracker";  // a path, or looked for in $PATH
   std::string jailer_binary = "jailer";
   std::string qemu_binary = "qemu-system-x86_64";
-  int64_t memory_mb = 512;   // of a machine for which nobody says, its kernel and worker included
+  int64_t memory_mb = 512;   // default of a machine, its kernel and worker included
   int64_t cpus = 1;          // likewise
   int64_t boot_seconds = 0;  // that a machine may boot for; 0: as its engine says
   int64_t storage_mb = 1024;

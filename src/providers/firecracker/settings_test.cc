@@ -10,12 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
-absl::StatusOr<Settings> read(Words options) {
+absl::StatusOr<Settings> read(StringMap options) {
   return read_settings({.name = "fc", .type = "firecracker", .options = std::move(options)},
                        {.id = "i", .folder = "/f"});
 }
 
-std::string refusal(Words options) {
+std::string refusal(StringMap options) {
   const absl::StatusOr<Settings> settings = read(std::move(options));
   EXPECT_EQ(settings.status().code(), absl::StatusCode::kInvalidArgument);
   return std::string(settings.status().message());

@@ -17,7 +17,8 @@ struct Tap {
   std::string guest;   // of the other end: the one address that is reached through this device
 };
 
-// Stays until it is removed, whoever ends before. ALREADY_EXISTS: another device has the route to that guest.
+// The device stays until it is removed, even if this process ends before. ALREADY_EXISTS: another device has the route
+// to that guest.
 absl::Status make_tap(const Tap& tap);
 
 // OK also when it is not there.

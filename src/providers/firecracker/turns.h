@@ -1,4 +1,4 @@
-// One call at a time for each worker; calls for different workers do not wait for each other.
+// Serializes the calls about one worker. Calls about different workers do not wait for each other.
 #pragma once
 
 #include <condition_variable>

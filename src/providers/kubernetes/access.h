@@ -1,5 +1,5 @@
-// Who we are to the API server at this moment: files are read again when they change, plugins run again when what they
-// gave runs out.
+// The current credentials for the API server. Files are read again when they change, and plugins run again when their
+// credential expires.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// Plain REST with the API server: one request, with what it takes to bear a busy or a restarting server.
+// Sends one REST request to the API server, with retries while the server is busy or restarting.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// A program of the user's, run to its end: its output, its errors, how it ended, never longer than it may take.
+// Runs a program of the user to its end, with a time limit, and returns its output, its errors and its exit.
 #pragma once
 
 #include <string>

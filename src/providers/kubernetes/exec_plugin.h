@@ -12,7 +12,7 @@ struct PluginCredential {
   WallTime expires{};  // not set: as long as the server takes it
 };
 
-// Runs it, within a time and an amount of output. Its own words are part of the error when it fails.
+// Runs it, within a time and an amount of output. If it fails, its own message is part of the error.
 absl::StatusOr<PluginCredential> run_plugin(const ExecPlugin& plugin, const Cluster& cluster);
 
 // What it printed, read. Apart so that it can be tested without a program.

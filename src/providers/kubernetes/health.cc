@@ -21,7 +21,7 @@ constexpr Right kRights[] = {
     {"watch", "pods", "", false}, {"get", "pods", "log", false},
 };
 
-std::string in_words(const Right& right) {
+std::string as_text(const Right& right) {
   return cat(right.verb, " ", right.resource, right.subresource[0] == '\0' ? "" : "/", right.subresource);
 }
 
@@ -57,10 +57,10 @@ Health check_health(Api& api, const std::string& namespace_name) {
     if (!allowed.ok()) return unhealthy(std::string(allowed.status().message()));
     if (*allowed) continue;
     if (right.needed) {
-      return unhealthy(cat("not allowed to ", in_words(right), " in namespace ", namespace_name,
+      return unhealthy(cat("not allowed to ", as_text(right), " in namespace ", namespace_name,
                            "; deploy/kubernetes contains the required role"));
     }
-    missing += cat(missing.empty() ? "" : ", ", in_words(right));
+    missing += cat(missing.empty() ? "" : ", ", as_text(right));
   }
   if (missing.empty()) return {.state = HealthState::Healthy};
   return {.state = HealthState::Degraded, .reason = cat("not allowed to ", missing, " in namespace ", namespace_name)};

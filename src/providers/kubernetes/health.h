@@ -1,4 +1,4 @@
-// Whether pods can be made here: the API server is ready and we have the rights.
+// Checks whether pods can be created: the API server is ready, and we have the rights.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The pods of ours as the cluster tells them: one list, then a watch that goes on where it broke off. Its own thread,
-// between start() and stop().
+// Our pods, as the cluster reports them: one list, then a watch that continues where it broke off. It runs on its own
+// thread between start() and stop().
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Fields of JSON that others wrote: what is missing, or of another kind than it should be, counts as nothing.
+// Reads fields of foreign JSON: a field that is missing or has another type counts as absent.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -165,7 +165,7 @@ class KubernetesProvider final : public Provider {
     return *pod;
   }
 
-  // Nothing: it is gone, never was, or is somebody else's.
+  // Nothing: it is gone, never existed, or belongs to another installation.
   absl::StatusOr<std::optional<PodView>> find_ours(const WorkerHandle& handle, bool cached_is_enough) {
     for (const std::string& name : {name_of(handle.worker_id), former_pod_name(handle.worker_id)}) {
       std::optional<PodView> pod;

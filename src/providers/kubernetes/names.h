@@ -1,5 +1,5 @@
-// Names and labels as Kubernetes takes them. A word of ours that does not fit gets a form that does, with a piece of
-// its hash, so that two different words never share one.
+// Names and labels in the form that Kubernetes accepts. A name that does not fit is changed and gets a part of its
+// hash, so that two different names never become equal.
 #pragma once
 
 #include <string>

@@ -89,7 +89,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 class Reader {
  public:
-  Reader(const Words& options, Environment environment) : options_(options), environment_(environment) {}
+  Reader(const StringMap& options, Environment environment) : options_(options), environment_(environment) {}
 
   std::string text(const char* key, std::initializer_list<const char*> variables, const char* otherwise) const {
     if (const auto it = options_.find(key); it != options_.end() && !it->second.empty()) return it->second;
@@ -118,7 +118,7 @@ class Reader {
   }
 
  private:
-  const Words& options_;
+  const StringMap& options_;
   Environment environment_;
 };
 
@@ -204,7 +204,7 @@ std::optional<std::string> process_environment(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-absl::StatusOr<KubernetesOptions> read_options(const Words& options, Environment environment) {
+absl::StatusOr<KubernetesOptions> read_options(const StringMap& options, Environment environment) {
   for (const auto& [key, value] : options) {
     if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) return unknown_option(key);
   }

@@ -1,4 +1,4 @@
-// How the kubernetes provider is configured: its options and the environment names, checked and in their own types.
+// The options of the kubernetes provider, read from its configuration and the environment, checked and typed.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct KubernetesOptions {
   std::string worker_image;  // holds the static worker, which copies itself into the pod
   std::string image;         // for jobs that name none
   std::string pull_policy;   // Always, IfNotPresent, Never
-  Words node_selector;
+  StringMap node_selector;
   std::vector<Toleration> tolerations;
   std::string service_account;
   std::vector<std::string> image_pull_secrets;
@@ -35,7 +35,7 @@ struct KubernetesOptions {
   bool gpu = false;
   int64_t run_as_user = 0;
   int64_t grace_seconds = 0;  // between SIGTERM and SIGKILL
-  int64_t leave_seconds = 0;  // a worker that has nothing to do and hears of no server for so long ends; 0: never
+  int64_t leave_seconds = 0;  // an idle worker without a connection to a server ends after so long; 0: never
   int64_t max_cpu_milli = 0;  // 0: no limit that we know of
   int64_t max_memory_mb = 0;
   uint32_t max_workers = 0;
@@ -45,7 +45,7 @@ struct KubernetesOptions {
 using Environment = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> process_environment(const char* name);
 
-// Every option is known and makes sense; what is not told comes from the environment, then from defaults.
-absl::StatusOr<KubernetesOptions> read_options(const Words& options, Environment environment = process_environment);
+// Every option is known and valid; what is not set comes from the environment, then from defaults.
+absl::StatusOr<KubernetesOptions> read_options(const StringMap& options, Environment environment = process_environment);
 
 }  // namespace hodei::providers::kubernetes

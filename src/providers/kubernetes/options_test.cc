@@ -7,15 +7,15 @@ namespace {
 
 std::optional<std::string> nothing(const char*) { return std::nullopt; }
 std::optional<std::string> seeds(const char* name) {
-  const Words words = {{"HODEI_K8S_NAMESPACE", "from-the-environment"},
-                       {"HODEI_K8S_KUBECONFIG", "/first"},
-                       {"KUBECONFIG", "/second"},
-                       {"HODEI_WORKER_IMAGE", "registry/worker:3"}};
+  const StringMap words = {{"HODEI_K8S_NAMESPACE", "from-the-environment"},
+                           {"HODEI_K8S_KUBECONFIG", "/first"},
+                           {"KUBECONFIG", "/second"},
+                           {"HODEI_WORKER_IMAGE", "registry/worker:3"}};
   const auto it = words.find(name);
   return it == words.end() ? std::nullopt : std::optional<std::string>(it->second);
 }
 
-std::string why_not(const Words& options) {
+std::string why_not(const StringMap& options) {
   const auto read = read_options(options, nothing);
   return read.ok() ? "it was taken" : std::string(read.status().message());
 }
@@ -43,7 +43,7 @@ TEST(KubernetesOptions, ReadLists) {
                                                    {"image_pull_secrets", "one,two"},
                                                    {"max_workers", "10"}},
                                                   nothing);
-  EXPECT_EQ(options.node_selector, (Words{{"disk", "ssd"}, {"example.com/zone", "a"}}));
+  EXPECT_EQ(options.node_selector, (StringMap{{"disk", "ssd"}, {"example.com/zone", "a"}}));
   EXPECT_EQ(options.tolerations,
             (std::vector<Toleration>{{"gpu", "yes", "NoSchedule"}, {"spot", "", "NoExecute"}, {"any", "", ""}}));
   EXPECT_EQ(options.image_pull_secrets, (std::vector<std::string>{"one", "two"}));

@@ -22,7 +22,7 @@ constexpr const char* kSecretsSize = "8Mi";
 constexpr const char* kTokenVariable = "HODEI_TOKEN";
 constexpr const char* kTokenKey = "token";
 
-// `uname -m` → GOARCH, the words of kubernetes.io/arch.
+// `uname -m` → GOARCH, the values of kubernetes.io/arch.
 std::string node_architecture(const std::string& machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";
@@ -54,7 +54,7 @@ json labels_of(const PodMaker& maker, const WorkerSpec& spec) {
 
 json environment_of(const PodMaker& maker, const WorkerSpec& spec) {
   json out = json::array();
-  Words words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
+  StringMap words = worker_environment(maker.provider, maker.capabilities, spec, kStateFolder);
   words["HODEI_SECRETS_DIR"] = kSecretsFolder;
   words["HODEI_LEAVE_AFTER"] = cat(maker.options.leave_seconds, "s");
   for (const auto& [name, value] : words) {
@@ -169,7 +169,7 @@ absl::Status check_spec(const PodMaker& maker, const WorkerSpec& spec) {
 }
 
 json pod_for(const PodMaker& maker, const WorkerSpec& spec) {
-  // The labels may be short forms; annotations hold the words themselves.
+  // The labels may be short forms; annotations hold the full values.
   const json annotations = {{kInstallationLabel, maker.installation_id},
                             {kProviderLabel, maker.provider.name},
                             {kWorkerLabel, spec.worker_id}};

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-PodMaker a_maker(const Words& options = {}) {
+PodMaker a_maker(const StringMap& options = {}) {
   PodMaker maker;
   maker.provider = {.name = "cluster", .type = "kubernetes", .options = options};
   maker.installation_id = "an installation";

@@ -33,7 +33,7 @@ bool mentions(const std::string& message, std::initializer_list<const char*> wor
   return std::any_of(words.begin(), words.end(), [&](const char* w) { return small.find(w) != std::string::npos; });
 }
 
-// The kubelet tries an image again and again; whether there is hope only its words tell.
+// The kubelet tries an image again and again; only its message shows whether that can succeed.
 bool pull_is_hopeless(const std::string& reason, const std::string& message) {
   if (mentions(message, {"not found", "manifest unknown", "does not exist", "denied", "unauthorized", "forbidden",
                          "no match for platform"})) {

@@ -150,7 +150,7 @@ std::vector<fs::path> group_folders(const std::string& group) {
   return out;
 }
 
-std::string in_words(int status) {
+std::string as_text(int status) {
   if (WIFEXITED(status)) return cat("exit code ", WEXITSTATUS(status));
   return cat("signal ", WTERMSIG(status));
 }
@@ -205,7 +205,7 @@ std::string reap(const ProcessName& process) {
   // A number cannot be given away before its remains are removed: this is the one that was looked at.
   if (state_of(process) != ProcessState::Zombie) return {};
   int status = 0;
-  return waitpid(process.pid, &status, WNOHANG) == process.pid ? in_words(status) : std::string();
+  return waitpid(process.pid, &status, WNOHANG) == process.pid ? as_text(status) : std::string();
 }
 
 bool kill_marked_processes(const std::vector<Marks>& any_of) {

@@ -1,4 +1,5 @@
-// Processes as /proc shows them: who is who although numbers are given again, and who carries which marks.
+// Reads processes from /proc. It recognizes a process even if its number was used again, and finds processes by marks
+// in their environment.
 #pragma once
 
 #include <sys/types.h>
@@ -31,11 +32,11 @@ using Marks = std::vector<std::string>;
 // All living processes that carry one of the sets, except this one.
 std::set<pid_t> marked_processes(const std::vector<Marks>& any_of);
 
-// Signals it, and nobody else who was given its number. False: it is gone.
+// Signals this process, never another one that got its number later. False: it is gone.
 bool signal_process(const ProcessName& process, int signal);
 // Until it has ended, or the time is over. True: it has.
 bool wait_for_end(const ProcessName& process, Duration limit);
-// If it is a child of ours that has ended, its remains are removed. How it ended, in words; empty: not known.
+// If it is a child of ours that has ended, its remains are removed. Returns how it ended; empty: not known.
 std::string reap(const ProcessName& process);
 
 // SIGKILL to all that carry the marks until none is left. False: some do not die.

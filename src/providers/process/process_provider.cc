@@ -13,7 +13,7 @@
 #include "src/base/pause.h"
 #include "src/base/status.h"
 #include "src/providers/foreign_text.h"
-#include "src/providers/option_words.h"
+#include "src/providers/option_reader.h"
 #include "src/providers/process/process_look.h"
 #include "src/providers/process/process_watch.h"
 #include "src/providers/process/worker_record.h"
@@ -168,7 +168,7 @@ absl::StatusOr<WorkerHandle> ProcessProvider::start(const WorkerSpec& spec, cons
   RETURN_IF_ERROR(own.make());
   WorkerRecord record{.boot = boot_id()};
   absl::Status ready = own.write(record);
-  Words words = worker_environment(config_, capabilities(), spec, own.state());
+  StringMap words = worker_environment(config_, capabilities(), spec, own.state());
   words[kOwnerVariable] = cat(installation_.id, "/", config_.name);
   absl::StatusOr<pid_t> pid = ready.ok() ? start_worker(settings_.binary, words, "/", own.log()) : ready;
   if (!pid.ok()) {
@@ -228,8 +228,7 @@ OwnedWorker ProcessProvider::look(const std::string& worker_id) {
                       : !this_boot            ? "the machine was restarted"
                       : record.ended.empty()  ? "its process is gone"
                                               : cat("its process ended with ", record.ended);
-  if (last.ok() && !last->empty())
-    out.status.reason += cat("; its log ends with: ", first_words(*last, kShownOfOutput));
+  if (last.ok() && !last->empty()) out.status.reason += cat("; its log ends with: ", first_part(*last, kShownOfOutput));
   return out;
 }
 
@@ -324,7 +323,7 @@ Health ProcessProvider::health_check() {
 
 absl::StatusOr<std::unique_ptr<Provider>> make_process_provider(const ProviderConfig& config,
                                                                 const Installation& installation) {
-  OptionWords options(config);
+  OptionReader options(config);
   ProcessSettings settings;
   std::error_code failed;
   const std::string beside =

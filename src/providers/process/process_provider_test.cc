@@ -73,7 +73,7 @@ class ProcessProviderTest : public testing::Test {
     chmod(path.c_str(), 0755);
     return path;
   }
-  Provider& use(const std::string& binary, Words options = {}) {
+  Provider& use(const std::string& binary, StringMap options = {}) {
     options["binary"] = binary;
     provider_ = make_process_provider({.name = "here", .type = "process", .options = options}, installation_).value();
     return *provider_;
@@ -128,7 +128,7 @@ TEST_F(ProcessProviderTest, KeepsThePromisesOfProviders) {
   setup.patience = kPatience;
   setup.outside = [&] { return really_there(setup.installation); };
   setup.crash = [](const WorkerHandle& handle) { kill(static_cast<pid_t>(std::stol(handle.id)), SIGKILL); };
-  EXPECT_EQ(in_words(check_provider(setup)), "");
+  EXPECT_EQ(as_text(check_provider(setup)), "");
 }
 
 TEST_F(ProcessProviderTest, KillsEverythingThatAWorkerStarted) {
@@ -331,7 +331,7 @@ TEST_F(ProcessProviderTest, PassesOnNoSecretAndNoFileOfTheServer) {
 }
 
 TEST_F(ProcessProviderTest, SaysWhatItCannotDo) {
-  const auto made = [&](Words options) {
+  const auto made = [&](StringMap options) {
     return make_process_provider({.name = "here", .type = "process", .options = options}, installation_);
   };
   EXPECT_THAT(made({{"binary", "x"}}).status().message(),

@@ -1,4 +1,4 @@
-// Says when a process has ended, from a thread of its own: what the server started, and what an earlier one did.
+// Reports the end of processes, from its own thread: those that this server started, and those of an earlier one.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class ProcessWatch {
   void start(Ended ended);
   // Returns when no call is under way. Not from within one.
   void stop();
-  // Nothing happens while it is not started. A process that has ended already is told too.
+  // Nothing happens while it is not started. A process that has already ended is reported too.
   void add(const std::string& worker_id, const ProcessName& process);
   void forget(const std::string& worker_id);
 

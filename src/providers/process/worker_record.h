@@ -1,4 +1,4 @@
-// What is written down about a worker, so that the next server finds it: one small file in the worker's folder.
+// The record of a worker for the next server: one small file in the worker's folder.
 #pragma once
 
 #include <string>

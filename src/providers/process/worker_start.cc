@@ -15,7 +15,7 @@
 namespace hodei::providers {
 namespace {
 
-// What posix_spawn is told, cleaned up at the end.
+// The attributes and file actions of posix_spawn, freed at the end.
 struct Manner {
   Manner(const std::string& folder, const std::string& log) {
     posix_spawn_file_actions_init(&files);
@@ -45,12 +45,12 @@ struct Manner {
 
 }  // namespace
 
-absl::StatusOr<pid_t> start_worker(const std::string& program, const Words& words, const std::string& folder,
+absl::StatusOr<pid_t> start_worker(const std::string& program, const StringMap& environment, const std::string& folder,
                                    const std::string& log) {
-  // Settings of workers that whoever started the server meant for these too.
+  // Settings of workers in the environment of the server apply to these workers too.
   const ChildEnvironment env({"HODEI_CGROUPS", "HODEI_LOG_LEVEL", "HODEI_JOB_PROCESSES", "HODEI_JOB_LOG_SIZE",
                               "HODEI_LOG_BATCH_LINES", "HODEI_LOG_BATCH_INTERVAL"},
-                             words);
+                             environment);
   std::string name = program;
   char* argv[] = {name.data(), nullptr};
   const Manner manner(folder, log);

@@ -1,4 +1,4 @@
-// Starting a worker's process: in a session of its own, with its own environment and none of our files.
+// Starts the process of a worker in its own session, with its own environment and none of our file descriptors.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace hodei::providers {
 
-// `words` win over what is passed on of our own environment: no setting of the server, and nothing that is secret.
+// `environment` overrides our own variables that are passed on: no setting of the server, and nothing secret.
 //   FAILED_PRECONDITION  the program cannot be run   RESOURCE_EXHAUSTED  no more processes now
-absl::StatusOr<pid_t> start_worker(const std::string& program, const Words& words, const std::string& folder,
+absl::StatusOr<pid_t> start_worker(const std::string& program, const StringMap& environment, const std::string& folder,
                                    const std::string& log);
 
 }  // namespace hodei::providers

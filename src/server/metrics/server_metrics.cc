@@ -208,9 +208,9 @@ void ServerMetrics::entered(const core::JobHead& job, size_t index, const core::
   if (t.to == core::JobState::Running) series_->started.Increment();
   if (t.to == core::JobState::Scheduled) {
     const core::Transition* before = core::find_transition(job, index - 1);
-    WallTime since = before != nullptr                  ? before->at
-                     : job.past->shelved_until.is_set() ? job.past->shelved_until
-                                                        : job.created;
+    WallTime since = before != nullptr                   ? before->at
+                     : job.past->archived_until.is_set() ? job.past->archived_until
+                                                         : job.created;
     if (job.not_before <= t.at) since = std::max(since, job.not_before);
     series_->queue.Observe(std::max(0.0, seconds(t.at - since)));
   }

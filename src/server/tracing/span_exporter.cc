@@ -91,10 +91,10 @@ void SpanExporter::send(const std::vector<core::JobPtr>& jobs) {
       ++dropped_;
       continue;
     }
-    const store::ShelfQuery older{.job = job->id, .limit = kMaxTracedExecutions, .max_bytes = kMaxTracedBytes};
-    absl::StatusOr<std::vector<core::ShelvedExecution>> shelf = std::vector<core::ShelvedExecution>();
-    if (job->past != nullptr && job->past->shelved_transitions > 0) shelf = reader_.shelf(older);
-    std::vector<Span> more = spans_of(*job, *spec->second, shelf.value_or(std::vector<core::ShelvedExecution>()));
+    const store::ArchiveQuery older{.job = job->id, .limit = kMaxTracedExecutions, .max_bytes = kMaxTracedBytes};
+    absl::StatusOr<std::vector<core::ArchivedExecution>> archived = std::vector<core::ArchivedExecution>();
+    if (job->past != nullptr && job->past->archived_transitions > 0) archived = reader_.archived_executions(older);
+    std::vector<Span> more = spans_of(*job, *spec->second, archived.value_or(std::vector<core::ArchivedExecution>()));
     std::move(more.begin(), more.end(), std::back_inserter(spans));
   }
   if (spans.empty()) return;

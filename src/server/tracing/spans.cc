@@ -16,8 +16,8 @@ class SpanList {
   SpanList(const core::JobHead& job, const core::SpecRow& spec, const TraceContext& trace)
       : job_(job), spec_(spec), trace_(trace) {}
 
-  void add_shelf(const std::vector<core::ShelvedExecution>& shelf) {
-    for (auto one = shelf.rbegin(); one != shelf.rend(); ++one) {
+  void add_archived(const std::vector<core::ArchivedExecution>& archived) {
+    for (auto one = archived.rbegin(); one != archived.rend(); ++one) {
       for (const core::Transition& t : one->transitions) add_wait(t);
       add_execution(one->execution);
     }
@@ -103,11 +103,11 @@ class SpanList {
 }  // namespace
 
 std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec,
-                           const std::vector<core::ShelvedExecution>& shelf) {
+                           const std::vector<core::ArchivedExecution>& archived) {
   const TraceContext trace = trace_of(job.id, spec.bytes);
   if (!trace.sampled) return {};
   SpanList list(job, spec, trace);
-  list.add_shelf(shelf);
+  list.add_archived(archived);
   return list.take();
 }
 

@@ -22,9 +22,9 @@ struct Span {
   std::string error;  // not empty: it failed, and why
 };
 
-// Nothing for a job whose caller does not want it recorded. `shelf`: what came before the newest execution, newest
+// Nothing for a job whose caller does not want it recorded. `archived`: what came before the newest execution, newest
 // first.
 std::vector<Span> spans_of(const core::JobHead& job, const core::SpecRow& spec,
-                           const std::vector<core::ShelvedExecution>& shelf = {});
+                           const std::vector<core::ArchivedExecution>& archived = {});
 
 }  // namespace hodei::server

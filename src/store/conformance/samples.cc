@@ -126,10 +126,10 @@ void RandomHistory::submit(Writes& out) {
   live_[number(job.id)] = std::move(job);
 }
 
-void shelve(JobHead& job, Writes& out) {
+void archive(JobHead& job, Writes& out) {
   Draft draft(job);
-  for (ShelvedExecution& one : draft.shelve()) {
-    out.push_back(PutExecution{job.id, std::make_shared<const ShelvedExecution>(std::move(one))});
+  for (ArchivedExecution& one : draft.archive()) {
+    out.push_back(PutExecution{job.id, std::make_shared<const ArchivedExecution>(std::move(one))});
   }
   job = *draft.finish();
 }
@@ -145,7 +145,7 @@ void RandomHistory::move_a_job(Writes& out) {
     default: to = static_cast<JobState>(static_cast<uint64_t>(JobState::Succeeded) + pick(4));
   }
   if (job.state == JobState::Running && pick(6) == 0) to = JobState::Pending;
-  if (to == JobState::Scheduled && pick(8) > 0) shelve(job, out);  // a head of an older version keeps them
+  if (to == JobState::Scheduled && pick(8) > 0) archive(job, out);  // a head of an older version keeps them
   job = to == JobState::Scheduled ? dispatched(job, cat("w", pick(4))) : moved(job, to, some_text());
   if (is_terminal(to)) {
     out.push_back(finished(job));

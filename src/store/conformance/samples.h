@@ -21,8 +21,8 @@ core::WorkerRecordPtr a_worker(std::string_view id);
 core::JobHead dispatched(core::JobHead job, std::string_view worker);
 core::JobHead moved(core::JobHead job, core::JobState to, std::string_view reason = "");
 
-// What happened so far goes to the shelf, as before the engine's next dispatch.
-void shelve(core::JobHead& job, core::Writes& out);
+// What happened so far is archived, as before the engine's next dispatch.
+void archive(core::JobHead& job, core::Writes& out);
 
 // A new job: its spec and its head.
 core::Writes entering(const core::JobHead& job, std::string_view name = "a job");

@@ -46,7 +46,7 @@ struct Describe {
   std::string operator()(const PutJob& w) const { return "job " + to_text(*w.job); }
   std::string operator()(const FinishJob& w) const { return "finish " + to_text(*w.job); }
   std::string operator()(const PutExecution& w) const {
-    return fmt::format("execution of {}: {}", number(w.job), in_quotes(encode(*w.shelved)));
+    return fmt::format("execution of {}: {}", number(w.job), in_quotes(encode(*w.archived)));
   }
   std::string operator()(const DropExecutions& w) const {
     return fmt::format("drop executions of {} below {}", number(w.job), w.below);
@@ -123,9 +123,9 @@ std::vector<std::string> history_text(Reader& reader) {
   for (const JobView& listed : jobs->jobs) {
     const auto job = reader.job(listed.head.id);
     out.push_back(job.ok() ? to_text(*job) : job.status().ToString());
-    const auto shelf = reader.shelf({.job = listed.head.id, .limit = SIZE_MAX});
-    if (!shelf.ok()) out.push_back(shelf.status().ToString());
-    for (const ShelvedExecution& one : shelf.value_or(std::vector<ShelvedExecution>()))
+    const auto archived = reader.archived_executions({.job = listed.head.id, .limit = SIZE_MAX});
+    if (!archived.ok()) out.push_back(archived.status().ToString());
+    for (const ArchivedExecution& one : archived.value_or(std::vector<ArchivedExecution>()))
       out.push_back(in_quotes(encode(one)));
   }
   return out;

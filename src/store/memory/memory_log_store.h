@@ -1,4 +1,4 @@
-// A LogStore that forgets everything when it goes away: for tests and the simulator.
+// A LogStore in memory, for tests and the simulator. It keeps nothing after its destruction.
 #pragma once
 
 #include <map>

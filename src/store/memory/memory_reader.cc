@@ -74,12 +74,12 @@ absl::StatusOr<JobPage> MemoryStore::jobs(const JobQuery& query, const ReadLimit
   return out;
 }
 
-absl::StatusOr<std::vector<core::ShelvedExecution>> MemoryStore::shelf(const ShelfQuery& query) {
+absl::StatusOr<std::vector<core::ArchivedExecution>> MemoryStore::archived_executions(const ArchiveQuery& query) {
   const std::lock_guard lock(mutex_);
-  std::vector<core::ShelvedExecution> out;
+  std::vector<core::ArchivedExecution> out;
   size_t bytes = 0;
-  auto at = tables_.shelf.lower_bound({query.job, query.below});
-  while (at != tables_.shelf.begin() && out.size() < query.limit) {
+  auto at = tables_.archived.lower_bound({query.job, query.below});
+  while (at != tables_.archived.begin() && out.size() < query.limit) {
     --at;
     if (at->first.job != query.job) break;
     bytes += encode(*at->second).size();
@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<core::ShelvedExecution>> MemoryStore::shelf(const She
 absl::StatusOr<std::vector<PrintedBytes>> MemoryStore::printed(JobId job) {
   const std::lock_guard lock(mutex_);
   std::vector<PrintedBytes> out;
-  for (auto at = tables_.shelf.lower_bound({job, 0}); at != tables_.shelf.end() && at->first.job == job; ++at) {
+  for (auto at = tables_.archived.lower_bound({job, 0}); at != tables_.archived.end() && at->first.job == job; ++at) {
     if (at->second->execution.log_bytes) out.push_back({at->first.number, *at->second->execution.log_bytes});
   }
   return out;

@@ -42,7 +42,7 @@ struct MemoryTables {
   std::map<JobId, std::shared_ptr<const core::SpecRow>> specs;
   std::map<JobId, core::JobPtr> hot;
   std::map<JobId, Done> done;
-  std::map<ExecutionId, std::shared_ptr<const core::ShelvedExecution>> shelf;
+  std::map<ExecutionId, std::shared_ptr<const core::ArchivedExecution>> archived;
   OnePerRow<RowMap> rows;
   ShapePool shapes;  // of the jobs above, one object for equal ones
 
@@ -73,7 +73,7 @@ class MemoryStore final : public Store, public Reader {
 
   absl::StatusOr<JobView> job(JobId id) override;
   absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit) override;
-  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) override;
+  absl::StatusOr<std::vector<core::ArchivedExecution>> archived_executions(const ArchiveQuery& query) override;
   absl::StatusOr<std::vector<PrintedBytes>> printed(JobId job) override;
   absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) override;
   absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;

@@ -42,17 +42,17 @@ struct Apply {
     t.of<Row>().erase(w.key);
   }
   void operator()(const PutExecution& w) const {
-    const auto write = [&](const ShelvedExecution& shelved, RowOut& out) { write_execution(w.job, shelved, out); };
-    t.shelf[{w.job, w.shelved->execution.number}] =
-        std::make_shared<const ShelvedExecution>(through_row(*w.shelved, write, read_execution));
+    const auto write = [&](const ArchivedExecution& archived, RowOut& out) { write_execution(w.job, archived, out); };
+    t.archived[{w.job, w.archived->execution.number}] =
+        std::make_shared<const ArchivedExecution>(through_row(*w.archived, write, read_execution));
   }
   void operator()(const DropExecutions& w) const {
-    t.shelf.erase(t.shelf.lower_bound({w.job, 0}), t.shelf.lower_bound({w.job, w.below}));
+    t.archived.erase(t.archived.lower_bound({w.job, 0}), t.archived.lower_bound({w.job, w.below}));
   }
   void operator()(const EraseJob& w) const {
     t.done.erase(w.job);
     t.specs.erase(w.job);
-    t.shelf.erase(t.shelf.lower_bound({w.job, 0}), t.shelf.upper_bound({w.job, UINT32_MAX}));
+    t.archived.erase(t.archived.lower_bound({w.job, 0}), t.archived.upper_bound({w.job, UINT32_MAX}));
   }
   void operator()(const ExpireAudit& w) const {
     RowMap<AuditRow>& audit = t.of<AuditRow>();
@@ -88,9 +88,9 @@ absl::Status MemoryTables::check(const Batch& changes) const {
     const bool is_live = changed == changes.jobs().end() ? hot.contains(job) : !changed->finished;
     if (is_live) return refused(job, "a live job is not erased");
   }
-  for (const ExecutionId& execution : changes.shelved()) {
-    if (shelf.contains(execution))
-      return refused(execution.job, cat("execution ", execution.number, " is on the shelf already"));
+  for (const ExecutionId& execution : changes.archived()) {
+    if (archived.contains(execution))
+      return refused(execution.job, cat("execution ", execution.number, " is archived already"));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// What one append() will write: the new parts of its pieces, gathered into blocks of one execution each. Pure.
+// Plans what one append() writes: the new parts of its pieces, grouped into blocks of one execution each. Pure.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Which part of a piece is new, and which part of a piece a reader wants: pure cutting of text and lines, the same for
-// every LogStore.
+// Cuts pieces of output: finds the part that is new to the store, and the part that a reader asked for. Pure, and the
+// same for every LogStore.
 #pragma once
 
 #include <optional>

@@ -124,8 +124,8 @@ absl::Status BatchWriter::write_done(const Batch& batch) {
   return absl::OkStatus();
 }
 
-absl::Status BatchWriter::shelve(const PutExecution& put) {
-  write_execution(put.job, *put.shelved, insert_execution_);
+absl::Status BatchWriter::archive(const PutExecution& put) {
+  write_execution(put.job, *put.archived, insert_execution_);
   return run_guarded(*db_, insert_execution_, put.job);
 }
 
@@ -159,7 +159,7 @@ absl::Status BatchWriter::erase_job(JobId job) {
 // One statement for one write that is rare enough not to be folded.
 struct BatchWriter::WriteOther {
   BatchWriter& w;
-  absl::Status operator()(const PutExecution& p) const { return w.shelve(p); }
+  absl::Status operator()(const PutExecution& p) const { return w.archive(p); }
   absl::Status operator()(const DropExecutions& p) const {
     w.drop_executions_.integer(key(p.job));
     w.drop_executions_.integer(p.below);

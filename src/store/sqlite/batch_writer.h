@@ -31,7 +31,7 @@ class BatchWriter {
   absl::Status write_done(const Batch& batch);
   absl::Status write_labels(const core::SpecRow& spec);
   absl::Status write_other(const core::Write& write);
-  absl::Status shelve(const core::PutExecution& put);
+  absl::Status archive(const core::PutExecution& put);
   absl::Status erase_job(JobId job);
 
   Statement insert_spec_;

@@ -1,5 +1,5 @@
-// Folds SQLite's write-ahead log into the database on a thread and connection of its own, so that no commit pays for
-// it.
+// Copies SQLite's write-ahead log into the database. It runs on its own thread and connection, so that commits do not
+// wait for it.
 #pragma once
 
 #include <condition_variable>

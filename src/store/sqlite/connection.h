@@ -127,7 +127,7 @@ class Transaction {
   Connection* db_;
 };
 
-// The error that a connection is in, in words that say what to do.
+// The current error of a connection, with a message that says what to do.
 absl::Status sqlite_error(sqlite3* db, int code);
 
 }  // namespace hodei::store

@@ -1,4 +1,4 @@
-// Reads everything hot, as the writes that would build it, in the order that Store::load promises.
+// Reads all live state as a sequence of writes, in the order that Store::load promises.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// Where the database is and how it is kept.
+// The options of a SQLite store: where the database is, and how it is tuned.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Two servers never share one data folder: the first holds a lock on a file in it until it ends, however it ends.
+// A lock on the data folder, so that two servers never use the same one. The operating system releases the lock when
+// its process ends, in whatever way.
 #pragma once
 
 #include <string>

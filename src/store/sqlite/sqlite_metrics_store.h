@@ -1,5 +1,5 @@
-// Samples in a database of their own beside the jobs': losing it loses nothing but curves, and its writes never stand
-// in the way of a commit.
+// Stores samples in a separate SQLite database. If it is lost, only curves are lost, and its writes never delay a
+// commit of jobs.
 #pragma once
 
 #include <memory>

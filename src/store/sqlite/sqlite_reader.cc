@@ -116,13 +116,13 @@ absl::StatusOr<JobPage> SqliteReader::jobs(const JobQuery& query, const ReadLimi
   return list_jobs(lease->db, query, limit);
 }
 
-absl::StatusOr<std::vector<core::ShelvedExecution>> SqliteReader::shelf(const ShelfQuery& query) {
+absl::StatusOr<std::vector<core::ArchivedExecution>> SqliteReader::archived_executions(const ArchiveQuery& query) {
   ASSIGN_OR_RETURN(Lease lease, take());
   ASSIGN_OR_RETURN(Statement rows,
                    lease->db.prepare(select_sql(kExecution, "WHERE job = ?1 AND number < ?2 ORDER BY number DESC")));
   rows.integer(row_key(query.job));
   rows.integer(query.below);
-  std::vector<core::ShelvedExecution> out;
+  std::vector<core::ArchivedExecution> out;
   size_t bytes = 0;
   while (out.size() < query.limit) {
     ASSIGN_OR_RETURN(const bool found, rows.step());

@@ -41,7 +41,7 @@ class SqliteReader final : public Reader {
 
   absl::StatusOr<JobView> job(JobId id) override;
   absl::StatusOr<JobPage> jobs(const JobQuery& query, const ReadLimit& limit) override;
-  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const ShelfQuery& query) override;
+  absl::StatusOr<std::vector<core::ArchivedExecution>> archived_executions(const ArchiveQuery& query) override;
   absl::StatusOr<std::vector<PrintedBytes>> printed(JobId job) override;
   absl::StatusOr<std::vector<FinishedJob>> finished(JobId above, size_t limit) override;
   absl::StatusOr<std::vector<FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;

@@ -67,10 +67,10 @@ TEST(SqliteStore, AnErasedJobLeavesNoRowBehind) {
   const auto store = SqliteStore::open({.data_dir = folder.path()}).value();
   core::SpecRow spec = *a_spec(a_job(1));
   spec.labels = {{"team", "a"}, {"stage", "b"}};
-  core::ShelvedExecution shelved;
-  shelved.execution.number = 1;
+  core::ArchivedExecution archived;
+  archived.execution.number = 1;
   const core::Writes life = {core::PutSpec{std::make_shared<const core::SpecRow>(spec)}, live(a_job(1)),
-                             core::PutExecution{JobId{1}, std::make_shared<const core::ShelvedExecution>(shelved)},
+                             core::PutExecution{JobId{1}, std::make_shared<const core::ArchivedExecution>(archived)},
                              finished(moved(a_job(1), core::JobState::Cancelled))};
   const Epoch epoch = store->new_epoch().value();
   ASSERT_EQ(store->commit(life, epoch, BatchNo{1}), absl::OkStatus());

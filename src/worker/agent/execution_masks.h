@@ -1,4 +1,4 @@
-// Secrets of executions: the mask of each that was given some, and what goes through it.
+// The masks that hide the secrets of executions, and the text that passes through them.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// From the server's order to a Program: the one place that knows how a JobSpec becomes argv, environment and files.
+// Turns an order of the server into a Program: arguments, environment and files from a JobSpec. Only this file does so.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// How a worker introduces itself to a server: with its session if it has one, else with its token; and how often it
-// must be heard then.
+// Registers the worker with a server, with its session if it has one and otherwise with its token. The server answers
+// with the interval of heartbeats.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class Registration {
   Duration beat() const;  // never slower than the lease needs
   Duration lease() const { return registered_lease_; }
   Duration watched_beat() const { return watched_beat_; }
-  // As the server wishes while somebody watches; 0: as it said at first. False: nothing changes.
+  // The interval that the server requests while somebody watches; 0: the original one. False: nothing changes.
   bool watch(Duration beat);
 
  private:

@@ -1,4 +1,4 @@
-// What jobs report on $HODEI_SOCKET, on its way to the runner, which keeps outputs, and to the server.
+// Passes on what jobs report on $HODEI_SOCKET: outputs to the runner, which keeps them, and everything to the server.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// The lines put in front of a script so that a failure in its middle is not taken for success.
+// Adds lines at the beginning of a script, so that a script whose middle fails does not count as successful.
 #pragma once
 
 #include <string>

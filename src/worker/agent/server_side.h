@@ -1,4 +1,4 @@
-// The agent's side of the server: what it hears on the stream, and what the Session makes it say.
+// Handles the messages that the agent receives from the server, and sends what the Session decides.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Between the plain structs of the worker and the messages of the stream: translation only.
+// Translates between the plain structs of the worker and the messages of the stream.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the agent says about itself: when it registers, whether it can take work, and how busy the machine is.
+// Collects what the agent reports about its worker: at registration, its fitness for work, and the load of the machine.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// When the next message goes to the server. When many small jobs end, the worker tells of them in messages a few
-// milliseconds apart: one for each would cost it, the stream and the server as much as starting a process does.
+// Decides when the next message is sent to the server. While many small jobs end, the worker reports them in messages a
+// few milliseconds apart, because one message for each would cost as much as starting a process.
 #pragma once
 
 #include <algorithm>

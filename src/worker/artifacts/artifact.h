@@ -1,4 +1,4 @@
-// One artifact of a job, as the worker moves it.
+// One artifact of a job, in the plain struct of the worker.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ absl::Status send_from_folder(const ArtifactOrder& order, const Surroundings& ar
   return send_from(file.get(), info.st_size, order, around);
 }
 
-// What an optional artifact lacks is said and passed over; a wish to stop is not its fault, nor is a full disk.
+// What an optional artifact lacks is said and passed over; a requested stop is not its fault, nor is a full disk.
 absl::Status judge(const absl::Status& result, const char* what, const ArtifactOrder& order) {
   const std::string name = cat(what, " ", order.path, " (", order.url.substr(0, order.url.find('?')), ")");
   if (result.ok()) return result;

@@ -1,4 +1,5 @@
-// Carries one artifact between a URL and the folder of an execution. Blocks: for the threads of Transfers.
+// Downloads or uploads one artifact between a URL and the folder of an execution. The functions block; the threads of
+// Transfers call them.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Trying again what a network may have spoilt.
+// Repeats a transfer that failed because of the network.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The threads that carry artifacts, so that the agent's loop never waits for a network or a disk.
+// The threads that transfer artifacts, so that the agent's loop never waits for a network or a disk.
 #pragma once
 
 #include <condition_variable>

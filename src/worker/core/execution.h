@@ -1,4 +1,4 @@
-// What the worker knows of one execution, in plain structs shared by the supervisor's and the agent's brains.
+// What the worker knows about one execution, in plain structs that Keeper and Session share.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Exit {
   RunFacts facts;
 };
 
-// An order from the server. `spec` is the serialized JobSpec; the brains never look into it.
+// An order from the server. `spec` is the serialized JobSpec; Keeper and Session never read it.
 struct RunOrder {
   ExecutionId execution;
   std::string job_id = {};  // as the server calls the job; empty: it did not say

@@ -1,5 +1,5 @@
-// The supervisor's brain: which executions exist, which must die and when, which ends are still to be told.
-// Pure: it is given events and the time, and returns what to do. The supervisor acts; the simulator plays along.
+// The rules of the supervisor: which executions exist, which must be killed and when, and which ends are not reported
+// yet. Pure: it takes events and the time, and returns actions. The supervisor and the simulator carry them out.
 //
 // Promises:
 //  - an execution id is started at most once, however often the order comes;
@@ -50,7 +50,7 @@ class Keeper : public KeptExecutions {
   explicit Keeper(KeeperConfig config) : config_(config) {}
 
   // From the agent.
-  void start(const StartOrder& order, Now now);  // refused starts are told as Exit{Lost}
+  void start(const StartOrder& order, Now now);  // refused starts are reported as Exit{Lost}
   // Grace 0: the order's own. LeaseExpired knows no grace. The first reason decides the outcome; a later call can only
   // bring the SIGKILL forward.
   void kill(ExecutionId execution, KillReason why, Duration grace, Now now);
@@ -62,15 +62,15 @@ class Keeper : public KeptExecutions {
   // From the operating system.
   void spawned(ExecutionId execution, int64_t pid, Now now);
   void spawn_failed(ExecutionId execution, const Exit& how, Now now);
-  // The main process has ended: kill what is left of the tree. The end is told once the tree is dead.
+  // The main process has ended: kill what is left of the tree. The end is reported once the tree is dead.
   void main_exited(ExecutionId execution, int exit_code, int signal, Now now);
   // The tree is dead and all output is in the ring. `usage` carries facts and log_bytes; a failure in it is what the
   // end is called, unless somebody wanted the end; a message without one is added.
   void tree_dead(ExecutionId execution, const Exit& usage, Now now);
 
-  // The worker is being stopped. Nothing is started any more: such an order is told as Exit{Interrupted} that never
+  // The worker is being stopped. Nothing new is started: an order is reported as Exit{Interrupted} that never
   // started. What runs may end by itself for that long; then it gets SIGTERM, after its own grace, but at most the
-  // default one, SIGKILL, and is told as Interrupted. Called again it can only become shorter.
+  // default one, SIGKILL, and is reported as Interrupted. Called again it can only become shorter.
   void stop_gracefully(Duration grace, Now now);
   void stop_at_once();  // after stop_gracefully: SIGKILL for all that is left
   void tick(Now now);

@@ -327,7 +327,7 @@ TEST_F(KeeperTest, NoJobHoldsUpAStopForLongerThanTheWorkerItself) {
   EXPECT_LE(keeper.next_deadline(), at(10s).mono);
   keeper.tick(at(10s));
   settle();
-  ASSERT_EQ(signals.size(), 4u) << "five seconds after the grace time of the stop, whatever the job wished";
+  ASSERT_EQ(signals.size(), 4u) << "five seconds after the grace time of the stop, whatever the job asked for";
   EXPECT_TRUE(signals[2].kill && signals[3].kill);
 }
 

@@ -52,7 +52,7 @@ struct ExtendLease {
 struct ForgetExecution {
   ExecutionId execution;
 };
-// Nothing is left to do: end. For good: drained on the server's wish, or turned away; else it was stopped, keeps its
+// Nothing is left to do: end. For good: drained at the server's request, or turned away; else it was stopped, keeps its
 // session and may come back with it.
 struct Leave {
   std::string reason;
@@ -99,7 +99,7 @@ class Outbox {
   void forget_stream();
   std::vector<Held> inventory() const;
   std::vector<ExecutionId> active() const;  // for heartbeats
-  // On a new stream: everything held is told again. `unknown` ones are not current for the server.
+  // On a new stream: everything held is sent again. `unknown` ones are not current for the server.
   void tell_again(const std::vector<ExecutionId>& unknown);
   virtual void leave_if_empty() = 0;  // an execution is not held any more
 

@@ -1,5 +1,5 @@
-// Are there so many small jobs that it pays to deal with several at once? Counts what ends in windows of a few
-// milliseconds, so that a lone job, or a few longer ones, never wait for company.
+// Decides whether so many small jobs end that it pays to handle several at once. It counts ends in windows of a few
+// milliseconds. A single job, or a few longer ones, never wait for others.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ class Pace {
     roll(now);
     ++current_;
   }
-  // For how long what ends may wait for company: `least`, or up to `most` when so much is under way on `cores` that
-  // they do not run dry meanwhile. A worker without free slots gets more only after it has told what ended: it waits
+  // How long a report of an end may wait for others: `least`, or up to `most` if `cores` have enough work under way to
+  // stay busy meanwhile. A worker without free slots gets new work only after it has reported what ended, so it waits
   // only in the second case.
   Duration gather_time(size_t under_way, size_t cores, bool has_free_slots, Duration least, Duration most,
                        MonoTime now) {

@@ -1,9 +1,9 @@
-// The agent's brain: its registration, its stream, its lease, its outbox. Pure, like the Keeper.
+// The rules of the agent: registration, stream, lease and outbox. Pure, like the Keeper.
 //
 // Promises, besides those of the Outbox:
 //  - Hello lists every execution that is held; what it does not list will never be started (orders of an older stream
 //    are dropped by the caller before stream_opened is called);
-//  - once it was told to stop, nothing that is ordered is started, and everybody who gives orders is told so;
+//  - after a request to stop, no order is started, and every server that sends one gets to know it;
 //  - the lease runs from the *send* time of the newest acknowledged heartbeat (Hello counts as one).
 #pragma once
 
@@ -54,7 +54,7 @@ class Session : public Outbox {
   void stream_opened(Now now);                  // registered and connected: say hello
   void stream_closed(Now now);                  // or could not be opened: wait, then Connect again
   void turned_away(const std::string& reason);  // UNAUTHENTICATED, or a protocol that is not spoken
-  // Everything held is told again. `unknown` ones are not current for the server: killed and never reported.
+  // Everything held is sent again. `unknown` ones are not current for the server: killed and never reported.
   void welcomed(const std::vector<ExecutionId>& unknown, Now now);
   void ordered(const RunOrder& order);
   void heartbeat_acked(MonoTime sent);

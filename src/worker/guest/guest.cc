@@ -70,7 +70,7 @@ void take_environment_of_image() {
 absl::Status bring_up() {
   load_modules();
   ASSIGN_OR_RETURN(const GuestDisks disks, find_guest_disks(!word("HODEI_VM_ROOT").empty()));
-  RETURN_IF_ERROR(take_words(disks.words));
+  RETURN_IF_ERROR(take_settings(disks.settings));
   set_defaults();
   RETURN_IF_ERROR(bring_network_up(std::string(word("HODEI_VM_ADDRESS")), std::string(word("HODEI_VM_GATEWAY"))));
   if (disks.root.empty()) return absl::OkStatus();

@@ -11,11 +11,11 @@
 
 namespace hodei::worker {
 
-// False: a container's or nobody's first process, where all of this is somebody else's work.
+// False: this is not the first process, or it is that of a container. Then nothing of this is to be done.
 bool is_guest();
 
 // Returns when the worker can start. With a root file system it does not return but starts this program again in there.
-// What cannot work switches the machine off, after words on the console.
+// An error is printed on the console, and switches the machine off.
 void bring_guest_up();
 
 // Ends the machine.

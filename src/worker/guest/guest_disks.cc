@@ -18,7 +18,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr size_t kMostWords = 64 << 10;
+constexpr size_t kMaxSettingsBytes = 64 << 10;
 constexpr Duration kPatience = 10s;
 constexpr Duration kBetweenLooks = 5ms;
 // Where ext4 keeps its magic number and its label, and how squashfs begins.
@@ -40,8 +40,8 @@ std::string beginning_of(const std::string& device, size_t size) {
 
 void judge(const std::string& device, GuestDisks& disks) {
   const std::string head = beginning_of(device, kHead);
-  if (head.starts_with(kWordsMark)) {
-    disks.words = device;
+  if (head.starts_with(kSettingsMark)) {
+    disks.settings = device;
   } else if (head.starts_with("hsqs")) {
     disks.root = device;
   } else if (head.size() == kHead && head.compare(kExt4Magic, 2, "\x53\xef") == 0) {
@@ -61,10 +61,10 @@ absl::StatusOr<GuestDisks> find_guest_disks(bool with_root) {
     for (const auto& entry : std::filesystem::directory_iterator("/sys/block", none)) {
       judge(cat("/dev/", entry.path().filename().string()), disks);
     }
-    if (!disks.words.empty() && (!with_root || !disks.root.empty())) return disks;
+    if (!disks.settings.empty() && (!with_root || !disks.root.empty())) return disks;
     if (clock.now().mono > end) {
       return absl::NotFoundError(
-          cat("no disk with ", disks.words.empty() ? "the worker's settings" : "a root file system",
+          cat("no disk with ", disks.settings.empty() ? "the worker's settings" : "a root file system",
               " has appeared: does the kernel have the drivers virtio_mmio and virtio_blk, and support for "
               "ext4?"));
     }
@@ -72,9 +72,9 @@ absl::StatusOr<GuestDisks> find_guest_disks(bool with_root) {
   }
 }
 
-absl::Status take_words(const std::string& disk) {
-  const std::string all = beginning_of(disk, kMostWords);
-  std::string_view rest = std::string_view(all).substr(sizeof(kWordsMark));
+absl::Status take_settings(const std::string& disk) {
+  const std::string all = beginning_of(disk, kMaxSettingsBytes);
+  std::string_view rest = std::string_view(all).substr(sizeof(kSettingsMark));
   while (true) {
     const size_t end = rest.find('\0');
     if (end == std::string_view::npos) return absl::DataLossError("the disk with the worker's settings is truncated");

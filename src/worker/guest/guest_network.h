@@ -1,4 +1,4 @@
-// The network of a microVM: one card, one address, and the host as the only neighbour.
+// Sets up the network of a microVM: one card with one address. The host is the only other machine on it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// The permanent thread that looks at running executions: how much room their folders take, for those that have a quota,
-// what they use, when somebody asks, and how much memory those take at most that have no group to count it. All of it
-// is too slow for the supervisor's loop.
+// A permanent thread that measures running executions: the disk space of folders with a quota, the usage when somebody
+// asks for it, and the peak memory of executions without a resource group. This is too slow for the supervisor's loop.
 #pragma once
 
 #include <condition_variable>
@@ -45,7 +44,7 @@ class ExecutionWatch {
     int64_t most_bytes = 0;
   };
   struct Seen {
-    std::vector<OverQuota> over;  // each is told once
+    std::vector<OverQuota> over;  // each is reported once
     std::optional<std::vector<LiveUsage>> usage;
   };
   Seen take();

@@ -1,4 +1,4 @@
-// What running executions take at this moment: from their resource group where they have one, else summed over their
+// Measures what running executions use now: from their resource group if they have one, otherwise as the sum over their
 // processes.
 #pragma once
 

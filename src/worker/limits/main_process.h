@@ -1,4 +1,4 @@
-// The main process of one execution, and what it leaves behind: the part of a tree that needs no cgroup.
+// The main process of an execution, and the orphans that it leaves behind. This part of an enclosure needs no cgroup.
 #pragma once
 
 #include <sys/types.h>

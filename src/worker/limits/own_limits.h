@@ -1,4 +1,4 @@
-// What the worker itself may take: the limits of the cgroup that it lives in, such as those of its container.
+// Reads the limits of the worker's own cgroup, such as those of its container.
 #pragma once
 
 #include <cstdint>

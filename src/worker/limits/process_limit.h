@@ -1,4 +1,4 @@
-// How many processes a cgroup of either version may hold; written only when it changes.
+// Sets how many processes a cgroup of version 1 or 2 may hold, and writes the limit only when it changes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the running executions use, as last read. Reading it costs a look at every process, and nobody needs it fresher.
+// Caches the usage of running executions. A measurement examines every process, and nobody needs a newer value.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class UsageCache {
  public:
   static constexpr Duration kLife = 35s;
 
-  // Whether to ask for a new reading; true only once in a life. While somebody watches, a life is as long as a beat.
+  // Whether a new reading is due; true once per period. While somebody watches, the period is that of heartbeats.
   bool is_due(MonoTime now, Duration watched_beat = Duration::zero()) {
     const Duration life = watched_beat > Duration::zero() ? std::min(watched_beat, kLife) : kLife;
     if (asked_ && now < *asked_ + life) return false;

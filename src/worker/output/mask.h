@@ -1,4 +1,4 @@
-// All that is looked for to hide the secrets of one execution, and how what was found is hidden.
+// The patterns that hide the secrets of one execution, and the text that replaces them.
 #pragma once
 
 #include <memory>

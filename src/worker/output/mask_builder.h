@@ -1,5 +1,5 @@
-// Makes the masks of executions. One for 64 KiB of secrets takes tens of milliseconds and some megabytes: a thread
-// makes it, so that heartbeats do not wait for it, and executions with the same secrets share one.
+// Builds the masks of executions on a thread, so that heartbeats do not wait: a mask for 64 KiB of secrets takes tens
+// of milliseconds and some megabytes. Executions with the same secrets share one mask.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How much of a job's output may be kept: a size for all of it, and a rate. Pure: time comes in, a decision goes out.
+// Limits how much output of a job is kept: the total size, and the rate. Pure.
 #pragma once
 
 #include <cstddef>

@@ -110,7 +110,7 @@ class RingReader {
     OutputStream stream;
     std::string_view bytes;
   };
-  // The record at the cursor; none: all that is there was read (or the memory makes no sense).
+  // The record at the cursor; none: everything was read (or the memory is invalid).
   std::optional<Chunk> peek();
   void next();
   void rewind() { cursor_ = memory_->header().tail.load(std::memory_order_relaxed); }

@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<Channel::Received>> Channel::receive() {
     if (more.ok() && !*more) return out;
     broken_ = more.ok() ? cut_messages(out) : more.status();
   }
-  // Last words count: what came before the end is handed over first.
+  // What arrived before the end is delivered first.
   if (!out.empty()) return out;
   return broken_;
 }

@@ -1,4 +1,4 @@
-// How an execution ended, as bytes: between supervisor and agent, and on the disk when a worker stops.
+// Encodes the end of an execution: for the socket between supervisor and agent, and for the files of a stopped worker.
 #pragma once
 
 #include "src/base/codec.h"

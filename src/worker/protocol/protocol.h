@@ -38,7 +38,7 @@ struct Attach {
   std::vector<HeldRing> held;
   std::string job_socket;            // where jobs report; empty: nowhere
   std::string job_socket_secret;     // what their keys are made from
-  std::vector<std::string> stopped;  // see LastWords
+  std::vector<std::string> stopped;  // see LastReport
 };
 struct RingShared {
   uint64_t ring = 0;

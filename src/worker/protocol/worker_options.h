@@ -1,4 +1,4 @@
-// What a worker was started with. The supervisor hands it to each agent over their socket.
+// The options with which a worker was started. The supervisor passes them to each agent over their socket.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct WorkerOptions {
   int64_t cpu_milli = 0;              // what it offers; 0: what the machine has
   int64_t memory_mb = 0;
   int64_t gpus = 0;
-  // What it cannot do for a job, as the supervisor found out; the words of WorkerInfo.lacks.
+  // What it cannot do for a job, as the supervisor found out; the values of WorkerInfo.lacks.
   std::vector<std::string> lacks;
   bool cgroups = true;           // use them where allowed
   bool only_cgroups_v1 = false;  // not version 2, even where it is

@@ -1,4 +1,4 @@
-// What jobs have reported and the server has not heard yet, and how much they may report. Pure.
+// Holds the reports of jobs that the server has not acknowledged yet, and limits how much a job may report. Pure.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace hodei::worker {
 
 inline constexpr size_t kMaxOutputs = 64;             // keys of one execution
 inline constexpr size_t kMaxOutputBytes = 64 << 10;   // its keys and values together
-inline constexpr Duration kProgressInterval = 100ms;  // between two that the server hears of one execution
+inline constexpr Duration kProgressInterval = 100ms;  // between two reports of one execution to the server
 
 // A key that is there already gets the new value.
 absl::Status add_output(const OutputLine& output, std::map<std::string, std::string>& reported);

@@ -98,7 +98,7 @@ absl::StatusOr<ReportLine> checked(std::string_view verb, std::string_view first
 
 }  // namespace
 
-absl::StatusOr<std::vector<ReportLine>> read_report_words(const std::vector<std::string>& words) {
+absl::StatusOr<std::vector<ReportLine>> read_report_arguments(const std::vector<std::string>& words) {
   const std::string& verb = words.at(0);
   std::vector<ReportLine> reports;
   if (verb == "progress") {
@@ -131,7 +131,7 @@ absl::Status send_reports(const std::string& socket, const HelloLine& hello, con
 }
 
 int run_report(const std::vector<std::string>& words) {
-  const absl::StatusOr<std::vector<ReportLine>> reports = read_report_words(words);
+  const absl::StatusOr<std::vector<ReportLine>> reports = read_report_arguments(words);
   if (!reports.ok()) return complain(reports.status(), kUsage);
   const absl::Status done = report_from_here(*reports);
   return done.ok() ? 0 : complain(done, kRefused);

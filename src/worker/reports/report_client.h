@@ -10,8 +10,8 @@
 
 namespace hodei::worker {
 
-// The words of the command line, the verb first, as reports. The error says what to write instead.
-absl::StatusOr<std::vector<ReportLine>> read_report_words(const std::vector<std::string>& words);
+// The arguments of the command line, the verb first, as reports. The error says what to write instead.
+absl::StatusOr<std::vector<ReportLine>> read_report_arguments(const std::vector<std::string>& words);
 
 // Hands the reports over and waits until each is answered. An agent that is just being replaced is waited for.
 absl::Status send_reports(const std::string& socket, const HelloLine& hello, const std::vector<ReportLine>& reports,

@@ -1,4 +1,5 @@
-// The connections of jobs to $HODEI_SOCKET: which are there, who speaks on them, who gives way when there are too many.
+// The connections of jobs to $HODEI_SOCKET: which exist, which execution each belongs to, and which is closed when
+// there are too many.
 #pragma once
 
 #include <sys/types.h>

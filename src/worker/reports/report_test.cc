@@ -64,10 +64,11 @@ TEST(ReportLine, CutsALongMessageBetweenCharacters) {
 }
 
 TEST(ReportWords, BecomeReports) {
-  const auto outputs = read_report_words({"output", "a=1", "b=x = y\nz"}).value();
+  const auto outputs = read_report_arguments({"output", "a=1", "b=x = y\nz"}).value();
   EXPECT_EQ(std::get<OutputLine>(outputs[1]).key, "b");
   EXPECT_EQ(std::get<OutputLine>(outputs[1]).value, "x = y\nz");
-  EXPECT_EQ(std::get<ProgressLine>(read_report_words({"progress", "7", "all", "well"}).value()[0]).message, "all well");
+  EXPECT_EQ(std::get<ProgressLine>(read_report_arguments({"progress", "7", "all", "well"}).value()[0]).message,
+            "all well");
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"progress"},
                                              {"progress", "half"},
@@ -77,7 +78,8 @@ TEST(ReportWords, BecomeReports) {
                                              {"output", "a b=1"},
                                              {"output", "=1"},
                                              {"output", "a=" + std::string(kMaxReportLine, 'x')}}) {
-    EXPECT_EQ(read_report_words(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad.back().substr(0, 20);
+    EXPECT_EQ(read_report_arguments(bad).status().code(), absl::StatusCode::kInvalidArgument)
+        << bad.back().substr(0, 20);
   }
 }
 

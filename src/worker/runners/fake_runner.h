@@ -1,4 +1,4 @@
-// A runner without processes: what it is told to run runs until the test lets it end.
+// A runner without processes, for tests: an execution runs until the test ends it.
 #pragma once
 
 #include <map>

@@ -1,12 +1,12 @@
 // What runs executions for the agent: a port. The supervisor runs processes (ProcessRunner); StagedRunner fetches and
 // sends artifacts around any other runner. The Session decides what is started and ended; a runner carries it out and
-// tells what became of it. It never waits: look() hears what has happened, tick() does what is due.
+// reports the result. It never waits: look() takes new events, tick() does what is due.
 //
 // Promises, which runner_suite.h checks of every runner:
 //  - an execution is started once, however often the order comes;
-//  - each execution that was started is told as Ended once, after Started if it ran at all;
+//  - each execution that was started is reported as Ended once, after Started if it ran at all;
 //  - one that is ended for a reason is judged by that reason, unless it had ended by itself before;
-//  - it is held until forget(), and what runs is held beyond this agent: the next one hears of it in Ready;
+//  - it is held until forget(), and what runs is held beyond this agent: the next one gets it in Ready;
 //  - when the lease has ended nothing goes on, and without one nothing begins.
 #pragma once
 
@@ -58,7 +58,7 @@ struct Started {
   int64_t pid = 0;
   RingMemory* output = nullptr;
 };
-// What ran is gone and its output complete. More may follow before it is told as ended.
+// What ran is gone and its output complete. More may follow before its end is reported.
 struct Exited {
   Exit exit;
 };

@@ -1,4 +1,4 @@
-// A runner around another one: passes everything on. What is built on it changes what it must and nothing else.
+// A runner that passes everything on to another runner. Derived classes override only what they change.
 #pragma once
 
 #include <utility>

@@ -1,10 +1,10 @@
 // Executions with artifacts, around any other runner: inputs are fetched before the other runner hears of an execution,
-// and outputs are sent before anybody hears of its end.
+// and outputs are uploaded before its end is reported.
 //
-// For whoever uses it, an execution whose inputs are being fetched has not started yet, and one whose outputs are being
-// sent has not ended yet. So heartbeats list it, Hello lists it, a cancel reaches it, and exactly one end is told. Only
-// what the other runner holds survives this process: an execution that was still being prepared is not in it, the next
-// Hello does not list it, and the server gives it to somebody again.
+// For its user, an execution whose inputs are being fetched has not started yet, and one whose outputs are being
+// sent has not ended yet. So heartbeats list it, Hello lists it, a cancel reaches it, and exactly one end is reported.
+// Only what the other runner holds survives this process: an execution that was still being prepared is not in it, the
+// next Hello does not list it, and the server dispatches it again.
 #pragma once
 
 #include <map>

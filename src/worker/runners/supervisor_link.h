@@ -1,4 +1,4 @@
-// The agent's end of the socket to the supervisor: what it said at the beginning, and the rings that it shares.
+// The agent's end of the socket to the supervisor, with the supervisor's first message and the shared rings.
 #pragma once
 
 #include <algorithm>

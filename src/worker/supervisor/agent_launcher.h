@@ -1,4 +1,4 @@
-// How the supervisor gets an agent. A port: tests play the agent themselves.
+// Starts agents for the supervisor. A port: in tests, the test itself is the agent.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ struct LaunchedAgent {
   Fd socket;      // our end
 };
 
-// Newest: what lies now where our own binary lay when we were started, which may be a newer version of it.
+// Newest: the binary that is now at the path from which we were started. It may be a newer version.
 enum class AgentBinary : uint8_t { Newest, Own };
 
 class AgentLauncher {

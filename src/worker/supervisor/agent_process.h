@@ -1,4 +1,4 @@
-// The agent as the supervisor sees it: a process that is started, spoken to, and replaced when it is gone.
+// The agent process, as the supervisor sees it: it is started, receives messages, and is replaced after its death.
 #pragma once
 
 #include <signal.h>
@@ -32,7 +32,8 @@ class AgentProcess {
   bool launch(Now now);         // false: it is tried again later
 
   bool is_attached() const { return channel_.has_value(); }
-  void put(const protocol::Message& message, const std::vector<int>& descriptors = {});  // nobody is there: nothing
+  void put(const protocol::Message& message,
+           const std::vector<int>& descriptors = {});  // does nothing without an agent
   void hear(Now now);
   void flush(Now now);
 

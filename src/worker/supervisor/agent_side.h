@@ -1,5 +1,5 @@
-// Between the agent and the Keeper: what agents say is done or passed on, and what the Keeper wants is carried out and
-// told.
+// Connects the agent with the Keeper: handles the messages of agents, and carries out and reports what the Keeper
+// decides.
 #pragma once
 
 #include <optional>

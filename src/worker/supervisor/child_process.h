@@ -1,5 +1,5 @@
-// The moments of a child between its birth and the program that it becomes. It runs on its parent's memory (except in a
-// sandbox), so all that it needs is prepared before it exists.
+// The code that runs in a child process before it becomes the program. The child shares the memory of its parent
+// (except in a sandbox), so everything that it needs is prepared before it exists.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Process trees that were killed but may not be gone: looked at again, less and less often.
+// Process trees that were killed and may still exist. They are checked again at growing intervals.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Carries out what the Keeper decides about executions, and tells it what became of them: processes are started, their
-// pipes read into rings, their trees killed, their ends noticed. Lives on the supervisor's loop.
+// Carries out what the Keeper decides about executions, and reports the results to it: starts processes, reads their
+// pipes into rings, kills process trees, and notices ends. It runs on the supervisor's loop.
 #pragma once
 
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ class ExecutionHost {
 
   static constexpr uint64_t kPipeKeys = 1ull << 32;  // keys of pipes are above
 
-  // The Keeper's wishes.
+  // The actions that the Keeper decides on.
   void spawn(ExecutionId execution, Program program, Now now);
   void signal(ExecutionId execution, bool kill);
 
@@ -50,7 +50,7 @@ class ExecutionHost {
   void reaped(pid_t pid, const EarlyExits::Exited& exited, Now now);
   void ready(uint64_t key, Now now);  // one of its pipes
   void room_was_made(Now now);        // in some ring
-  void give_up_output(Now now);       // of ended trees, which waits for room that nobody will make
+  void give_up_output(Now now);       // of ended trees, if it waits for room in a ring that nobody reads
   void over_quota(const ExecutionWatch::OverQuota& over);
   void check_dying(Now now);  // trees that were killed but not yet gone
   MonoTime next_check() const { return std::min(dying_.next_check(), pipes_.next_resume()); }

@@ -1,4 +1,4 @@
-// Standard input of executions, as the supervisor holds it.
+// The standard input of executions, as the supervisor holds it.
 #pragma once
 
 #include <set>

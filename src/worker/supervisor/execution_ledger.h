@@ -55,7 +55,7 @@ class ExecutionLedger {
   ExecutionLedger& operator=(ExecutionLedger&&) = delete;
   ~ExecutionLedger();
 
-  LedgerRecord* take();  // nullptr: no room, which a successor is told
+  LedgerRecord* take();  // nullptr: no room; the next supervisor sees that
   void give_back(LedgerRecord* record);
   void alive(MonoTime now);  // at each turn
 

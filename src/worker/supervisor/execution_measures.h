@@ -1,4 +1,4 @@
-// The limits that executions live under, and what they have taken at the end.
+// The limits of executions, and the usage that is measured at their end.
 #pragma once
 
 #include <sys/resource.h>

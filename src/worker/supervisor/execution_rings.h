@@ -1,4 +1,5 @@
-// The supervisor's rings, and which of them has the output of which execution, from its start until it is released.
+// The rings of the supervisor, and the execution that each of them belongs to, from the start of the execution until
+// its release.
 #pragma once
 
 #include <map>

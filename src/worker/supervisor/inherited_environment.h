@@ -1,5 +1,5 @@
-// The environment that all jobs of a worker have in common: the worker's own without what is for the worker alone. Kept
-// once, so that a start neither carries nor copies it.
+// The environment that all jobs of a worker share: the worker's own without the variables that are meant for the worker
+// only. It is stored once, so that a start does not copy it.
 #pragma once
 
 #include <string>

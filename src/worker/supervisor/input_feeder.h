@@ -11,7 +11,7 @@
 
 namespace hodei::worker {
 
-inline constexpr int64_t kInputWindow = 256 << 10;  // bytes that an agent sends before it hears what the job has taken
+inline constexpr int64_t kInputWindow = 256 << 10;  // bytes that an agent sends without an acknowledgement
 
 class InputFeeder {
  public:
@@ -32,7 +32,7 @@ class InputFeeder {
   bool is_done() const { return closed_ || (ends_ && waiting_.empty()); }
   int64_t received() const { return received_; }                                       // by us
   int64_t given() const { return received_ - static_cast<int64_t>(waiting_.size()); }  // to the job
-  // News for the agent: whether so much has happened that it should be told.
+  // Whether enough has happened since the last acknowledgement to send one to the agent.
   bool take_news();
 
  private:

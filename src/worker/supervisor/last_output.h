@@ -1,5 +1,5 @@
 // Output that no server has acknowledged when a supervisor stops: what still lies in the rings of executions that have
-// ended. It is masked, kept in the state folder beside the last words, and lies in rings again at the next start.
+// ended. It is masked, kept in the state folder beside the last report, and lies in rings again at the next start.
 #pragma once
 
 #include <map>
@@ -28,12 +28,12 @@ struct OutputRecord {
 using LastOutput = std::map<ExecutionId, std::vector<OutputRecord>>;
 
 // What the ring of an ended execution holds, with its secrets masked; `log_bytes` is how much it printed. Nobody else
-// may mask in the ring any more. Takes what it needs from `room`, in bytes, and ends where there is none.
+// may mask in the ring any more. Takes what it needs from `room`, in bytes, and stops when none is left.
 std::vector<OutputRecord> unsent_output(RingMemory& ring, const std::map<std::string, std::string>& secrets,
                                         uint64_t log_bytes, size_t& room);
 
 std::string encode(const LastOutput& output);
-std::optional<LastOutput> decode_last_output(std::string_view bytes);  // nothing: it makes no sense
+std::optional<LastOutput> decode_last_output(std::string_view bytes);  // nothing: the bytes are invalid
 
 // For a ring that is new: how large it must be, and how it is filled.
 size_t ring_bytes_for(const std::vector<OutputRecord>& records);

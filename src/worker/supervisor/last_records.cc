@@ -9,7 +9,7 @@
 namespace hodei::worker {
 namespace {
 
-constexpr const char* kWordsFile = "last_words";
+constexpr const char* kReportFile = "last_words";
 constexpr const char* kOutputFile = "last_output";
 
 ExecutionNotes notes_of(ExecutionId execution, const LastRecords::Notes& notes) {
@@ -20,14 +20,14 @@ ExecutionNotes notes_of(ExecutionId execution, const LastRecords::Notes& notes) 
 }  // namespace
 
 void LastRecords::recall(Keeper& keeper, ExecutionRings& rings) {
-  const std::string bytes = state_.files().read_bytes(kWordsFile);
+  const std::string bytes = state_.files().read_bytes(kReportFile);
   if (bytes.empty()) return;
   exist_ = true;
-  const std::optional<LastWords> words = decode_last_words(bytes);
-  if (!words) return say("the records of the last supervisor cannot be read");
-  stopped_ = words->stopped;
+  const std::optional<LastReport> report = decode_last_report(bytes);
+  if (!report) return say("the records of the last supervisor cannot be read");
+  stopped_ = report->stopped;
   const std::optional<LastOutput> output = decode_last_output(state_.files().read_bytes(kOutputFile));
-  for (const Exit& exit : words->exits) {
+  for (const Exit& exit : report->exits) {
     keeper.adopt(exit);
     adopted_.insert(exit.execution);
     if (output && output->contains(exit.execution)) rings.adopt(exit.execution, output->at(exit.execution));
@@ -47,36 +47,36 @@ void LastRecords::forgotten(ExecutionId execution, bool stopping) {
 void LastRecords::drop_if_told(bool stopping) {
   if (!exist_ || !welcomed_ || !adopted_.empty() || stopping) return;
   exist_ = false;
-  state_.files().drop(kWordsFile);
+  state_.files().drop(kReportFile);
   state_.files().drop(kOutputFile);
 }
 
 void LastRecords::leave(const Keeper& keeper, const Notes& notes, ExecutionRings& rings,
                         const std::function<bool()>& end_agent) {
   if (!state_.is_there()) return;
-  LastWords words{.stopped = stopped_};
-  words.stopped.push_back(state_.incarnation());
-  if (words.stopped.size() > LastWords::kMaxStopped) words.stopped.erase(words.stopped.begin());
+  LastReport report{.stopped = stopped_};
+  report.stopped.push_back(state_.incarnation());
+  if (report.stopped.size() > LastReport::kMaxStopped) report.stopped.erase(report.stopped.begin());
   for (const Held& held : keeper.inventory()) {
     if (!held.ended) continue;
     const bool has_notes = notes.contains(held.execution);
-    words.exits.push_back(has_notes ? last_word(held.exit, notes_of(held.execution, notes)) : held.exit);
+    report.exits.push_back(has_notes ? with_notes(held.exit, notes_of(held.execution, notes)) : held.exit);
   }
-  if (!words.exits.empty()) {
-    say("no server has acknowledged the results of ", hodei::counted(words.exits.size(), "execution"),
+  if (!report.exits.empty()) {
+    say("no server has acknowledged the results of ", hodei::counted(report.exits.size(), "execution"),
         "; the next start reports them");
   }
-  leave_output(words, notes, rings, end_agent());  // first: whoever finds the words finds it too
-  if (absl::Status stored = state_.files().store_bytes(kWordsFile, encode(words)); !stored.ok()) {
+  leave_output(report, notes, rings, end_agent());  // first: whoever finds the report finds it too
+  if (absl::Status stored = state_.files().store_bytes(kReportFile, encode(report)); !stored.ok()) {
     say("unreported results are lost: ", std::string(stored.message()));
   }
 }
 
-void LastRecords::leave_output(const LastWords& words, const Notes& notes, ExecutionRings& rings,
+void LastRecords::leave_output(const LastReport& report, const Notes& notes, ExecutionRings& rings,
                                bool agent_is_gone) const {
   LastOutput output;
   size_t room = kMaxLastOutput;
-  for (const Exit& exit : words.exits) {
+  for (const Exit& exit : report.exits) {
     RingMemory* ring = rings.memory_of(exit.execution);
     if (ring == nullptr) continue;
     const ExecutionNotes known = notes_of(exit.execution, notes);

@@ -1,5 +1,5 @@
-// What this machine offers for executions: what holds their processes, what limits them, and where they live. Chosen
-// once, when a supervisor starts, after everything that an earlier one left has been killed.
+// What this machine offers for executions: enclosures, resource limits and folders. It is determined once, when a
+// supervisor starts, after everything that an earlier supervisor left has been killed.
 #pragma once
 
 #include <memory>

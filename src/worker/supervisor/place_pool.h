@@ -1,5 +1,5 @@
-// Where executions live while they run: enclosures, folders and resource groups, pooled, because making them fresh
-// halves the rate of starts.
+// A pool of places for executions: an enclosure, a folder and a resource group each. They are reused, because creating
+// new ones halves the rate of starts.
 #pragma once
 
 #include <memory>

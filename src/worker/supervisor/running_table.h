@@ -1,5 +1,5 @@
-// The executions that run, as the supervisor holds them, and the ways to find one: by its id, by its process, by its
-// number, which is part of the keys of its pipes.
+// The running executions of a supervisor, found by id, by process, or by a number that is part of the keys of their
+// pipes.
 #pragma once
 
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ struct Running {
   Exit usage;                    // with a failure: what the end will be called, whatever its status
 };
 
-// Ends of processes whose start the loop has not been told yet.
+// Ends of processes whose start has not been reported to the loop yet.
 class EarlyExits {
  public:
   struct Exited {

@@ -24,7 +24,7 @@ bool can_keep_secret_files();
 // error says what to do; then nothing is left.
 absl::Status put_secret_files(const std::string& folder, const std::vector<Program::File>& files, uid_t owner);
 
-// Takes the mount away, also from under somebody who still looks; nothing happens where none is.
+// Unmounts it, even while it is in use. Does nothing if it is not mounted.
 void drop_secret_files(const std::string& folder);
 
 // All mounts below `root`: what a supervisor that was killed left behind.

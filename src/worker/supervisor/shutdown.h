@@ -1,4 +1,5 @@
-// The end of a supervisor: signals that ask for it, how long what runs may take, and the words that it leaves behind.
+// The stop of a supervisor: the signals that request it, the time that running executions get, and the report that it
+// leaves.
 #pragma once
 
 #include <sys/types.h>

@@ -27,7 +27,7 @@ struct SpawnPlace {
   std::string mark;                                 // value of kMarkVariable
   const InheritedEnvironment* inherited = nullptr;  // what is added to the program's environment
   const ResourceGroup* group = nullptr;             // entered besides, if there is one; it has begun
-  LedgerRecord* record = nullptr;                   // what a successor of the supervisor is told about it
+  LedgerRecord* record = nullptr;                   // what the next supervisor reads about it
   int64_t data_limit = 0;                           // RLIMIT_DATA of each process; 0: none
 };
 

@@ -1,4 +1,4 @@
-// The permanent threads that start processes and empty folders: whatever would make the supervisor's loop wait.
+// Permanent threads that start processes and remove folders, so that the supervisor's loop does not wait.
 #pragma once
 
 #include <condition_variable>

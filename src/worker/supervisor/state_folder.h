@@ -8,7 +8,7 @@
 //   lineage          random, the place it stands for, and how many supervisors were started there; new in another place
 //   executions       what runs, for a successor to end; see ExecutionLedger
 //   session          the session id from the last registration (0600)
-//   last_words       of a supervisor that was stopped: see LastWords
+//   last_words       of a supervisor that was stopped: see LastReport
 //   last_output      what its jobs printed and no server has: see LastOutput (0600)
 //   work/            private folders of executions
 //   stage/           those of executions with artifacts, made and removed by the agent

@@ -1,4 +1,4 @@
-// What wakes the supervisor's loop: signals, a timer, and descriptors of its parts.
+// The events that wake the supervisor's loop: signals, a timer, and descriptors of its parts.
 #pragma once
 
 #include <sys/epoll.h>

@@ -1,5 +1,4 @@
-// What a worker does for itself where nobody was there before it: as the first process of a microVM or of an empty
-// root.
+// What a worker does when it is the first process of a microVM or of an empty root file system.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@ namespace hodei::worker {
 // Makes sure that descriptors 0, 1 and 2 are taken: otherwise the first files opened would be, and jobs would get them.
 void hold_standard_streams();
 
-// Closes all descriptors but the standard streams and `kept`. Whoever started this process may have left sockets and
+// Closes all descriptors but the standard streams and `kept`. The parent of this process may have left sockets and
 // files open in it by mistake; held on here, they would keep a port in use or a file locked.
 void close_inherited_descriptors(int kept = -1);
 

@@ -1,4 +1,4 @@
-// The worker's own words: what happened, to which one, and why.
+// The log of the worker: what happened, to which execution, and why.
 #pragma once
 
 #include "src/base/journal.h"

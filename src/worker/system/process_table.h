@@ -1,4 +1,4 @@
-// What /proc says about processes: whose children they are, whether they live, and what their environment holds.
+// Reads /proc: the parents of processes, whether they are alive, and their environment.
 #pragma once
 
 #include <sys/types.h>

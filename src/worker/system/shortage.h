@@ -1,5 +1,5 @@
-// What this machine lacks: room on a disk, memory, processes, descriptors. A job that cannot start for it is not to
-// blame: it goes back into the queue and another worker takes it.
+// Recognizes shortages of this machine: disk space, memory, processes, descriptors. A job that cannot start because of
+// one is requeued, and another worker takes it.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ bool is_shortage(int error);  // of errno
 // a job has set itself.
 absl::Status errno_status(int error, const std::string& what);
 bool is_shortage(const absl::Status& status);
-// The same trouble in other words.
+// The same shortage with another message.
 absl::Status reworded(const absl::Status& status, const std::string& words);
 
-// The end of an execution that this machine could not start: it is told as lost, and has not used up an attempt.
+// The end of an execution that this machine could not start: it is reported as lost, and does not count as an attempt.
 Exit not_started_here(std::string why);
 
 }  // namespace hodei::worker

@@ -1,4 +1,4 @@
-// Reading and writing the small files with which the kernel talks: those of cgroups and of /proc.
+// Reads and writes the small files of the kernel: those of cgroups and of /proc.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
-// Whose files a call may touch.
+// Decides which artifacts a call may read or write.
 //
-// A worker names the execution that it speaks for. It must be its own and still under way, and the job's spec must name
-// the file, as an input to fetch or an output to store: a worker takes nobody else's files.
+// A worker names the execution for which it calls. The execution must belong to this worker and must not have ended,
+// and the spec of its job must name the artifact: an input may be downloaded, an output may be uploaded.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// ArtifactService: the artifact store seen from outside, and its lines of the table.
+// ArtifactService: the calls about stored artifacts, and their lines of the table.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// JobInputService: standard input of jobs, from clients and to workers. Both calls stream in both directions, so each
-// transport that has them binds them by hand; the lines of the table are here.
+// JobInputService: the standard input of jobs, from clients and to workers. Both calls stream in both directions, so
+// each transport has its own code for them. Their lines of the table are here.
 #pragma once
 
 #include <string_view>

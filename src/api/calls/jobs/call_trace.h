@@ -1,4 +1,4 @@
-// The trace of whoever calls, and the traces of jobs.
+// Reads the trace context of a caller, and derives the trace context of a job.
 #pragma once
 
 #include "hodei/v1/job_service.pb.h"

@@ -30,7 +30,7 @@ absl::Status explain_absence(store::Reader& reader, JobId job) {
 }
 
 // Answers when the job has ended. The watcher and the reply to the cancel itself: whichever sees the end first answers.
-// A server that stops answers UNAVAILABLE at once: the wish is durable, and whoever asks again hears how it went.
+// A server that stops answers UNAVAILABLE at once: the request is durable, and a caller who asks again gets the result.
 void cancel_and_wait(const JobPorts& p, const Call& call, core::Cancel command, Answer<v1::CancelJobResponse> answer) {
   const JobId job = command.job;
   const auto watch = std::make_shared<Watch>();
@@ -47,7 +47,7 @@ void cancel_and_wait(const JobPorts& p, const Call& call, core::Cancel command, 
   };
   watch->begin([&] { return p.events.watch_job(job, on_event); });
   p.commands.post_bounded(call.envelope, std::move(command), [&p, late, job](const absl::StatusOr<core::Reply>& reply) {
-    if (reply.ok()) return;  // when the wish is taken the answer comes with the job's end
+    if (reply.ok()) return;  // once the request is accepted, the answer comes with the job's end
     if (!absl::IsNotFound(reply.status())) return late.give(reply.status());
     look_up(
         p.stored, [&p, job] { return explain_absence(p.stored.reader, job); },

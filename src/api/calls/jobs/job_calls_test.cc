@@ -122,7 +122,7 @@ TEST_F(JobCalls, OneBadSpecOfABatchIsNamedAndNoneIsQueued) {
 
 TEST_F(JobCalls, AJobIsReadFromTheStoreAndTheLoopSaysWhyItWaits) {
   stores(JobState::Pending);
-  commands_.decide = [](const core::Command&) { return core::WaitingWords{{"a quota holds it back"}}; };
+  commands_.decide = [](const core::Command&) { return core::WaitReasons{{"a quota holds it back"}}; };
   v1::GetJobRequest request;
   request.set_job_id(short_id(JobId{1}));
   Answered<v1::Job> answered;

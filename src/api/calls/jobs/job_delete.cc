@@ -47,16 +47,16 @@ absl::StatusOr<core::ForgetJobs> command_of(store::Reader& reader, const v1::Del
 void delete_jobs(const JobPorts& p, const Call& call, const v1::DeleteJobsRequest& in,
                  Answer<v1::DeleteJobsResponse> answer) {
   const absl::Status taken = p.stored.pool.post([&p, envelope = call.envelope, &in, answer] {
-    absl::StatusOr<core::ForgetJobs> wish = command_of(p.stored.reader, in);
-    if (!wish.ok()) return answer.give(wish.status());
-    // The output first: while the job is there, somebody who deletes it again after a failure finds it.
-    for (const auto& [job, ns, key] : wish->jobs) {
+    absl::StatusOr<core::ForgetJobs> command = command_of(p.stored.reader, in);
+    if (!command.ok()) return answer.give(command.status());
+    // The output is deleted first: after a failure the job still exists and can be deleted again.
+    for (const auto& [job, ns, key] : command->jobs) {
       if (const absl::Status cleared = p.logs.clear(job).status(); !cleared.ok() && !absl::IsNotFound(cleared)) {
         return answer.give(cleared);
       }
     }
-    const auto count = static_cast<int>(wish->jobs.size());
-    p.commands.post_bounded(envelope, *std::move(wish), [answer, count](const absl::StatusOr<core::Reply>& reply) {
+    const auto count = static_cast<int>(command->jobs.size());
+    p.commands.post_bounded(envelope, *std::move(command), [answer, count](const absl::StatusOr<core::Reply>& reply) {
       if (reply.ok()) answer->set_deleted(count - static_cast<int>(std::get<core::Forgotten>(*reply).live.size()));
       answer.give(reply.status());
     });

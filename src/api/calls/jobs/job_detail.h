@@ -13,16 +13,17 @@ absl::Status read_job(store::Reader& reader, const v1::GetJobRequest& in, v1::Jo
 
 // What has happened to a job, the newest execution first. At least one comes, whatever its size.
 struct ExecutionPage {
-  std::vector<core::ShelvedExecution> executions;
+  std::vector<core::ArchivedExecution> executions;
   bool reaches_back = true;  // to the first that is kept
 };
 
-struct ExecutionWish {
+struct ExecutionRange {
   uint32_t below = UINT32_MAX;
   size_t limit = 50;
   size_t max_bytes = kMaxExecutionPageBytes;
 };
 
-absl::StatusOr<ExecutionPage> executions_of(store::Reader& reader, const core::JobHead& job, const ExecutionWish& wish);
+absl::StatusOr<ExecutionPage> executions_of(store::Reader& reader, const core::JobHead& job,
+                                            const ExecutionRange& range);
 
 }  // namespace hodei::api

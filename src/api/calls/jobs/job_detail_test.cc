@@ -19,7 +19,7 @@ class JobDetailTest : public testing::Test {
     core::JobHead job = store::a_job(1);
     core::Writes writes = store::entering(job);
     for (uint32_t n = 1; n <= executions; ++n) {
-      store::shelve(job, writes);
+      store::archive(job, writes);
       job = store::dispatched(job, "w1");
       auto past = std::make_shared<core::Past>(*job.past);
       past->executions.back().facts.outputs["out"] = std::string(output_bytes, 'x');

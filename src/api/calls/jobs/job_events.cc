@@ -26,7 +26,7 @@ v1::ExecutionEvent event_about(const core::JobHead& job) {
   return out;
 }
 
-// Transitions from `first` on, but for those on the shelf; the last of a finished job is final.
+// Transitions from `first` on, except for archived ones; the last of a finished job is final.
 void add_transitions(const core::JobHead& job, size_t first, size_t end, Messages& out) {
   const size_t count = core::transition_count(job);
   for (size_t i = first; i < std::min(count, end); ++i) {
@@ -41,8 +41,8 @@ void add_transitions(const core::JobHead& job, size_t first, size_t end, Message
   }
 }
 
-// What was shelved before the head was read; of very many executions the newest.
-void add_shelf(const core::JobHead& job, const ExecutionPage& page, Messages& out) {
+// What was archived before the head was read; of very many executions the newest.
+void add_archived(const core::JobHead& job, const ExecutionPage& page, Messages& out) {
   const uint32_t in_head =
       job.past == nullptr || job.past->executions.empty() ? 0 : job.past->executions.front().number;
   for (auto one = page.executions.rbegin(); one != page.executions.rend(); ++one) {
@@ -82,7 +82,7 @@ bool take_first(Messages& made, v1::ExecutionEvent& out) {
 // What has happened to a job until now.
 struct JobHistory {
   absl::StatusOr<store::JobView> view = absl::UnknownError("not read yet");
-  absl::StatusOr<ExecutionPage> shelf = absl::UnknownError("not read yet");
+  absl::StatusOr<ExecutionPage> archived = absl::UnknownError("not read yet");
 };
 
 // One job: its history from the store, then events. Both tell transitions by their number, so the two cannot overlap.
@@ -103,8 +103,8 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
         [&reader, job = job_, inbox = inbox_] {
           JobHistory history;
           history.view = reader.job(job);
-          history.shelf = history.view.ok() ? executions_of(reader, history.view->head, {.limit = kToldExecutions})
-                                            : history.view.status();
+          history.archived = history.view.ok() ? executions_of(reader, history.view->head, {.limit = kToldExecutions})
+                                               : history.view.status();
           inbox->put(std::move(history));
           return absl::OkStatus();
         },
@@ -124,7 +124,7 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
   absl::Status status() const override { return status_; }
 
  private:
-  // What the loop's thread and the reader leave for whoever pulls. Outlives the source: a watcher may be at work.
+  // What the loop's thread and the reader leave for the pump. It outlives the source: a watcher may be at work.
   struct Inbox {
     std::mutex mutex;  // guards what follows
     std::function<void()> wake;
@@ -182,7 +182,7 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
       return;
     }
     add_transitions(past.view->head, 0, 1, made_);
-    if (past.shelf.ok()) add_shelf(past.view->head, *past.shelf, made_);
+    if (past.archived.ok()) add_archived(past.view->head, *past.archived, made_);
     told_ = 1;
     tell(past.view->head);
   }
@@ -196,7 +196,7 @@ class JobEventSource final : public Source<v1::ExecutionEvent> {
   const JobId job_;
   const std::shared_ptr<Inbox> inbox_;
   uint64_t watch_ = 0;
-  // Of whoever pulls.
+  // Used by the pump only.
   Messages made_;
   size_t told_ = 0;
   bool ended_ = false;

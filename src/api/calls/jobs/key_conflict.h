@@ -1,5 +1,5 @@
-// Idempotency keys that come again: whether the spec is the same, and what to say when it is not, or when the job that
-// the key made has been deleted.
+// Handles a submission whose idempotency key was used before. It compares the two specs, and explains the conflict when
+// they differ or when the job of the key has been deleted.
 #pragma once
 
 #include <memory>

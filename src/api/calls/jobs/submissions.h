@@ -1,4 +1,4 @@
-// What a submission needs from the store: its template, and who has its idempotency keys.
+// Reads what a submission needs from the store: its template, and the jobs that already have its idempotency keys.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,5 +1,6 @@
-// Why jobs wait. The store has the words of a job's last change; that a quota, a concurrency key or a rate holds it
-// back right now, only the engine knows; that the standard input of one broke off, only the store of inputs.
+// Finds out why jobs wait. The store has the reason of a job's last change. Only the engine knows whether a quota, a
+// concurrency key or a rate holds the job back now. Only the store of inputs knows whether its standard input broke
+// off.
 #pragma once
 
 #include <string>

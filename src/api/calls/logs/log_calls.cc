@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxEntries = 10'000;
 
-absl::StatusOr<server::GetLogsRequest> page_wish(const v1::GetLogsRequest& in) {
+absl::StatusOr<server::GetLogsRequest> page_request(const v1::GetLogsRequest& in) {
   ASSIGN_OR_RETURN(const JobId job, parse_job_id(in.job_id()));
   if (in.execution() < 0) return bad_field("execution", "must not be negative");
   if (in.limit() < 0 || in.limit() > kMaxEntries) return bad_field("limit", "must be between 0 and ", kMaxEntries);
@@ -37,13 +37,13 @@ void fill_page(const server::LogPage& page, JobId job, v1::GetLogsResponse* out)
 }  // namespace
 
 void get_logs(const LogPorts& p, const Call& call, const v1::GetLogsRequest& in, Answer<v1::GetLogsResponse> answer) {
-  const absl::StatusOr<server::GetLogsRequest> wish = page_wish(in);
-  if (!wish.ok()) return answer.give(wish.status());
+  const absl::StatusOr<server::GetLogsRequest> request = page_request(in);
+  if (!request.ok()) return answer.give(request.status());
   read(
       p.files, call, kLong,
-      [&p, wish = *wish, out = answer.out](const store::ReadLimit&) -> absl::Status {
-        ASSIGN_OR_RETURN(const server::LogPage page, p.logs.get_logs(wish));
-        fill_page(page, wish.job, out);
+      [&p, request = *request, out = answer.out](const store::ReadLimit&) -> absl::Status {
+        ASSIGN_OR_RETURN(const server::LogPage page, p.logs.get_logs(request));
+        fill_page(page, request.job, out);
         return absl::OkStatus();
       },
       answer.give);

@@ -1,4 +1,4 @@
-// Questions of MetricsService in plain structs: which workers, which job, which span of time.
+// Translates the requests of MetricsService into plain structs: which workers, which job, which span of time.
 #pragma once
 
 #include <map>

@@ -93,7 +93,7 @@ absl::Status time_series(const MetricsPorts& p, const core::EnvelopePtr& envelop
   return absl::OkStatus();
 }
 
-// Samples as they arrive. Which workers have the labels, the loop knows: somebody has to wait for it first.
+// Samples as they arrive. Only the loop knows which workers have the labels, so its answer comes first.
 class SampleSource final : public Source<v1::MetricSample> {
  public:
   SampleSource(const MetricsPorts& p, core::EnvelopePtr envelope, v1::StreamMetricsRequest request)
@@ -136,7 +136,7 @@ class SampleSource final : public Source<v1::MetricSample> {
   absl::Status status() const override { return status_; }
 
  private:
-  // What the recorder's thread leaves for whoever pulls. Outlives the source: a watcher may be at work.
+  // What the recorder's thread leaves for the pump. It outlives the source: a watcher may be at work.
   struct Inbox {
     std::function<void()> wake;
     Watch watch;

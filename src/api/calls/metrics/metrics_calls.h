@@ -1,4 +1,4 @@
-// MetricsService: the calls about how busy workers and jobs are, and their lines of the table.
+// MetricsService: the calls about the load of workers and jobs, and their lines of the table.
 #pragma once
 
 #include <string_view>

@@ -37,12 +37,12 @@ void update_provider(const ProviderPorts& p, const Call& call, const v1::UpdateP
                      Answer<v1::Provider> answer) {
   if (in.name().empty()) return answer.give(bad_field("name", "must not be empty"));
   const LateAnswer<v1::Provider> late(call, p.open_calls, std::move(answer));
-  // The wish is copied: a call that is cancelled takes its request away.
+  // The request is copied: a call that is cancelled takes its request away.
   p.commands.post_bounded(call.envelope, core::Question(core::DescribeProviders{in.name()}),
-                          [&p, late, wish = in, envelope = call.envelope](const absl::StatusOr<core::Reply>& reply) {
+                          [&p, late, request = in, envelope = call.envelope](const absl::StatusOr<core::Reply>& reply) {
                             if (!reply.ok()) return late.give(reply.status());
                             const auto row =
-                                changed(std::get<core::ProviderViews>(*reply).providers.at(0).provider.row, wish);
+                                changed(std::get<core::ProviderViews>(*reply).providers.at(0).provider.row, request);
                             if (!row.ok()) return late.give(row.status());
                             check_and_store(p, envelope, late, {*row, false});
                           });

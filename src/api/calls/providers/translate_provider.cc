@@ -28,7 +28,7 @@ absl::StatusOr<core::ProviderMode> mode_of(v1::ProviderConfig::Mode mode) {
   return static_cast<core::ProviderMode>(mode);
 }
 
-// Whoever reads a provider and writes it back must not store the mask.
+// A client that reads a provider and writes it back must not store the mask.
 absl::Status check_unmasked(const core::Labels& options) {
   for (const auto& [key, value] : options) {
     if (value == kMask && looks_secret(key)) {

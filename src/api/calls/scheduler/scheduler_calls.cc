@@ -62,8 +62,8 @@ void fill_decision(const SchedulerPorts& p, JobId job, const absl::StatusOr<core
     const auto& explanation = std::get<core::Explanation>(*reply);
     to_proto(explanation, out);
     const bool waits = explanation.state == core::JobState::Pending;
-    if (std::string words = waits ? broken_input(p.input_trouble, job) : std::string(); !words.empty()) {
-      out->set_waiting_for(std::move(words));
+    if (std::string text = waits ? broken_input(p.input_trouble, job) : std::string(); !text.empty()) {
+      out->set_waiting_for(std::move(text));
       out->set_unblock("nothing; cancel it");
       out->clear_provisioning();
     }

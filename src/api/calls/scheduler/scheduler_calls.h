@@ -1,4 +1,4 @@
-// SchedulerService: the calls about where jobs go, and their lines of the table.
+// SchedulerService: the calls about placement, the queue, tenants and limits, and their lines of the table.
 #pragma once
 
 #include <string_view>

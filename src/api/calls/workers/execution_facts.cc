@@ -14,9 +14,10 @@ absl::StatusOr<ExecutionFacts> find_execution(store::Reader& reader, ExecutionId
   if (execution.number == 0 || execution.number >= view.head.executions) {
     return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));
   }
-  ASSIGN_OR_RETURN(const auto shelf, reader.shelf({.job = execution.job, .below = execution.number + 1, .limit = 1}));
-  if (!shelf.empty() && shelf[0].execution.number == execution.number) {
-    const core::Execution& e = shelf[0].execution;
+  ASSIGN_OR_RETURN(const auto archived,
+                   reader.archived_executions({.job = execution.job, .below = execution.number + 1, .limit = 1}));
+  if (!archived.empty() && archived[0].execution.number == execution.number) {
+    const core::Execution& e = archived[0].execution;
     return ExecutionFacts{e.worker, view.head.ns.str(), is_current, e.log_bytes, e.ended, view.spec.bytes};
   }
   return absl::NotFoundError(cat("execution_id: there is no execution ", to_string(execution)));

@@ -1,4 +1,4 @@
-// What is stored about one execution: whose it is, and whether it is still under way.
+// Reads what is stored about one execution: which worker has it, and whether it has ended.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ inline constexpr uint32_t kProtocolMax = 1;
 // Refused registrations that the audit trail takes in a minute.
 inline constexpr int kMaxRefusalsPerMinute = 60;
 
-// Whoever knocks all night must not fill the disk: after so many in a minute, refusals are not recorded.
+// The most refusals that are recorded in a minute, so that repeated attempts cannot fill the disk.
 class RefusalLimit {
  public:
   bool has_room(MonoTime now);

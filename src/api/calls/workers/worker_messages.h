@@ -1,4 +1,4 @@
-// The stream's messages between protobuf and plain structs.
+// Translates the messages of the worker stream between protobuf and plain structs.
 #pragma once
 
 #include <deque>

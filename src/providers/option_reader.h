@@ -1,4 +1,4 @@
-// Reading the options of a provider: each by its name and kind, and at the end what is left over is refused.
+// Reads the options of a provider by name and type. At the end, options that nobody has read are refused.
 #pragma once
 
 #include <set>
@@ -8,22 +8,22 @@
 
 namespace hodei::providers {
 
-class OptionWords {
+class OptionReader {
  public:
-  explicit OptionWords(const ProviderConfig& config) : config_(config) {}
+  explicit OptionReader(const ProviderConfig& config) : config_(config) {}
 
   std::string text(const std::string& name, std::string fallback);
   uint32_t number(const std::string& name, uint32_t fallback, uint32_t least, uint32_t most);
   bool yes_or_no(const std::string& name, bool fallback);
   // 500ms, 2s, 1.5s, 3m; a plain number is seconds.
   Duration time(const std::string& name, Duration fallback, Duration most);
-  // Words between commas.
+  // StringMap between commas.
   std::vector<std::string> list(const std::string& name);
   // Options whose names begin so, without that beginning.
-  Words below(const std::string& prefix);
+  StringMap below(const std::string& prefix);
   void refuse(const std::string& name, const std::string& why);
 
-  // The first thing that was wrong, or an option that nobody asked for.
+  // The first error, or an option that does not exist.
   absl::Status finish() const;
 
  private:

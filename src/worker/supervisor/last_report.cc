@@ -1,4 +1,4 @@
-#include "src/worker/supervisor/last_words.h"
+#include "src/worker/supervisor/last_report.h"
 
 #include "src/worker/core/keeper.h"
 #include "src/worker/output/mask.h"
@@ -8,44 +8,44 @@
 namespace hodei::worker {
 namespace {
 
-constexpr uint64_t kVersionOfLastWords = 1;
+constexpr uint64_t kLastReportVersion = 1;
 
 }  // namespace
 
-std::string encode(const LastWords& words) {
+std::string encode(const LastReport& report) {
   Encoder exits;
   uint64_t count = 0;
-  for (const Exit& exit : words.exits) {
+  for (const Exit& exit : report.exits) {
     Encoder one;
     put(one, exit);
-    if (exits.bytes().size() + one.bytes().size() > LastWords::kMaxBytes) continue;
+    if (exits.bytes().size() + one.bytes().size() > LastReport::kMaxBytes) continue;
     exits.text(one.bytes());
     ++count;
   }
   Encoder out;
-  out.u64(kVersionOfLastWords);
-  put(out, words.stopped);
+  out.u64(kLastReportVersion);
+  put(out, report.stopped);
   out.u64(count).text(exits.bytes());
   return out.take();
 }
 
-std::optional<LastWords> decode_last_words(std::string_view bytes) {
+std::optional<LastReport> decode_last_report(std::string_view bytes) {
   Decoder in(bytes);
-  if (in.u64() != kVersionOfLastWords) return std::nullopt;
-  LastWords words;
-  words.stopped = get_text_list(in);
+  if (in.u64() != kLastReportVersion) return std::nullopt;
+  LastReport report;
+  report.stopped = get_text_list(in);
   const uint64_t count = in.u64();
   Decoder exits(in.text());
   for (uint64_t i = 0; i < count && exits.ok(); ++i) {
     Decoder one(exits.text());
-    words.exits.push_back(get_exit(one));
+    report.exits.push_back(get_exit(one));
     if (!one.ok()) return std::nullopt;
   }
   if (!in.ok() || !exits.ok()) return std::nullopt;
-  return words;
+  return report;
 }
 
-Exit last_word(Exit exit, const ExecutionNotes& kept) {
+Exit with_notes(Exit exit, const ExecutionNotes& kept) {
   exit.facts.prepared = kept.prepared;
   exit.facts.outputs = kept.reported;
   for (const auto& [name, value] : kept.secrets) exit.facts.secrets.push_back(name);

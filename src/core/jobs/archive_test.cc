@@ -1,8 +1,8 @@
-// What a job's head holds of its past, and what goes to the shelf.
+// What a job's head holds of its past, and what is archived.
 #include "src/core/engine_harness.h"
 #include "src/core/jobs/draft.h"
 
-namespace hodei::core::shelf_test {
+namespace hodei::core::archive_test {
 namespace {
 
 constexpr size_t kOutputBytes = 64 << 10;
@@ -31,15 +31,15 @@ JobId a_job_that_failed(Bench& bench, uint32_t times) {
   return job;
 }
 
-TEST(Shelf, AHeadHoldsTheNewestExecutionOnly) {
+TEST(Archive, AHeadHoldsTheNewestExecutionOnly) {
   Bench bench;
   const JobId job = a_job_that_failed(bench, 3);
   const JobHead& head = bench.job(job);
   ASSERT_EQ(head.past->executions.size(), 1u);
   EXPECT_EQ(head.past->executions[0].number, 3u);
   EXPECT_EQ(head.executions, 3u);
-  ASSERT_EQ(bench.rows.shelf.size(), 2u);
-  const ShelvedExecution& first = bench.rows.shelf.at({job, 1});
+  ASSERT_EQ(bench.rows.archived.size(), 2u);
+  const ArchivedExecution& first = bench.rows.archived.at({job, 1});
   EXPECT_EQ(first.execution.log_bytes, 7);
   EXPECT_EQ(first.execution.state, JobState::Failed);
   ASSERT_EQ(first.transitions.size(), 4u) << "assigned, started, failed, put back";
@@ -47,15 +47,15 @@ TEST(Shelf, AHeadHoldsTheNewestExecutionOnly) {
   EXPECT_EQ(bench.history(job).size(), 11u) << "nothing of the history is lost";
 }
 
-TEST(Shelf, ThreeHundredAttemptsWithLargeOutputsWriteEachOutputAFewTimes) {
+TEST(Archive, ThreeHundredAttemptsWithLargeOutputsWriteEachOutputAFewTimes) {
   Bench bench;
   bench.checks = false;
   a_job_that_failed(bench, 300);
-  EXPECT_LT(bench.rows.head_bytes + bench.rows.shelved_bytes, 300 * 3 * kOutputBytes);
-  EXPECT_GE(bench.rows.shelved_bytes, 299 * kOutputBytes);
+  EXPECT_LT(bench.rows.head_bytes + bench.rows.archived_bytes, 300 * 3 * kOutputBytes);
+  EXPECT_GE(bench.rows.archived_bytes, 299 * kOutputBytes);
 }
 
-TEST(Shelf, TransitionsKeepTheirNumbersForWhoeverWasToldOfThem) {
+TEST(Archive, TransitionsKeepTheirNumbersForWhoeverWasToldOfThem) {
   Bench bench;
   const JobId job = a_job_that_failed(bench, 2);
   size_t told = 1;  // the submission is 0
@@ -66,13 +66,13 @@ TEST(Shelf, TransitionsKeepTheirNumbersForWhoeverWasToldOfThem) {
     told = transition_count(*move.job);
   }
   EXPECT_EQ(told, bench.history(job).size() + 1);
-  EXPECT_EQ(find_transition(bench.job(job), 1), nullptr) << "on the shelf";
+  EXPECT_EQ(find_transition(bench.job(job), 1), nullptr) << "archived";
   EXPECT_EQ(find_transition(bench.job(job), 0), nullptr) << "the submission is no transition of the list";
   EXPECT_EQ(find_execution(bench.job(job), 1), nullptr);
   EXPECT_NE(find_execution(bench.job(job), 2), nullptr);
 }
 
-TEST(Shelf, AHeadOfAnOlderVersionIsSplitByExecution) {
+TEST(Archive, AHeadOfAnOlderVersionIsSplitByExecution) {
   JobHead head;
   auto past = std::make_shared<Past>();
   for (uint32_t n = 1; n <= 3; ++n) {
@@ -83,18 +83,18 @@ TEST(Shelf, AHeadOfAnOlderVersionIsSplitByExecution) {
   head.past = past;
   Draft draft(head);
   EXPECT_EQ(draft.first_new(), 7u);
-  const std::vector<ShelvedExecution> shelf = draft.shelve();
-  ASSERT_EQ(shelf.size(), 3u);
-  for (const ShelvedExecution& one : shelf) {
+  const std::vector<ArchivedExecution> archived = draft.archive();
+  ASSERT_EQ(archived.size(), 3u);
+  for (const ArchivedExecution& one : archived) {
     ASSERT_EQ(one.transitions.size(), 2u);
     for (const Transition& t : one.transitions) EXPECT_EQ(t.execution, one.execution.number);
   }
-  EXPECT_EQ(draft.past.shelved_transitions, 6u);
-  EXPECT_EQ(draft.past.shelved_until, WallTime{31});
+  EXPECT_EQ(draft.past.archived_transitions, 6u);
+  EXPECT_EQ(draft.past.archived_until, WallTime{31});
 }
 
-// As the version before wrote it: without what the shelf needs at its end.
-TEST(Shelf, APastOfAnOlderVersionIsRead) {
+// As the version before wrote it: without what archived executions need at its end.
+TEST(Archive, APastOfAnOlderVersionIsRead) {
   Past past;
   past.transitions.push_back({JobState::Scheduled, JobState::Pending, WallTime{10}, 1, "assigned"});
   past.executions.push_back({.number = 1, .worker = WorkerId("w1")});
@@ -103,29 +103,29 @@ TEST(Shelf, APastOfAnOlderVersionIsRead) {
   std::string bytes = encode(past);
   ASSERT_EQ(bytes[0], 3) << "its version";
   bytes[0] = 2;
-  bytes.resize(bytes.size() - 3);  // nobody refused it, no shelved transitions, and no time
+  bytes.resize(bytes.size() - 3);  // nobody refused it, no archived transitions, and no time
   EXPECT_EQ(*decode_past(bytes), past);
 }
 
-TEST(Shelf, WhatAProviderCallsAnExecutionComesBackToo) {
+TEST(Archive, WhatAProviderCallsAnExecutionComesBackToo) {
   Past past;
   past.executions.push_back({.number = 1, .worker = WorkerId("w1")});
   past.executions.push_back({.number = 2, .worker = WorkerId("w2"), .provider_ref = "container 5"});
   for (Execution& e : past.executions) e.decision.winner = e.worker;
   EXPECT_EQ(*decode_past(encode(past)), past);
-  const ShelvedExecution one{past.executions[1], {}};
-  EXPECT_EQ(decode_shelved(encode(one)), one);
+  const ArchivedExecution one{past.executions[1], {}};
+  EXPECT_EQ(decode_archived(encode(one)), one);
   past.executions[1].provider_ref.clear();
   const std::string plain = encode(past);
   EXPECT_EQ(*decode_past(plain), past) << "as versions before wrote it";
 }
 
-TEST(Shelf, ComesBackFromItsBytes) {
+TEST(Archive, ComesBackFromItsBytes) {
   Bench bench;
   const JobId job = a_job_that_failed(bench, 2);
-  const ShelvedExecution& one = bench.rows.shelf.at({job, 1});
-  EXPECT_EQ(decode_shelved(encode(one)), one);
+  const ArchivedExecution& one = bench.rows.archived.at({job, 1});
+  EXPECT_EQ(decode_archived(encode(one)), one);
 }
 
 }  // namespace
-}  // namespace hodei::core::shelf_test
+}  // namespace hodei::core::archive_test

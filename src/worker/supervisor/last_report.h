@@ -1,5 +1,6 @@
-// What a supervisor leaves in its state folder when it stops: that it stopped in good order, with nothing left behind
-// that runs, and the ends that no server has acknowledged. The next start tells them. Secrets are not in it.
+// The report that a supervisor leaves in its state folder when it stops: it has stopped in good order, nothing of it
+// runs any more, and these executions ended without an acknowledgement of a server. The next start sends it. It
+// contains no secrets.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace hodei::worker {
 
-struct LastWords {
+struct LastReport {
   static constexpr size_t kMaxStopped = 16;  // starts in a row that reached no server; the oldest are forgotten
   static constexpr size_t kMaxBytes = size_t{16} << 20;  // ends that find no room are left out: those run again
 
@@ -20,11 +21,11 @@ struct LastWords {
   std::vector<Exit> exits;
 };
 
-std::string encode(const LastWords& words);
-std::optional<LastWords> decode_last_words(std::string_view bytes);  // nothing: they make no sense
+std::string encode(const LastReport& report);
+std::optional<LastReport> decode_last_report(std::string_view bytes);  // nothing: the bytes are invalid
 
 // How an execution ended, with all that its notes add; what it reported is masked. One whose artifacts have not
 // been sent is interrupted: it has to run again.
-Exit last_word(Exit exit, const ExecutionNotes& kept);
+Exit with_notes(Exit exit, const ExecutionNotes& kept);
 
 }  // namespace hodei::worker

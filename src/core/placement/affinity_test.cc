@@ -1,12 +1,12 @@
 // Job-to-job affinity: rules about the labels of the jobs that a worker runs.
 #include "src/core/engine_harness.h"
 
-namespace hodei::core::company_test {
+namespace hodei::core::affinity_test {
 namespace {
 
 LabelRule app(std::string name) { return {"app", LabelOperator::In, {std::move(name)}}; }
 
-TEST(Company, SendsAJobToTheWorkerThatRunsTheOther) {
+TEST(JobAffinity, SendsAJobToTheWorkerThatRunsTheOther) {
   Bench bench;
   bench.worker("a").joins(4);
   bench.worker("b").joins(4);
@@ -15,19 +15,19 @@ TEST(Company, SendsAJobToTheWorkerThatRunsTheOther) {
   EXPECT_EQ(bench.where(web), bench.where(db));
 }
 
-TEST(Company, LetsAJobWaitUntilTheOtherRuns) {
+TEST(JobAffinity, LetsAJobWaitUntilTheOtherRuns) {
   Bench bench;
   bench.worker("a").joins(4);
   const JobId web = bench.submit(a_job().beside(app("db")));
   EXPECT_EQ(bench.state(web), JobState::Pending);
   const Explanation why = bench.explain(web);
-  EXPECT_EQ(why.candidates.at(0).rule, "company");
+  EXPECT_EQ(why.candidates.at(0).rule, "affinity");
   EXPECT_EQ(why.candidates.at(0).reason, "runs no job with app In (db), which the job must run next to");
   bench.submit(a_job().label("app", "db"));
-  EXPECT_EQ(bench.where(web), "a") << "the arrival of its company wakes it";
+  EXPECT_EQ(bench.where(web), "a") << "the arrival of the other job wakes it";
 }
 
-TEST(Company, KeepsJobsOfAKindApart) {
+TEST(JobAffinity, KeepsJobsOfAKindApart) {
   Bench bench;
   bench.worker("a").joins(4);
   bench.worker("b").joins(4);
@@ -41,7 +41,7 @@ TEST(Company, KeepsJobsOfAKindApart) {
   EXPECT_EQ(bench.state(third), JobState::Scheduled) << "the end of what it keeps away from wakes it";
 }
 
-TEST(Company, OnlyPrefersWhereItIsNotRequired) {
+TEST(JobAffinity, OnlyPrefersWhereItIsNotRequired) {
   Bench bench;
   bench.worker("a").joins(8);
   bench.worker("b").joins(8);
@@ -53,7 +53,7 @@ TEST(Company, OnlyPrefersWhereItIsNotRequired) {
   EXPECT_EQ(bench.state(bench.submit(a_job().beside(app("nobody"), false))), JobState::Scheduled);
 }
 
-TEST(Company, CountsJobsWithoutLabelsToo) {
+TEST(JobAffinity, CountsJobsWithoutLabelsToo) {
   Bench bench;
   bench.worker("a").joins(4);
   bench.worker("b").joins(4);
@@ -62,14 +62,14 @@ TEST(Company, CountsJobsWithoutLabelsToo) {
   EXPECT_NE(bench.where(picky), bench.where(plain));
 }
 
-TEST(Company, IsCheckedWhenAPersonAssigns) {
+TEST(JobAffinity, IsCheckedWhenAPersonAssigns) {
   Bench bench;
   bench.worker("a").joins(4);
   const JobId web = bench.submit(a_job().beside(app("db")));
   EXPECT_TRUE(absl::IsFailedPrecondition(bench.refused(Assign{web, WorkerId("a")})));
 }
 
-TEST(Company, IsKnownAfterARestart) {
+TEST(JobAffinity, IsKnownAfterARestart) {
   Bench bench;
   bench.worker("a").joins(4);
   const JobId db = bench.submit(a_job().label("app", "db"));
@@ -81,4 +81,4 @@ TEST(Company, IsKnownAfterARestart) {
 }
 
 }  // namespace
-}  // namespace hodei::core::company_test
+}  // namespace hodei::core::affinity_test

@@ -1,7 +1,7 @@
 // Executions that others have followed, and finished jobs that go for good.
 #include "src/store/conformance/store_suite.h"
 
-namespace hodei::store::shelf_suite_test {
+namespace hodei::store::archive_suite_test {
 namespace {
 
 using namespace core;
@@ -9,39 +9,39 @@ using absl::StatusCode;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Write shelved(uint64_t job, uint32_t number, std::optional<int64_t> log_bytes = {}, size_t output = 0) {
-  ShelvedExecution one;
+Write archived(uint64_t job, uint32_t number, std::optional<int64_t> log_bytes = {}, size_t output = 0) {
+  ArchivedExecution one;
   one.execution.number = number;
   one.execution.worker = WorkerId("w1");
   one.execution.decision.winner = one.execution.worker;
   one.execution.log_bytes = log_bytes;
   one.execution.facts.outputs["out"] = std::string(output, 'x');
   one.transitions = {{JobState::Scheduled, JobState::Pending, WallTime{number}, number, std::string(kNastyText)}};
-  return PutExecution{JobId{job}, std::make_shared<const ShelvedExecution>(std::move(one))};
+  return PutExecution{JobId{job}, std::make_shared<const ArchivedExecution>(std::move(one))};
 }
 
-std::vector<uint32_t> numbers(Reader& reader, const ShelfQuery& query) {
+std::vector<uint32_t> numbers(Reader& reader, const ArchiveQuery& query) {
   std::vector<uint32_t> out;
-  const auto found = reader.shelf(query);
+  const auto found = reader.archived_executions(query);
   EXPECT_TRUE(found.ok()) << found.status();
-  for (const ShelvedExecution& one : *found) out.push_back(one.execution.number);
+  for (const ArchivedExecution& one : *found) out.push_back(one.execution.number);
   return out;
 }
 
-TEST_P(StoreSuite, AShelvedExecutionComesBackAsItWas) {
+TEST_P(StoreSuite, AArchivedExecutionComesBackAsItWas) {
   ASSERT_EQ(commit(entering(a_job(1))), absl::OkStatus());
-  const Write one = shelved(1, 1, 77, 10);
+  const Write one = archived(1, 1, 77, 10);
   ASSERT_EQ(commit({one}), absl::OkStatus());
   reopen();
-  const auto found = reader().shelf({.job = JobId{1}}).value();
+  const auto found = reader().archived_executions({.job = JobId{1}}).value();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0], *std::get<PutExecution>(one).shelved);
+  EXPECT_EQ(found[0], *std::get<PutExecution>(one).archived);
 }
 
-TEST_P(StoreSuite, TheShelfIsReadPageByPageTheNewestFirst) {
+TEST_P(StoreSuite, ArchivedExecutionsAreReadPageByPageTheNewestFirst) {
   for (const uint64_t job : {1, 2, 3}) {
     Writes batch = entering(a_job(job));
-    for (uint32_t n = 1; n <= 5; ++n) batch.push_back(shelved(job, n, {}, 1000));
+    for (uint32_t n = 1; n <= 5; ++n) batch.push_back(archived(job, n, {}, 1000));
     ASSERT_EQ(commit(batch), absl::OkStatus());
   }
   EXPECT_THAT(numbers(reader(), {.job = JobId{2}}), ElementsAre(5, 4, 3, 2, 1));
@@ -51,25 +51,25 @@ TEST_P(StoreSuite, TheShelfIsReadPageByPageTheNewestFirst) {
   EXPECT_THAT(numbers(reader(), {.job = JobId{4}}), IsEmpty());
 }
 
-TEST_P(StoreSuite, AnExecutionIsShelvedOnceOnly) {
+TEST_P(StoreSuite, AnExecutionIsArchivedOnceOnly) {
   ASSERT_EQ(commit(entering(a_job(1))), absl::OkStatus());
-  ASSERT_EQ(commit({shelved(1, 1)}), absl::OkStatus());
-  EXPECT_EQ(commit({shelved(1, 1)}).code(), StatusCode::kInternal);
+  ASSERT_EQ(commit({archived(1, 1)}), absl::OkStatus());
+  EXPECT_EQ(commit({archived(1, 1)}).code(), StatusCode::kInternal);
 }
 
 TEST_P(StoreSuite, TheOldestExecutionsAreDropped) {
   Writes batch = entering(a_job(1));
-  for (uint32_t n = 1; n <= 4; ++n) batch.push_back(shelved(1, n));
+  for (uint32_t n = 1; n <= 4; ++n) batch.push_back(archived(1, n));
   batch.push_back(DropExecutions{JobId{1}, 3});
   ASSERT_EQ(commit(batch), absl::OkStatus());
   EXPECT_THAT(numbers(reader(), {.job = JobId{1}}), ElementsAre(4, 3));
 }
 
-TEST_P(StoreSuite, TellsWhatShelvedExecutionsPrinted) {
+TEST_P(StoreSuite, TellsWhatArchivedExecutionsPrinted) {
   Writes batch = entering(a_job(1));
-  batch.push_back(shelved(1, 1, 5));
-  batch.push_back(shelved(1, 2));
-  batch.push_back(shelved(1, 3, 0));
+  batch.push_back(archived(1, 1, 5));
+  batch.push_back(archived(1, 2));
+  batch.push_back(archived(1, 3, 0));
   ASSERT_EQ(commit(batch), absl::OkStatus());
   const auto printed = reader().printed(JobId{1}).value();
   ASSERT_EQ(printed.size(), 2u);
@@ -88,7 +88,7 @@ Writes labelled_job(uint64_t n) {
 TEST_P(StoreSuite, AnErasedJobIsGoneFromEveryList) {
   for (const uint64_t n : {1, 2}) {
     ASSERT_EQ(commit(labelled_job(n)), absl::OkStatus());
-    ASSERT_EQ(commit({shelved(n, 1), finished(moved(a_job(n), JobState::Cancelled))}), absl::OkStatus());
+    ASSERT_EQ(commit({archived(n, 1), finished(moved(a_job(n), JobState::Cancelled))}), absl::OkStatus());
   }
   ASSERT_EQ(commit({EraseJob{JobId{1}}, EraseJob{JobId{99}}}), absl::OkStatus()) << "one that is not there is no error";
   reopen();
@@ -186,4 +186,4 @@ TEST_P(StoreSuite, AListThatNobodyWaitsForEnds) {
 }
 
 }  // namespace
-}  // namespace hodei::store::shelf_suite_test
+}  // namespace hodei::store::archive_suite_test

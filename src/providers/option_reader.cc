@@ -1,4 +1,4 @@
-#include "src/providers/option_words.h"
+#include "src/providers/option_reader.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,22 +8,22 @@
 
 namespace hodei::providers {
 
-const std::string* OptionWords::find(const std::string& name) {
+const std::string* OptionReader::find(const std::string& name) {
   known_.insert(name);
   const auto found = config_.options.find(name);
   return found == config_.options.end() ? nullptr : &found->second;
 }
 
-void OptionWords::refuse(const std::string& name, const std::string& why) {
+void OptionReader::refuse(const std::string& name, const std::string& why) {
   if (wrong_.ok()) wrong_ = absl::InvalidArgumentError(cat("option ", name, " of provider ", config_.name, ": ", why));
 }
 
-std::string OptionWords::text(const std::string& name, std::string fallback) {
+std::string OptionReader::text(const std::string& name, std::string fallback) {
   const std::string* value = find(name);
   return value == nullptr ? std::move(fallback) : *value;
 }
 
-uint32_t OptionWords::number(const std::string& name, uint32_t fallback, uint32_t least, uint32_t most) {
+uint32_t OptionReader::number(const std::string& name, uint32_t fallback, uint32_t least, uint32_t most) {
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
   uint32_t out = 0;
@@ -33,7 +33,7 @@ uint32_t OptionWords::number(const std::string& name, uint32_t fallback, uint32_
   return fallback;
 }
 
-bool OptionWords::yes_or_no(const std::string& name, bool fallback) {
+bool OptionReader::yes_or_no(const std::string& name, bool fallback) {
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
   if (*value == "true" || *value == "1") return true;
@@ -41,7 +41,7 @@ bool OptionWords::yes_or_no(const std::string& name, bool fallback) {
   return false;
 }
 
-Duration OptionWords::time(const std::string& name, Duration fallback, Duration most) {
+Duration OptionReader::time(const std::string& name, Duration fallback, Duration most) {
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
   char* end = nullptr;
@@ -57,7 +57,7 @@ Duration OptionWords::time(const std::string& name, Duration fallback, Duration 
   return fallback;
 }
 
-std::vector<std::string> OptionWords::list(const std::string& name) {
+std::vector<std::string> OptionReader::list(const std::string& name) {
   std::vector<std::string> out;
   std::string_view rest;
   if (const std::string* value = find(name)) rest = *value;
@@ -70,8 +70,8 @@ std::vector<std::string> OptionWords::list(const std::string& name) {
   return out;
 }
 
-Words OptionWords::below(const std::string& prefix) {
-  Words out;
+StringMap OptionReader::below(const std::string& prefix) {
+  StringMap out;
   known_.insert(prefix + "*");
   for (const auto& [name, value] : config_.options) {
     if (!name.starts_with(prefix)) continue;
@@ -82,7 +82,7 @@ Words OptionWords::below(const std::string& prefix) {
   return out;
 }
 
-absl::Status OptionWords::finish() const {
+absl::Status OptionReader::finish() const {
   RETURN_IF_ERROR(wrong_);
   for (const auto& [name, value] : config_.options) {
     if (known_.contains(name)) continue;

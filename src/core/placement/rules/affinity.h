@@ -11,22 +11,22 @@
 
 namespace hodei::core {
 
-inline constexpr std::string_view kCompanyRule = "company";
+inline constexpr std::string_view kAffinityRule = "affinity";
 
 // Whether the rule holds for one of the worker's jobs.
-bool has_company(const LabelRule& rule, const LiveWorker& worker);
+bool has_matching_job(const LabelRule& rule, const LiveWorker& worker);
 
-std::optional<std::string> rejects_company(const Shape& shape, const LiveWorker& worker);
+std::optional<std::string> rejects_affinity(const Shape& shape, const LiveWorker& worker);
 
 // Whether the worker runs the jobs that this one must share a worker with, ignoring those it must avoid.
-bool could_have_company(const Shape& shape, const LiveWorker& worker);
+bool meets_required_affinity(const Shape& shape, const LiveWorker& worker);
 
 // The fit including the job's preferred affinity rules, each of which is one preference.
-Fit in_company(const Shape& shape, Fit fit, const LiveWorker& worker);
+Fit with_affinity(const Shape& shape, Fit fit, const LiveWorker& worker);
 
-bool prefers_company(const Shape& shape);
+bool has_preferred_affinity(const Shape& shape);
 
 // As text: "team In (a, b)".
-std::string in_words(const LabelRule& rule);
+std::string as_text(const LabelRule& rule);
 
 }  // namespace hodei::core
