@@ -11,6 +11,7 @@
 #include "src/base/journal.h"
 #include "src/base/sizes.h"
 #include "src/base/status.h"
+#include "src/server/logs/job_ends.h"
 #include "src/server/provisioning/factories.h"
 #include "src/server/tracing/otlp_post.h"
 
@@ -18,25 +19,6 @@ namespace hodei::server {
 namespace {
 
 constexpr Duration kSweepEvery = 10s;
-
-JobEnds ends_from(store::Reader& reader) {
-  return [&reader](JobId job) -> absl::StatusOr<std::optional<JobEnd>> {
-    const absl::StatusOr<store::JobView> view = reader.job(job);
-    if (absl::IsNotFound(view.status())) return std::optional<JobEnd>();
-    RETURN_IF_ERROR(view.status());
-    JobEnd end;
-    end.finished = core::is_terminal(view->head.state);
-    end.last_execution = view->head.executions;
-    end.finished_at = view->ended;
-    if (view->head.past == nullptr) return std::optional<JobEnd>(end);
-    ASSIGN_OR_RETURN(const std::vector<store::PrintedBytes> shelved, reader.printed(job));
-    for (const store::PrintedBytes& one : shelved) end.printed.push_back({one.execution, one.bytes});
-    for (const core::Execution& e : view->head.past->executions) {
-      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
-    }
-    return std::optional<JobEnd>(end);
-  };
-}
 
 }  // namespace
 
@@ -77,7 +59,7 @@ absl::Status Server::build() {
   ASSIGN_OR_RETURN(inputs_, JobInputs::open(options_.data_dir + "/stdin", input_limits, clock_));
   LogHubLimits limits;
   limits.retention = options_.log_retention;
-  hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
+  hub_ = std::make_unique<LogHub>(*log_store_, job_ends_from(*background_), clock_, limits, retention_clock_.get());
   carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *loop_reader_);
   ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
   recorder_ = std::make_unique<MetricsRecorder>(*samples_, *retention_clock_, options_.metrics_retention, [this] {
