@@ -22,6 +22,7 @@ class LogHubCore {
 
   // Takes what has come and brings it to the disk, the workers and those who watch. One thread at a time.
   void step() { writer_.step(); }
+  bool wants_step() const { return writer_.wants_step(); }
   // About once a second: tries again what could not be written, gives up on what will not come, expires old output.
   void tick();
 

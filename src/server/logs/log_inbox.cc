@@ -85,6 +85,11 @@ std::vector<std::shared_ptr<LogSource>> LogInbox::release(size_t bytes) {
   return out;
 }
 
+bool LogInbox::has_items() const {
+  const std::lock_guard lock(mutex_);
+  return !items_.empty();
+}
+
 size_t LogInbox::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;

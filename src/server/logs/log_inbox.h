@@ -41,6 +41,7 @@ class LogInbox {
   std::vector<std::shared_ptr<LogSource>> release(size_t bytes);
 
   size_t bytes() const;
+  bool has_items() const;
 
  private:
   struct HeldBack {

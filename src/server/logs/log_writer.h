@@ -43,6 +43,8 @@ class LogWriter {
   // One thread at a time. A group that cannot be written is kept and tried again at every tick: workers are held back
   // meanwhile, and go on by themselves when there is room on the disk again.
   void step();
+  // Whether step() has something to do without a tick.
+  bool wants_step() const { return takes_items() && inbox_.has_items(); }
   // Whether step() would take what comes in.
   bool takes_items() const { return group_.items.empty(); }
 
