@@ -44,7 +44,7 @@ class Outputs {
  private:
   struct Log {
     std::string text;
-    std::set<std::pair<int64_t, int64_t>> holes;  // dropped by its supervisor: begin, end
+    std::map<int64_t, int64_t> holes;  // dropped by its supervisor: where each begins and ends
     bool recorded = false;
   };
   void check_gap(const Log& log, Received::One& at, const server::LogChunk& chunk);

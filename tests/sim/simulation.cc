@@ -184,13 +184,13 @@ Outcome simulate(const Options& options) {
         clients.has_submitted_all() && checker.all_acknowledged_ended() && maker.has_nothing() && followers.all_done();
     if (is_over && at > kTrouble + 120s) break;
   }
+  if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");
   // What is left of all output, once more from its beginning.
   followers.read_all();
   for (const Duration end = world.elapsed() + 100s; world.ok() && !followers.all_done() && world.step(end);) {
   }
   if (world.ok() && !followers.all_done()) world.broken("I6: output of a finished job cannot be read to its end");
   if (world.ok()) checker.finish(servers.outcomes(), [&servers](JobId job) { return servers.why_it_waits(job); });
-  if (world.ok() && !maker.has_nothing()) world.broken("a worker that nobody needs was left behind");
   return {world.failure(), checker.finished_count(), servers.commits()};
 }
 

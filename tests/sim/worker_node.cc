@@ -161,6 +161,9 @@ void WorkerNode::leave_if_nothing_runs() {
   // Nobody will read the rings any more.
   for (auto& [execution, pipe] : pipes_) pipe.give_up();
   while (!ending_.empty()) end_if_drained(ending_.begin()->first);
+  const uint64_t life = supervisor_life_;
+  act();
+  if (life != supervisor_life_) return;
   if (processes_.empty()) {
     leave_last_words();
     return supervisor_is_gone(world_.chance(0.2) ? world_.between(30s, 90s) : world_.between(100ms, 10s));
