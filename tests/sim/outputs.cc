@@ -29,6 +29,11 @@ void Outputs::acknowledged(ExecutionId execution, int64_t offset) {
                     extent.next_offset));
 }
 
+void Outputs::forgotten(ExecutionId execution) {
+  const Log& log = logs_[execution];
+  if (log.recorded) acknowledged(execution, static_cast<int64_t>(log.text.size()));
+}
+
 void Outputs::recorded(const core::JobHead& job) {
   if (job.past == nullptr) return;
   for (const core::Execution& e : job.past->executions) {

@@ -34,6 +34,9 @@ class Outputs {
   // The worker may free what lies before it: it must be durable, or nobody wants it any more.
   void acknowledged(ExecutionId execution, int64_t offset);
 
+  // Its worker lets go of it: what is recorded to have been printed must be durable by then.
+  void forgotten(ExecutionId execution);
+
   // The store of jobs: how much an execution printed, by the word of its worker.
   void recorded(const core::JobHead& job);
 

@@ -73,7 +73,11 @@ void WorkerNode::boot() {
 void WorkerNode::start_agent() {
   agent_ = std::make_unique<SimAgent>(
       *keeper_, world_.random(), [this](const worker::RunOrder& order) { start(order); },
-      [this](ExecutionId execution) { pipes_.erase(execution); }, [this] { room_was_made(); });
+      [this](ExecutionId execution) {
+        checker_.outputs().forgotten(execution);
+        pipes_.erase(execution);
+      },
+      [this] { room_was_made(); });
   worker::run::Ready ready;
   for (const worker::Held& held : keeper_->inventory()) {
     const auto pipe = pipes_.find(held.execution);
