@@ -31,7 +31,10 @@ void Outputs::acknowledged(ExecutionId execution, int64_t offset) {
 
 void Outputs::forgotten(ExecutionId execution) {
   const Log& log = logs_[execution];
-  if (log.recorded) acknowledged(execution, static_cast<int64_t>(log.text.size()));
+  auto end = static_cast<int64_t>(log.text.size());
+  // How much was dropped at its end follows from its result.
+  if (!log.holes.empty() && log.holes.rbegin()->second == end) end = log.holes.rbegin()->first;
+  if (log.recorded) acknowledged(execution, end);
 }
 
 void Outputs::recorded(const core::JobHead& job) {
