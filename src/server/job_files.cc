@@ -6,30 +6,12 @@
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
+#include "src/server/logs/job_ends.h"
 
 namespace hodei::server {
 namespace {
 
 constexpr Duration kSweepArtifactsEvery = 10s;
-
-JobEnds ends_from(store::Reader& reader) {
-  return [&reader](JobId job) -> absl::StatusOr<std::optional<JobEnd>> {
-    const absl::StatusOr<store::JobView> view = reader.job(job);
-    if (absl::IsNotFound(view.status())) return std::optional<JobEnd>();
-    RETURN_IF_ERROR(view.status());
-    JobEnd end;
-    end.finished = core::is_terminal(view->head.state);
-    end.last_execution = view->head.executions;
-    end.finished_at = view->ended;
-    if (view->head.past == nullptr) return std::optional<JobEnd>(end);
-    ASSIGN_OR_RETURN(const std::vector<store::PrintedBytes> shelved, reader.printed(job));
-    for (const store::PrintedBytes& one : shelved) end.printed.push_back({one.execution, one.bytes});
-    for (const core::Execution& e : view->head.past->executions) {
-      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
-    }
-    return std::optional<JobEnd>(end);
-  };
-}
 
 }  // namespace
 
@@ -49,7 +31,7 @@ absl::StatusOr<std::unique_ptr<JobFiles>> JobFiles::open(const ServerOptions& op
   LogHubLimits limits;
   limits.retention = options.log_retention;
   files->hub_ =
-      std::make_unique<LogHub>(*files->log_store_, ends_from(*storage.readers().background), clock, limits, &retention);
+      std::make_unique<LogHub>(*files->log_store_, job_ends_from(*storage.readers().background), clock, limits, &retention);
   return files;
 }
 

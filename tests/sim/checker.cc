@@ -89,9 +89,11 @@ void Checker::committed(const core::Writes& writes, MonoTime decided) {
       lives_.worker_put(*worker->row);
     } else if (const auto* put = std::get_if<core::PutJob>(&w)) {
       lives_.moved(put->job, false, decided);
+      outputs_.recorded(*put->job);
       check_outbox(*put->job);
     } else if (const auto* end = std::get_if<core::FinishJob>(&w)) {
       lives_.moved(end->job, true, decided);
+      outputs_.recorded(*end->job);
       check_outbox(*end->job);
     } else if (const auto* next = std::get_if<core::PutNextJob>(&w)) {
       if (next->next <= next_job_) world_.broken(cat("numbers of jobs go back from ", next_job_, " to ", next->next));

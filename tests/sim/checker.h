@@ -8,7 +8,9 @@
 
 #include "src/core/writes.h"
 #include "tests/sim/dispatches.h"
+#include "tests/sim/leaders.h"
 #include "tests/sim/lives.h"
+#include "tests/sim/outputs.h"
 #include "tests/sim/processes.h"
 #include "tests/sim/shares.h"
 #include "tests/sim/world.h"
@@ -18,7 +20,13 @@ namespace hodei::sim {
 class Checker {
  public:
   Checker(World& world, Duration trouble_ends)
-      : world_(world), processes_(world), lives_(world, processes_, trouble_ends), dispatches_(world), shares_(world) {}
+      : world_(world),
+        processes_(world),
+        lives_(world, processes_, trouble_ends),
+        dispatches_(world),
+        shares_(world),
+        outputs_(world, lives_),
+        leaders_(world) {}
 
   // Processes. Workers are named by the machine that they run on: two of them may claim one id.
   void started(ExecutionId execution, const std::string& machine, Duration timeout);
@@ -38,6 +46,8 @@ class Checker {
 
   // Clients, and workers that ask for something.
   Lives& lives() { return lives_; }
+  Outputs& outputs() { return outputs_; }
+  Leaders& leaders() { return leaders_; }
   void secret_stored(const std::string& name, int64_t revision);
   void token_used(Hash128 token, const std::string& incarnation);
 
@@ -60,6 +70,8 @@ class Checker {
   Lives lives_;
   Dispatches dispatches_;
   Shares shares_;
+  Outputs outputs_;
+  Leaders leaders_;
   std::map<std::string, std::set<ExecutionId>> remembered_;  // by machine
   std::map<std::string, int64_t> key_limits_;
   std::map<std::string, int64_t> secrets_;  // their newest revision

@@ -151,6 +151,7 @@ void Clients::submit(uint64_t key, int jobs) {
       const uint64_t its_key = key + i;
       world_.trace("a client hears of ", short_id(job));
       checker_.lives().told_job(cat(its_key), job);
+      followers_.told(job);
       const Traits traits = decode_traits(make_job(its_key).spec->bytes);
       // What ends only when somebody ends it is given some time.
       const bool must_end = traits.endless && traits.timeout == Duration(0);

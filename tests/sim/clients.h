@@ -4,14 +4,16 @@
 #include <set>
 
 #include "tests/sim/checker.h"
-#include "tests/sim/server_node.h"
+#include "tests/sim/cluster.h"
+#include "tests/sim/followers.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
 
 class Clients {
  public:
-  Clients(World& world, Checker& checker, ServerNode& server) : world_(world), checker_(checker), server_(server) {}
+  Clients(World& world, Checker& checker, Cluster& servers, Followers& followers)
+      : world_(world), checker_(checker), servers_(servers), followers_(followers) {}
 
   // Some jobs want a worker that this provider makes.
   void use_provider(std::string name) { provider_ = std::move(name); }
@@ -35,12 +37,13 @@ class Clients {
   core::NewJob make_job(uint64_t key);
   void store_secret(const std::string& name, int times);
   void call(core::Command command, server::ReplyTo reply) {
-    server_.call("a client", std::move(command), std::move(reply));
+    servers_.call("a client", std::move(command), std::move(reply));
   }
 
   World& world_;
   Checker& checker_;
-  ServerNode& server_;
+  Cluster& servers_;
+  Followers& followers_;
   std::string provider_;
   std::set<uint64_t> submitting_;  // keys
 };

@@ -85,6 +85,7 @@ void Lives::moved(const core::JobPtr& job, bool is_end, MonoTime decided) {
   check_attempts(life, *job);
   if (!is_end) return;
   life.ended = true;
+  life.ended_at = world_.elapsed();
   ++ended_;
   job_ended(life, *job);
 }
@@ -242,9 +243,10 @@ core::JobPtr Lives::head(JobId job) const {
   return it == lives_.end() ? nullptr : it->second.head;
 }
 
-bool Lives::has_ended(JobId job) const {
+std::optional<Duration> Lives::ended_at(JobId job) const {
   const auto it = lives_.find(job);
-  return it != lives_.end() && it->second.ended;
+  if (it == lives_.end() || !it->second.ended) return std::nullopt;
+  return it->second.ended_at;
 }
 
 std::optional<JobId> Lives::unended() const {

@@ -48,7 +48,8 @@ class Lives {
   void check_cancels() const;
 
   core::JobPtr head(JobId job) const;
-  bool has_ended(JobId job) const;
+  bool has_ended(JobId job) const { return ended_at(job).has_value(); }
+  std::optional<Duration> ended_at(JobId job) const;
   bool all_told_ended() const;
   size_t ended_count() const { return ended_; }
   // Some execution that is with another worker, if there is one.
@@ -65,6 +66,7 @@ class Lives {
     core::JobPtr head;
     bool told = false;
     bool ended = false;
+    Duration ended_at{0};
     bool cancel_sent = false;
     std::optional<Duration> cancel_taken;
     // Attempts by our own count: executions that started, without those that were not let finish.

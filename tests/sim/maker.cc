@@ -10,50 +10,49 @@ size_t Maker::existing() const {
 
 // What the server's own threads learned is lost with the server.
 void Maker::tell(core::Command command, uint64_t life) {
-  if (server_.up() && server_.life() == life) server_.deliver(std::move(command));
+  if (Reign* reign = servers_.reign(life)) reign->post(std::move(command), nullptr);
 }
 
-void Maker::plan() {
-  introduce();
-  world_.after(60s, [this] { count_stock(); });
-}
+void Maker::plan() { introduce(); }
 
 void Maker::introduce() {
   core::ProviderRow row;
   row.name = kName;
   row.type = "sim";
   row.max_workers = room_;
-  server_.call("a person", core::PutProvider{row, true}, [this](absl::StatusOr<core::Reply> reply) {
+  servers_.call("a person", core::PutProvider{row, true}, [this](absl::StatusOr<core::Reply> reply) {
     introduced_ = reply.ok() || absl::IsAlreadyExists(reply.status());
-    if (introduced_) return server_started();
+    Reign* leader = servers_.leader();
+    if (introduced_ && leader != nullptr) return server_started(leader->life());
     world_.after(1s, [this] { introduce(); });
   });
 }
 
-void Maker::server_started() {
+void Maker::server_started(uint64_t life) {
   if (!introduced_) return;
   core::ProviderFacts facts;
   facts.startup = 1s;
-  world_.after(world_.between(1ms, 2s), [this, facts, life = server_.life()] {
+  world_.after(world_.between(1ms, 2s), [this, facts, life] {
     tell(core::ProviderSeen{kName, facts, core::HealthState::Healthy, ""}, life);
-    if (server_.up() && server_.life() == life) count_stock();
+    count_stock(life);
   });
 }
 
-void Maker::count_stock() {
+void Maker::count_stock(uint64_t life) {
+  if (servers_.reign(life) == nullptr) return;
   core::Inventory stock{kName, {}};
   for (const auto& [id, resource] : resources_) {
     if (resource.exists) stock.workers.push_back({id, "handle"});
   }
-  world_.after(world_.between(1ms, 3s), [this, stock, life = server_.life()] { tell(stock, life); });
-  world_.after(60s, [this, life = server_.life()] {
-    if (server_.life() == life) count_stock();
+  world_.after(world_.between(1ms, 3s), [this, stock, life] { tell(stock, life); });
+  const uint64_t count = ++counts_;
+  world_.after(60s, [this, life, count] {
+    if (count == counts_) count_stock(life);
   });
 }
 
-void Maker::create(const core::CreateWorker& wish) {
+void Maker::create(const core::CreateWorker& wish, uint64_t life) {
   const WorkerId id = wish.record->info.id;
-  const uint64_t life = server_.life();
   const Hash128 otp = hash128(cat("made ", world_.random()));
   world_.trace("maker is asked for ", id.str());
   tell(core::MakeOtp{otp, id}, life);
@@ -81,7 +80,7 @@ void Maker::make(const WorkerId& id, Hash128 otp, uint64_t life, bool says_so, b
   if (resource.node != nullptr) return;  // asked for twice
   world_.trace("maker has made ", id.str());
   resource.exists = true;
-  resource.node = std::make_unique<WorkerNode>(world_, checker_, network_, server_, id.str(), 1);
+  resource.node = std::make_unique<WorkerNode>(world_, checker_, network_, servers_, id.str(), 1);
   resource.node->is_made(otp, kName);
   if (says_so) tell(core::WorkerMade{id, "handle"}, life);
   if (!comes_up) return;
@@ -93,15 +92,13 @@ void Maker::make(const WorkerId& id, Hash128 otp, uint64_t life, bool says_so, b
   });
 }
 
-void Maker::destroy(const core::DestroyWorker& wish) { end(wish.worker, server_.life()); }
-
 void Maker::end(const WorkerId& id, uint64_t life) {
   world_.after(world_.between(10ms, 3s), [this, id, life] {
     const auto it = resources_.find(id);
     if (!honest_ && world_.chance(0.1)) {
       world_.trace("maker fails to destroy ", id.str());
       world_.after(world_.between(100ms, 5s), [this, id, life] {
-        if (server_.life() == life) end(id, life);
+        if (servers_.reign(life) != nullptr) end(id, life);
       });
       return;
     }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/sim/server_node.h"
+#include "tests/sim/cluster.h"
 #include "tests/sim/worker_node.h"
 #include "tests/sim/world.h"
 
@@ -16,16 +16,16 @@ class Maker final : public MakerEnd {
  public:
   static constexpr const char* kName = "maker";
 
-  Maker(World& world, Checker& checker, Network& network, ServerNode& server, uint32_t room)
-      : world_(world), checker_(checker), network_(network), server_(server), room_(room) {}
+  Maker(World& world, Checker& checker, Network& network, Cluster& servers, uint32_t room)
+      : world_(world), checker_(checker), network_(network), servers_(servers), room_(room) {}
 
   void plan();                       // its health, and what it has, are told from time to time
   void behave() { honest_ = true; }  // trouble is over
   bool has_nothing() const { return existing() == 0; }
 
-  void create(const core::CreateWorker& wish) override;
-  void destroy(const core::DestroyWorker& wish) override;
-  void server_started() override;
+  void create(const core::CreateWorker& wish, uint64_t life) override;
+  void destroy(const core::DestroyWorker& wish, uint64_t life) override { end(wish.worker, life); }
+  void server_started(uint64_t life) override;
 
  private:
   struct Resource {
@@ -38,15 +38,16 @@ class Maker final : public MakerEnd {
   void tell(core::Command command, uint64_t life);
   void make(const WorkerId& id, Hash128 otp, uint64_t life, bool says_so, bool comes_up);
   void end(const WorkerId& id, uint64_t life);
-  void count_stock();
+  void count_stock(uint64_t life);
 
   World& world_;
   Checker& checker_;
   Network& network_;
-  ServerNode& server_;
+  Cluster& servers_;
   const uint32_t room_;
   bool honest_ = false;
   bool introduced_ = false;
+  uint64_t counts_ = 0;
   std::map<WorkerId, Resource> resources_;
 };
 

@@ -12,10 +12,12 @@ Duration Network::latency() {
   return world_.chance(0.02) ? world_.between(5ms, 3s) : world_.between(50us, 3ms);
 }
 
-uint64_t Network::open(const std::string& owner, StreamEnd* worker, std::function<void(uint64_t)> tell_server) {
+uint64_t Network::open(const std::string& owner, const std::string& server, StreamEnd* worker,
+                       std::function<void()> tell_server) {
   const uint64_t id = next_++;
   auto stream = std::make_shared<Stream>();
   stream->owner = owner;
+  stream->server = server;
   stream->worker = worker;
   stream->tell_server = std::move(tell_server);
   streams_[id] = std::move(stream);
@@ -26,7 +28,7 @@ void Network::send(uint64_t id, Towards direction, std::function<void(Stream&)> 
   const auto it = streams_.find(id);
   if (it == streams_.end()) return;
   const std::shared_ptr<Stream> stream = it->second;
-  if (stream->torn || is_cut(stream->owner, direction)) {
+  if (stream->torn || is_cut(stream->owner, direction) || is_cut(stream->server, direction)) {
     // An ordered stream cannot go on after a message was swallowed.
     if (!std::exchange(stream->torn, true)) world_.after(kKeepAlive, [this, id] { break_stream(id); });
     return;
@@ -57,14 +59,17 @@ void Network::break_stream(uint64_t id) {
   const auto delay = [&] {
     return world_.chance(0.2) ? world_.between(10ms, kKeepAlive) : world_.between(100us, 10ms);
   };
-  world_.after(delay(), [stream, id] { stream->tell_server(id); });
+  world_.after(delay(), [stream] { stream->tell_server(); });
   world_.after(delay(), [stream, id] {
     if (stream->worker != nullptr) stream->worker->stream_broken(id);
   });
 }
 
-void Network::break_all() {
-  for (const uint64_t id : live()) break_stream(id);
+void Network::break_all(const std::string& server) {
+  for (const uint64_t id : live()) {
+    const auto it = streams_.find(id);
+    if (it != streams_.end() && it->second->server == server) break_stream(id);
+  }
 }
 
 void Network::cut(const std::string& party, Towards direction, Duration length) {
@@ -72,7 +77,7 @@ void Network::cut(const std::string& party, Towards direction, Duration length) 
   until = std::max(until, world_.elapsed() + length);
   // The transport's own probes are lost too: a stream that carries nothing is found broken all the same.
   for (const auto& [id, stream] : streams_) {
-    if (stream->owner != party || length < kKeepAlive) continue;
+    if ((stream->owner != party && stream->server != party) || length < kKeepAlive) continue;
     world_.after(kKeepAlive, [this, id = id] { break_stream(id); });
   }
 }

@@ -25,14 +25,15 @@ class Network {
  public:
   explicit Network(World& world) : world_(world) {}
 
-  // `owner` is the party whose cuts the stream suffers from.
-  uint64_t open(const std::string& owner, StreamEnd* worker, std::function<void(uint64_t)> tell_server);
+  // `owner` and `server` are the parties whose cuts the stream suffers from. `tell_server`: it has broken.
+  uint64_t open(const std::string& owner, const std::string& server, StreamEnd* worker,
+                std::function<void()> tell_server);
   void to_server(uint64_t stream, std::function<void()> message);
   // The message is given the end that opened the stream.
   void to_worker(uint64_t stream, std::function<void(StreamEnd&)> message);
   // Both sides will learn of it, each after a delay of its own.
   void break_stream(uint64_t stream);
-  void break_all();
+  void break_all(const std::string& server);
   std::vector<uint64_t> live() const;
   // The worker's side is gone: nothing is told to it any more.
   void abandon(uint64_t stream);
@@ -46,8 +47,9 @@ class Network {
  private:
   struct Stream {
     std::string owner;
+    std::string server;
     StreamEnd* worker;
-    std::function<void(uint64_t)> tell_server;
+    std::function<void()> tell_server;
     bool up = true;
     bool torn = false;  // a message was swallowed: the stream breaks when the silence is noticed
     Duration last_to_server{0};

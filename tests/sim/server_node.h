@@ -1,102 +1,96 @@
-// A server in the simulation: the real loop and engine over a memory store, with crashes and failing commits.
+// A server process in the simulation: it campaigns, leads (reign.h) or stands by, is paused, loses its store, crashes
+// and comes back.
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <string>
 
-#include "src/server/heartbeats.h"
-#include "src/server/loop_core.h"
+#include "src/store/memory/memory_log_store.h"
 #include "src/store/memory/memory_store.h"
 #include "tests/sim/checker.h"
+#include "tests/sim/lease.h"
 #include "tests/sim/network.h"
+#include "tests/sim/server_faults.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
 
-struct ServerFaults {
-  double commit_fails = 0;      // chance per commit of each kind of failure
-  double crash_in_commit = 0;   // before or after it was applied
-  double slow_commit = 0;       // chance of one that takes up to seconds
-  double stuck_commit = 0;      // of one that takes longer than leases last
-  double call_lost = 0.01;      // chance per call, on its way or on the way back
-  double call_repeated = 0.01;  // by something on the way that tries again by itself
-  uint64_t digest_every = 100;  // commits
+class Reign;
+class StreamLink;
+
+// What all servers have in common.
+struct Shared {
+  Shared(World& its_world, Checker& its_checker, Network& its_network, ServerFaults its_faults, Duration lease_length)
+      : world(its_world),
+        checker(its_checker),
+        network(its_network),
+        faults(its_faults),
+        logs(&its_world),
+        lease(its_world, its_checker, store, lease_length) {}
+
+  World& world;
+  Checker& checker;
+  Network& network;
+  ServerFaults faults;
+  store::MemoryStore store;
+  store::MemoryLogStore logs;
+  Lease lease;
+  MakerEnd* maker = nullptr;
+  ReignWatcher* watcher = nullptr;
+  uint64_t lives = 0;  // reigns so far
+  uint64_t commits = 0;
 };
 
-// Who makes workers, as the server sees it.
-class MakerEnd {
+class ServerNode {
  public:
-  virtual ~MakerEnd() = default;
-  virtual void create(const core::CreateWorker& wish) = 0;
-  virtual void destroy(const core::DestroyWorker& wish) = 0;
-  virtual void server_started() = 0;
-};
-
-class ServerNode final : public server::Outlet {
- public:
-  ServerNode(World& world, Checker& checker, Network& network, ServerFaults faults);
-  ~ServerNode() override;
+  ServerNode(Shared& shared, std::string name);
+  ~ServerNode();
 
   void start();
   void crash(Duration down_for);
   void pause(Duration length);
   void lose_store(Duration length);  // no commit succeeds and nothing can be loaded for so long, or until it crashes
-  bool up() const { return core_ != nullptr; }
-  uint64_t life() const { return life_; }
-  void set_maker(MakerEnd* maker) { maker_ = maker; }
+  void fill_log_disk(Duration length);
   void stop_faults();
 
-  // A call of `caller` over the network. It may be lost, repeated, and its answer may be lost: `reply` gets UNAVAILABLE
-  // then.
-  void call(const std::string& caller, core::Command command, server::ReplyTo reply);
-  // From a worker's stream: already travelled; the hello has an answer, the rest none.
-  void call_on_stream(core::Command command, server::ReplyTo reply) { post(std::move(command), std::move(reply)); }
-  // A worker leaves by itself. The call's session is looked up in one turn, what it asks for is decided in a later one.
-  void unregister(const std::string& caller, Hash128 session, core::UnregisterWorker bye);
-  void deliver(core::Command command);
-  // Heartbeats have a path of their own beside the loop, from when the stream's hello is durable until it ends.
-  void stream_opened(uint64_t stream);
-  void stream_ended(const core::CloseStream& close);
-  void beat(const core::Heartbeat& beat);
+  Reign* reign() { return reign_.get(); }  // null: it does not lead
+  const std::string& name() const { return name_; }
+  Shared& shared() { return shared_; }
+  World& world() { return shared_.world; }
+  Checker& checker() { return shared_.checker; }
+  Network& network() { return shared_.network; }
 
-  std::map<JobId, core::JobState> outcomes() const;
-  // What it says of a job that waits, for the words of a failure.
-  std::string why_it_waits(JobId job);
-  uint64_t commits() const { return commits_; }
+  // A worker opens a stream to it. Null: it does not lead.
+  std::shared_ptr<StreamLink> open_stream(const WorkerId& worker, uint64_t stream);
 
- private:
-  class FaultyStore;
+  bool is_paused() const { return shared_.world.elapsed() < paused_until_; }
+  Duration paused_for() const { return paused_until_ - shared_.world.elapsed(); }
+  bool store_is_away() const { return shared_.world.elapsed() < store_away_until_; }
+  bool log_disk_is_full() const { return shared_.world.elapsed() < log_disk_full_until_; }
 
-  void carry_out(const core::Turn& turn, store::Epoch epoch) override;
-  void forget_streams(const std::string& why) override;
-
-  void post(core::Command command, server::ReplyTo reply);
-  // Time passes for everybody else while the loop waits for its store.
+  // For its loop. Time passes for everybody else while it waits for its store.
   void wait_for_disk(Duration length);
   Duration commit_time();
-  std::string spec_of(JobId job);
-  void plan_turn(Duration wait);
-  void run_turn();
-  void check_digest();
+  bool is_crashing() const { return crash_now_; }
+  void crash_soon() { crash_now_ = true; }
+  void set_on_loop(bool yes) { on_loop_ = yes; }
+  bool on_loop() const { return on_loop_; }  // what happens now happens on the loop's thread
+  void turn_ended();                         // and the reign with it
 
-  World& world_;
-  Checker& checker_;
-  Network& network_;
-  ServerFaults faults_;
-  store::MemoryStore store_;
-  std::unique_ptr<FaultyStore> faulty_;
-  std::unique_ptr<server::Heartbeats> beats_;
-  std::unique_ptr<server::LoopCore> core_;
-  std::vector<server::Waiting> inbox_;
-  uint64_t life_ = 0;  // events of an earlier life are ignored
-  bool turn_planned_ = false;
-  MonoTime wake_planned_ = kNever;
+ private:
+  void campaign();  // or renew
+  void end_reign();
+
+  Shared& shared_;
+  const std::string name_;
+  std::unique_ptr<Reign> reign_;
+  uint64_t process_ = 0;  // events of an earlier one are ignored
+  bool down_ = true;
   bool crash_now_ = false;
-  bool in_commit_ = false;
+  bool on_loop_ = false;
   Duration paused_until_{0};
   Duration store_away_until_{0};
-  uint64_t commits_ = 0;
-  MakerEnd* maker_ = nullptr;
+  Duration log_disk_full_until_{0};
 };
 
 }  // namespace hodei::sim

@@ -1,4 +1,4 @@
-// One simulated installation: a server, workers, clients and everything that goes wrong, from one seed.
+// One simulated installation: one to three servers, workers, clients and everything that goes wrong, from one seed.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Options {
 
 // By name, so that people can leave out what they do not look for.
 inline constexpr const char* kTroubles[] = {
-    "crash", "agent-kill", "supervisor-kill", "freeze", "unheard", "deaf", "pause",
-    "clock", "flap",       "refusal",         "lie",    "twin",    "stop"};
+    "crash", "agent-kill", "supervisor-kill", "freeze", "unheard", "deaf", "pause", "clock", "flap", "refusal", "lie",
+    "twin",  "stop",       "log-disk",        "away"};
 
 struct Outcome {
   std::string failure;  // empty: every promise was kept

@@ -32,11 +32,12 @@ void WorkerNode::connect() {
     otp_ = hash128(cat(id_.str(), world_.random()));
     const core::MakeOtp make{otp_, id_};
     call(make, [this, life](absl::StatusOr<core::Reply> r) {
-      if (life != agent_life_ || session_ == nullptr) return;
+      if (life != agent_life_ || agent_ == nullptr) return;
       has_otp_ = r.ok();
+      if (!r.ok()) ++server_;
       when_awake([this, life] {
         if (life != agent_life_) return;
-        session_->stream_closed(world_.now());
+        agent_->session.stream_closed(world_.now());
         act();
       });
     });
@@ -49,9 +50,9 @@ void WorkerNode::connect() {
     reg.new_session = hash128(cat("session", world_.random()));
   }
   call(reg, [this, life, reg](absl::StatusOr<core::Reply> r) {
-    if (life != agent_life_ || session_ == nullptr) return;
+    if (life != agent_life_ || agent_ == nullptr) return;
     when_awake([this, life, reg, r] {
-      if (life != agent_life_ || session_ == nullptr) return;
+      if (life != agent_life_ || agent_ == nullptr) return;
       if (r.ok()) {
         if (reg.otp) token_worked(reg);
         if (!reg.session) registered_ = reg.new_session;
@@ -62,7 +63,8 @@ void WorkerNode::connect() {
         registered_.reset();
         has_otp_ = false;
       }
-      session_->stream_closed(world_.now());
+      ++server_;  // perhaps another one leads
+      agent_->session.stream_closed(world_.now());
       act();
     });
   });
@@ -83,17 +85,46 @@ void WorkerNode::token_worked(core::RegisterWorker reg) {
 
 void WorkerNode::open_stream() {
   if (stream_ != 0) network_.abandon(stream_);
-  stream_ = network_.open(machine_, this, [this](uint64_t stream) {
-    server_.stream_ended(core::CloseStream{id_, stream});
+  ServerNode& server = servers_.at(server_);
+  auto end = std::make_shared<std::weak_ptr<StreamLink>>();
+  stream_ = network_.open(machine_, server.name(), this, [end] {
+    if (const auto link = end->lock()) link->broken();
   });
-  session_->stream_opened(world_.now());
+  *end = link_ = server.open_stream(id_, stream_);
+  agent_->outgoing = {};
+  agent_->has_outgoing = false;
+  agent_->session.stream_opened(world_.now());
+  if (link_.expired()) network_.break_stream(stream_);  // it has stopped leading meanwhile
   act();
 }
 
+void WorkerNode::send() {
+  if (stream_ == 0) return;
+  if (agent_->session.online()) {
+    for (worker::LogPart& part : agent_->flow.take_output(world_.now())) {
+      store::LogPiece piece{.execution = part.execution,
+                            .offset = static_cast<int64_t>(part.offset),
+                            .data = std::move(part.data),
+                            .lost = static_cast<int64_t>(part.lost),
+                            .end = part.end};
+      for (const worker::Line& line : part.lines)
+        piece.lines.push_back({line.length, line.stream == worker::OutputStream::Stderr, line.partial, line.time.us});
+      agent_->outgoing.logs.push_back(std::move(piece));
+      agent_->has_outgoing = true;
+    }
+    settle();
+    if (agent_ == nullptr || stream_ == 0) return;
+  }
+  if (!std::exchange(agent_->has_outgoing, false)) return;
+  network_.to_server(stream_, [link = link_, message = std::exchange(agent_->outgoing, {})] {
+    if (const auto end = link.lock()) end->arrived(message);
+  });
+}
+
 void WorkerNode::carry_out(const worker::SessionAction& action) {
-  const uint64_t stream = stream_;
-  const auto send = [&](core::Command command) {
-    network_.to_server(stream, [this, command = std::move(command)] { server_.deliver(command); });
+  const auto say = [this]() -> FromWorker& {
+    agent_->has_outgoing = true;
+    return agent_->outgoing;
   };
   std::visit(
       [&](const auto& a) {
@@ -108,33 +139,23 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           open.generation = incarnation_;
           open.stopping = a.stopping;
           open.lists_active = true;
-          open.stream = stream;
           open.stopped = stopped_before_;
           for (const worker::Held& h : a.held) {
             const bool interrupted = h.ended && h.exit.outcome == worker::Outcome::Interrupted;
             open.held.push_back({h.execution, h.started, h.ended, interrupted});
           }
-          network_.to_server(stream, [this, stream, open] {
-            if (!open.stopping) checker_.lives().start_heard(id_);
-            server_.call_on_stream(open, [this, stream](absl::StatusOr<core::Reply> r) {
-              if (r.ok()) return server_.stream_opened(stream);
-              if (absl::IsUnauthenticated(r.status())) registered_.reset();
-              has_otp_ = has_otp_ && registered_.has_value();
-              network_.break_stream(stream);
-            });
-          });
+          say().hello = std::move(open);
         } else if constexpr (std::is_same_v<A, worker::SendStopping>) {
-          send(core::WorkerStops{id_, stream, incarnation()});
+          say().stopping = true;
         } else if constexpr (std::is_same_v<A, worker::SendHeartbeat>) {
-          core::Heartbeat beat{.worker = id_, .stream = stream, .sent_us = a.sent.us, .active = a.active};
-          network_.to_server(stream, [this, beat] { server_.beat(beat); });
+          say().heartbeat = core::Heartbeat{.sent_us = a.sent.us, .active = a.active};
         } else if constexpr (std::is_same_v<A, worker::SendStarted>) {
-          core::Report report{id_, stream, {}, {}, {}};
+          core::Report report{id_, 0, {}, {}, {}};
           report.started.push_back({a.execution, a.at});
-          send(report);
+          say().report.started.push_back(report.started.front());
           tell_by_call(report);
         } else if constexpr (std::is_same_v<A, worker::SendResult>) {
-          core::Report report{id_, stream, {}, {}, {}};
+          core::Report report{id_, 0, {}, {}, {}};
           core::ResultReport r;
           r.execution = a.exit.execution;
           r.outcome = outcome_of(a.exit.outcome);
@@ -143,34 +164,39 @@ void WorkerNode::carry_out(const worker::SessionAction& action) {
           r.failure = a.exit.failure;
           r.started = a.exit.started;
           r.ended = a.exit.ended;
-          report.results.push_back(std::move(r));
-          send(report);
+          r.log_bytes = a.exit.log_bytes;
+          report.results.push_back(r);
+          say().report.results.push_back(std::move(r));
           tell_by_call(report);
         } else if constexpr (std::is_same_v<A, worker::StartExecution>) {
-          start(a.order);
+          agent_->runner.start({a.order, {}});
         } else if constexpr (std::is_same_v<A, worker::KillExecution>) {
-          keeper_->kill(a.execution, a.why, a.grace, world_.now());
+          agent_->flow.kill(a, world_.now());
         } else if constexpr (std::is_same_v<A, worker::ExtendLease>) {
-          keeper_->extend_lease(a.until);
+          agent_->runner.extend_lease(a.until);
         } else if constexpr (std::is_same_v<A, worker::ForgetExecution>) {
-          keeper_->forget(a.execution);
+          agent_->flow.forget(a.execution);
         } else if constexpr (std::is_same_v<A, worker::Leave>) {
-          // Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
-          world_.trace(machine_, " leaves: ", a.reason);
-          if (a.for_good) {
-            if (registered_) server_.unregister(machine_, *registered_, {id_, a.reason, true, incarnation()});
-            registered_.reset();
-            has_otp_ = false;
-          }
-          if (provider_ != "manual") return destroy();
-          if (stopping_ && processes_.empty()) {
-            leave_last_words();
-            return supervisor_is_gone(world_.between(1s, 5s));
-          }
-          kill_supervisor(world_.between(1s, 5s));
+          leave(a);
         }
       },
       action);
+}
+
+// Told to go: it starts over as a fresh worker under the same name. Stopped: it comes back with its session.
+void WorkerNode::leave(const worker::Leave& leave) {
+  world_.trace(machine_, " leaves: ", leave.reason);
+  if (leave.for_good) {
+    if (registered_) servers_.unregister(machine_, *registered_, {id_, leave.reason, true, incarnation()});
+    registered_.reset();
+    has_otp_ = false;
+  }
+  if (provider_ != "manual") return destroy();
+  if (stopping_ && processes_.empty()) {
+    leave_last_words();
+    return supervisor_is_gone(world_.between(1s, 5s));
+  }
+  kill_supervisor(world_.between(1s, 5s));
 }
 
 // Now and then the same report comes by a unary call too: twice, late, and overtaking what the stream carries. And jobs
@@ -193,77 +219,49 @@ void WorkerNode::tell_by_call(core::Report report) {
   }
 }
 
-void WorkerNode::welcomed(uint64_t stream, const std::vector<ExecutionId>& unknown) {
-  when_awake([this, stream, unknown] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->welcomed(unknown, world_.now());
-    for (const worker::Held& h : keeper_->inventory()) {
-      if (!h.ended) continue;
-      session_->log_flushed(h.execution);
-      session_->log_durable(h.execution);
+void WorkerNode::heard(uint64_t stream, const server::ToWorker& message) {
+  when_awake([this, stream, message] {
+    if (stream != stream_ || agent_ == nullptr) return;
+    take(message);
+    act();
+  });
+}
+
+void WorkerNode::take(const server::ToWorker& message) {
+  worker::Session& session = agent_->session;
+  const auto positions = [this](const std::vector<server::LogPosition>& logs) {
+    std::vector<worker::OutputPosition> out;
+    for (const server::LogPosition& position : logs) {
+      checker_.outputs().acknowledged(position.execution, position.offset);
+      out.push_back({position.execution, static_cast<uint64_t>(position.offset)});
     }
-    for (const ExecutionId& execution : refused_) session_->log_flushed(execution);
-    act();
-  });
-}
-
-void WorkerNode::ordered(uint64_t stream, ExecutionId execution, uint32_t attempt, std::string spec) {
-  when_awake([this, stream, execution, attempt, spec = std::move(spec)] {
-    if (stream != stream_ || session_ == nullptr) return;
+    return out;
+  };
+  if (message.welcome) {
+    agent_->flow.welcomed(static_cast<size_t>(message.welcome->log_window), positions(message.welcome->logs),
+                          message.welcome->unknown, world_.now());
+  }
+  for (const server::ToWorker::Run& run : message.run) {
     worker::RunOrder order;
-    order.execution = execution;
-    order.attempt = attempt;
-    order.spec = spec;
-    session_->ordered(order);
-    act();
-  });
-}
-
-void WorkerNode::cancel(uint64_t stream, ExecutionId execution, bool timed_out, Duration grace) {
-  when_awake([this, stream, execution, timed_out, grace] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->cancel(execution, timed_out, grace);
-    act();
-  });
-}
-
-void WorkerNode::result_acked(uint64_t stream, ExecutionId execution) {
-  when_awake([this, stream, execution] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->results_acked({execution});
-    act();
-  });
-}
-
-void WorkerNode::heartbeat_acked(uint64_t stream, MonoTime sent) {
-  when_awake([this, stream, sent] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->heartbeat_acked(sent);
-    act();
-  });
-}
-
-void WorkerNode::drain(uint64_t stream, bool stop) {
-  when_awake([this, stream, stop] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->drain(stop);
-    act();
-  });
-}
-
-void WorkerNode::stop_noted(uint64_t stream) {
-  when_awake([this, stream] {
-    if (stream != stream_ || session_ == nullptr) return;
-    session_->stop_noted();
-    act();
-  });
+    order.execution = run.execution;
+    order.attempt = run.attempt;
+    order.spec = run.spec->bytes;
+    session.ordered(order);
+  }
+  for (const server::ToWorker::Cancel& cancel : message.cancel)
+    session.cancel(cancel.execution, cancel.timed_out, cancel.grace);
+  if (message.drain) session.drain(!message.drain_is_over);
+  if (message.heartbeat_sent_us != 0) session.heartbeat_acked(MonoTime{message.heartbeat_sent_us});
+  agent_->flow.output_acked(positions(message.logs));
+  if (!message.results.empty()) session.results_acked(message.results);
+  if (message.stop_noted) session.stop_noted();
 }
 
 void WorkerNode::stream_broken(uint64_t stream) {
   when_awake([this, stream] {
-    if (stream != stream_ || session_ == nullptr) return;
+    if (stream != stream_ || agent_ == nullptr) return;
     stream_ = 0;
-    session_->stream_closed(world_.now());
+    agent_->session.stream_closed(world_.now());
     act();
   });
 }

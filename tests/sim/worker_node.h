@@ -1,4 +1,5 @@
-// A worker in the simulation: the real Keeper and Session, pretended processes, and deaths of each part.
+// A worker in the simulation: the real Keeper, Session, log pump and what joins them, pretended processes, and deaths
+// of each part.
 #pragma once
 
 #include <map>
@@ -10,11 +11,12 @@
 
 #include "src/base/text.h"
 #include "src/worker/core/keeper.h"
-#include "src/worker/core/session.h"
 #include "tests/sim/checker.h"
+#include "tests/sim/cluster.h"
 #include "tests/sim/network.h"
-#include "tests/sim/server_node.h"
+#include "tests/sim/output_pipe.h"
 #include "tests/sim/traits.h"
+#include "tests/sim/worker_agent.h"
 #include "tests/sim/world.h"
 
 namespace hodei::sim {
@@ -24,11 +26,14 @@ struct Behaviour {
   Duration runs{0};
   int exit_code = 0;
   bool ignores_term = false;
+  int prints = 0;           // times
+  size_t print_bytes = 0;   // about, at a time
+  bool over_limit = false;  // and then more than it may
 };
 
 class WorkerNode final : public StreamEnd {
  public:
-  WorkerNode(World& world, Checker& checker, Network& network, ServerNode& server, std::string id, uint32_t slots);
+  WorkerNode(World& world, Checker& checker, Network& network, Cluster& servers, std::string id, uint32_t slots);
   // A second machine under the id of the first: with a copy of its state folder, or with a token of its own.
   WorkerNode(const WorkerNode& first, std::string machine, bool copies_state);
 
@@ -47,20 +52,19 @@ class WorkerNode final : public StreamEnd {
   void lie();                                    // tells of an execution that is another worker's
   bool running() const { return keeper_ != nullptr; }
 
-  // Messages from the server; those of an older stream are dropped.
-  void welcomed(uint64_t stream, const std::vector<ExecutionId>& unknown);
-  void ordered(uint64_t stream, ExecutionId execution, uint32_t attempt, std::string spec);
-  void cancel(uint64_t stream, ExecutionId execution, bool timed_out, Duration grace);
-  void result_acked(uint64_t stream, ExecutionId execution);
-  void heartbeat_acked(uint64_t stream, MonoTime sent);
-  void drain(uint64_t stream, bool stop);
-  void stop_noted(uint64_t stream);
+  // A message from the server; those of an older stream are dropped.
+  void heard(uint64_t stream, const server::ToWorker& message);
   void stream_broken(uint64_t stream) override;
 
  private:
   struct Process {
     Behaviour how;
     bool dying = false;
+  };
+  // That has ended, and whose output is not in its ring yet.
+  struct Ending {
+    int exit_code = 0;
+    int signal = 0;
   };
   using Done = std::function<void(absl::StatusOr<core::Reply>)>;
 
@@ -70,13 +74,19 @@ class WorkerNode final : public StreamEnd {
   void connect();
   void open_stream();
   void token_worked(core::RegisterWorker reg);
+  void drop_agent();
   void act();
-  void act_session();
-  void act_keeper();
+  void settle();
+  void hear_runner();
+  void send();
   void carry_out(const worker::SessionAction& action);
+  void leave(const worker::Leave& leave);
+  void take(const server::ToWorker& message);
   std::string incarnation() const { return cat(machine_, "-", incarnation_); }
   std::string lineage() const { return cat(machine_, "-boot-", reboots_); }
-  void call(core::Command command, Done done) { server_.call(machine_, std::move(command), std::move(done)); }
+  void call(core::Command command, Done done) {
+    servers_.call_at(servers_.at(server_), machine_, std::move(command), std::move(done));
+  }
   void tell_by_call(core::Report report);
   void start(const worker::RunOrder& order);
   void carry_out(const worker::KeeperAction& action);
@@ -85,23 +95,29 @@ class WorkerNode final : public StreamEnd {
   void leave_if_nothing_runs();
   void leave_last_words();
   void supervisor_is_gone(Duration down_for);
+  void print(ExecutionId execution, int times);
   void end_process(ExecutionId execution, int exit_code, int signal);
+  void end_if_drained(ExecutionId execution);
+  void room_was_made();
   void plan_tick();
   Behaviour behaviour_of(ExecutionId execution) const;
 
   World& world_;
   Checker& checker_;
   Network& network_;
-  ServerNode& server_;
+  Cluster& servers_;
+  size_t server_ = 0;  // that it tries now
   WorkerId id_;
   std::string machine_;  // two machines may claim one id
   uint32_t slots_;
   std::unique_ptr<worker::Keeper> keeper_;
-  std::unique_ptr<worker::Session> session_;
+  std::unique_ptr<SimAgent> agent_;
+  std::map<ExecutionId, OutputPipe> pipes_;  // the supervisor's
+  std::map<ExecutionId, Ending> ending_;
   std::map<ExecutionId, Process> processes_;
   std::map<ExecutionId, Traits> orders_;
-  std::set<ExecutionId> refused_;  // by this agent; nobody else knows of them
   uint64_t stream_ = 0;
+  std::weak_ptr<StreamLink> link_;  // the server's end of it
   uint64_t agent_life_ = 0;
   uint64_t supervisor_life_ = 0;
   uint64_t tick_plan_ = 0;
@@ -116,6 +132,7 @@ class WorkerNode final : public StreamEnd {
   struct LastWords {
     std::vector<std::string> stopped;
     std::vector<worker::Exit> exits;
+    worker::LastOutput output;
   };
   std::optional<LastWords> last_words_;
   std::vector<std::string> stopped_before_;

@@ -14,9 +14,6 @@ namespace {
 // What a report costs while it waits, beside its own bytes.
 constexpr size_t kReportOverhead = 1024;
 
-// As the worker counts it.
-size_t window_bytes(const store::LogPiece& piece) { return 64 + piece.data.size() + 32 * piece.lines.size(); }
-
 // Refusals that one message tells a worker in words; the rest are counted.
 constexpr size_t kMaxWords = 8;
 
@@ -139,7 +136,7 @@ void WorkerStreamLink::done() {
 
 void WorkerStreamLink::read_next() {
   if (reading_ || finished_ || reactor_ == nullptr || !open_) return;
-  if (kept_bytes_ > kMaxKeptBytes || undecided_bytes_ >= kMaxUndecidedBytes) return;
+  if (!output_.may_read() || undecided_bytes_ >= kMaxUndecidedBytes) return;
   reading_ = true;
   reactor_->StartRead(&in_);
 }
@@ -181,6 +178,7 @@ void WorkerStreamLink::open(const v1::WorkerMessage& message) {
   {
     const std::lock_guard lock(mutex_);
     has_log_window_ = message.hello().has_log_window();
+    output_.set_window(has_log_window_);
     incarnation_ = message.hello().incarnation();
   }
   ports_.loop.post(std::move(*hello),
@@ -311,32 +309,14 @@ void WorkerStreamLink::take_logs(v1::WorkerMessage& message) {
   if (bad.ok()) bad = take_out_foreign(pieces);
   if (bad.ok() && pieces.empty()) return;
   const std::lock_guard lock(mutex_);
-  if (!bad.ok()) return finish(to_grpc(bad));
-  offer(std::move(pieces));
+  if (bad.ok()) bad = output_.take(shared_from_this(), std::move(pieces));
+  if (!bad.ok()) finish(to_grpc(bad));
 }
 
 void WorkerStreamLink::room() {
   const std::lock_guard lock(mutex_);
-  kept_bytes_ = 0;
-  offer(std::exchange(kept_, {}));
+  if (const absl::Status bad = output_.room(shared_from_this()); !bad.ok()) finish(to_grpc(bad));
   read_next();
-}
-
-void WorkerStreamLink::offer(std::vector<store::LogPiece> pieces) {
-  if (pieces.empty()) return;
-  if (!kept_.empty()) return keep(std::move(pieces));  // behind those that wait
-  const absl::StatusOr<bool> taken = ports_.logs.offer(shared_from_this(), pieces);
-  if (!taken.ok()) return finish(to_grpc(taken.status()));
-  if (!*taken) keep(std::move(pieces));
-}
-
-void WorkerStreamLink::keep(std::vector<store::LogPiece> pieces) {
-  for (store::LogPiece& piece : pieces) {
-    kept_bytes_ += window_bytes(piece);
-    kept_.push_back(std::move(piece));
-  }
-  if (kept_bytes_ <= kMaxKeptBytes || !has_log_window_) return;
-  finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "more output is in flight than the worker's log_window allows"});
 }
 
 }  // namespace hodei::api

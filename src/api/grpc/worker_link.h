@@ -18,6 +18,7 @@
 #include "src/api/calls/workers/stream_ports.h"
 #include "src/api/grpc/given_executions.h"
 #include "src/api/grpc/progress_gate.h"
+#include "src/server/logs/stream_output.h"
 
 namespace hodei::api {
 
@@ -38,14 +39,12 @@ class WorkerStreamLink final : public server::WorkerLink,
   static constexpr Duration kLeastBeat = 1s;
   // Output that a worker may have under way, when there are few of them, and when there are many: all windows together
   // have about kAllLogWindows.
-  static constexpr int64_t kMaxLogWindow = int64_t{8} << 20;
+  static constexpr int64_t kMaxLogWindow = server::StreamOutput::kMaxLogWindow;
   static constexpr int64_t kMinLogWindow = int64_t{512} << 10;
   static constexpr int64_t kAllLogWindows = int64_t{512} << 20;
-  // Output that waits here for room. A worker that sends more has not kept to its window and is cut off; one of an
-  // older version, which knows of none, is not read on.
-  static constexpr size_t kMaxKeptBytes = 2 * kMaxLogWindow;
 
-  explicit WorkerStreamLink(const WorkerStreamPorts& ports) : ports_(ports), given_(ports.lookups, ports.clock) {}
+  explicit WorkerStreamLink(const WorkerStreamPorts& ports)
+      : ports_(ports), given_(ports.lookups, ports.clock), output_(ports.logs) {}
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* start();
 
   // WorkerLink, from the loop.
@@ -74,11 +73,8 @@ class WorkerStreamLink final : public server::WorkerLink,
   void decided(const absl::StatusOr<core::Reply>& reply, size_t bytes);
   // Takes out what the worker was not given, and tells it so: it must not wait for an acknowledgement that never comes.
   absl::Status take_out_foreign(std::vector<store::LogPiece>& pieces);
-  // With the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
-  void offer(std::vector<store::LogPiece> pieces);
-  void keep(std::vector<store::LogPiece> pieces);  // with the mutex held
-  void read_next();                                // with the mutex held
-  void write_next();                               // with the mutex held
+  void read_next();   // with the mutex held
+  void write_next();  // with the mutex held
   void open_secrets(const core::SpecRow& spec, v1::RunJob* order);
   void note_input_errors();          // with the mutex held
   void finish(grpc::Status status);  // with the mutex held
@@ -90,8 +86,8 @@ class WorkerStreamLink final : public server::WorkerLink,
   v1::WorkerMessage in_;
   v1::ServerMessage out_;
   std::deque<server::ToWorker> queue_;
-  std::vector<store::LogPiece> kept_;  // logs that found no room yet, in order
-  size_t kept_bytes_ = 0;
+  // Used with the mutex held: the hub's word that there is room must not come between its refusal and our keeping.
+  server::StreamOutput output_;
   bool has_log_window_ = false;  // by the worker's hello
   std::string incarnation_;      // as its hello says
   uint64_t stream_ = 0;

@@ -63,12 +63,16 @@ std::optional<store::LogTail> LiveLogs::tail(ExecutionId execution) const {
   return tail->second;
 }
 
-Waiters LiveLogs::printed(JobId id, const std::vector<Printed>& executions) {
+Waiters LiveLogs::printed(JobId id, const std::vector<Printed>& executions, MonoTime late_at) {
   Waiters to_wake;
   const std::lock_guard lock(mutex_);
   const auto it = jobs_.find(id);
   if (it == jobs_.end() || executions.empty()) return to_wake;
-  for (const Printed& each : executions) it->second->printed[each.execution] = each.bytes;
+  for (const Printed& each : executions) {
+    if (!it->second->printed.insert_or_assign(each.execution, each.bytes).second) continue;
+    it->second->late_at = late_at;
+    it->second->late = false;
+  }
   change(*it->second, to_wake);
   erase_if_idle(id);
   return to_wake;
@@ -92,8 +96,11 @@ Waiters LiveLogs::give_up(MonoTime now) {
   const std::lock_guard lock(mutex_);
   std::vector<JobId> changed;
   for (auto& [id, it] : jobs_) {
-    if (it->gave_up || it->give_up_at > now) continue;
-    it->gave_up = true;
+    const bool late = it->late_at <= now;
+    const bool gave_up = it->gave_up || it->give_up_at <= now;
+    if (late == it->late && gave_up == it->gave_up) continue;
+    it->late = late;
+    it->gave_up = gave_up;
     change(*it, to_wake);
     changed.push_back(id);
   }
@@ -175,6 +182,7 @@ Glimpse LiveLogs::look(JobId id, uint32_t execution, int64_t offset) const {
   out.finished = found.last_execution.has_value();
   out.last_execution = found.last_execution.value_or(0);
   out.gave_up = found.gave_up;
+  out.late = found.late;
   out.cleared = found.cleared;
   return out;
 }

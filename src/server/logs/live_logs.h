@@ -39,6 +39,7 @@ struct Glimpse {
   bool finished = false;
   uint32_t last_execution = 0;
   bool gave_up = false;  // finished long ago: what is not here will not come
+  bool late = false;     // of executions that have ended, what has not begun to come will not
   bool cleared = false;  // somebody deleted it
   bool stopped = false;
 };
@@ -52,7 +53,8 @@ class LiveLogs {
   std::optional<store::LogTail> tail(ExecutionId execution) const;
 
   // Both ignored for a job that nobody watches and that has no live output: whoever comes later asks the store.
-  Waiters printed(JobId job, const std::vector<Printed>& executions);
+  // `late_at`: until then output of these may begin to come.
+  Waiters printed(JobId job, const std::vector<Printed>& executions, MonoTime late_at);
   Waiters finish(JobId job, uint32_t last_execution, MonoTime give_up_at, MonoTime now);
   Waiters give_up(MonoTime now);
   Waiters forget(JobId job);
@@ -78,6 +80,8 @@ class LiveLogs {
     std::optional<uint32_t> last_execution;  // set: finished
     MonoTime give_up_at = kNever;
     bool gave_up = false;
+    MonoTime late_at = kNever;
+    bool late = false;
     bool cleared = false;
     size_t subscribers = 0;
     Waiters waiters;

@@ -54,10 +54,15 @@ void LogInbox::stop() {
   changed_.notify_one();
 }
 
-LogInbox::Wake LogInbox::wait(bool take_items, size_t max_bytes) {
+bool LogInbox::wait(bool for_items) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopping_ || ticked_ || (take_items && !items_.empty()); });
-  Wake out{.stopping = stopping_, .ticked = std::exchange(ticked_, false)};
+  changed_.wait(lock, [&] { return stopping_ || ticked_ || (for_items && !items_.empty()); });
+  return !stopping_;
+}
+
+LogInbox::Wake LogInbox::take(bool take_items, size_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  Wake out{.ticked = std::exchange(ticked_, false)};
   size_t sum = 0;
   while (take_items && !items_.empty() && (out.items.empty() || sum + items_.front().bytes <= max_bytes)) {
     sum += items_.front().bytes;
@@ -78,6 +83,11 @@ std::vector<std::shared_ptr<LogSource>> LogInbox::release(size_t bytes) {
     out.push_back(std::move(held_back_.front().source));
   }
   return out;
+}
+
+bool LogInbox::has_items() const {
+  const std::lock_guard lock(mutex_);
+  return !items_.empty();
 }
 
 size_t LogInbox::bytes() const {

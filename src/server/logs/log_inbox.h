@@ -28,17 +28,20 @@ class LogInbox {
   void tick();
   void stop();
 
+  // Waits for items (unless told that none are wanted), a tick, or the stop. False: it was stopped.
+  bool wait(bool for_items);
+
   struct Wake {
-    bool stopping = false;
     bool ticked = false;
     std::vector<InboxItem> items;  // about `max_bytes` of them
   };
-  // Waits for items (unless told not to take any), a tick, or the stop.
-  Wake wait(bool take_items, size_t max_bytes);
+  // What has come since, without waiting.
+  Wake take(bool take_items, size_t max_bytes);
   // What was taken is durable now; returns the sources to be told that there is room.
   std::vector<std::shared_ptr<LogSource>> release(size_t bytes);
 
   size_t bytes() const;
+  bool has_items() const;
 
  private:
   struct HeldBack {

@@ -1,8 +1,8 @@
-// LogHub::get_logs: a page of entries, counted over one execution or all of them.
+// LogHubCore::get_logs: a page of entries, counted over one execution or all of them.
 #include <algorithm>
 
 #include "src/base/status.h"
-#include "src/server/logs/log_hub.h"
+#include "src/server/logs/log_hub_core.h"
 
 namespace hodei::server {
 namespace {
@@ -87,7 +87,7 @@ void add_what_never_came(const store::NumberedLogStore& store, const GetLogsRequ
 
 }  // namespace
 
-absl::StatusOr<LogPage> LogHub::get_logs(const GetLogsRequest& request) const {
+absl::StatusOr<LogPage> LogHubCore::get_logs(const GetLogsRequest& request) const {
   if (request.offset < 0) return bad_field("offset", "must not be negative");
   if (request.limit < 0) return bad_field("limit", "must not be negative");
   // Asked before the log is read: an end that comes later makes this page incomplete, not wrong.

@@ -119,12 +119,13 @@ std::optional<Subscription::Next> Subscription::at_the_end(const Glimpse& now, L
   const bool done_with_this = at_.ended || !request_.follow;
   if (done_with_this && !one_only) {
     const std::optional<uint32_t> next = following(now);
-    // It printed something, and nothing of that is left.
-    if (now.gave_up && now.next_printed && now.next_printed->execution < next.value_or(UINT32_MAX)) {
+    // It printed something, and nothing of that is here: it will come, or nothing of it is left.
+    const bool is_missing = now.next_printed && now.next_printed->execution < next.value_or(UINT32_MAX);
+    if (is_missing && (now.gave_up || now.late)) {
       at_ = {.execution = now.next_printed->execution, .offset = now.next_printed->bytes, .ended = true};
       return deliver_gap({.bytes = now.next_printed->bytes, .reason = kExpired}, at_.offset, chunk);
     }
-    if (next) {
+    if (next && (!is_missing || !request_.follow)) {
       go_to(*next);
       return std::nullopt;
     }

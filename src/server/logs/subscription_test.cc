@@ -257,6 +257,31 @@ TEST_P(Subscriptions, GiveUpOnOutputThatNeverComes) {
   EXPECT_EQ(reader.gaps.size(), 2u) << "the end of the first execution, all of the second";
 }
 
+TEST_P(Subscriptions, WaitForAnEarlierExecutionWhoseOutputIsLate) {
+  end_.printed = {{1, 4}};
+  print(kTwo, "two\n", true);
+  Reader reader(*hub_, {.job = kJob});
+  EXPECT_EQ(reader.step(), Next::Wait) << "the first execution printed 4 bytes, which are not here yet";
+  print(kOne, "one\n", true);
+  finish(2);
+  ASSERT_TRUE(reader.read_to_close());
+  EXPECT_EQ(reader.text, "one\ntwo\n");
+  EXPECT_THAT(reader.gaps, IsEmpty());
+}
+
+TEST_P(Subscriptions, GoOnWhenTheOutputOfAnEarlierExecutionDoesNotBeginToCome) {
+  end_.printed = {{1, 4}};
+  print(kTwo, "two\n");
+  Reader reader(*hub_, {.job = kJob});
+  EXPECT_EQ(reader.step(), Next::Wait);
+  clock_.advance(limits_.end_grace);
+  hub_->tick();
+  ASSERT_TRUE(reader.read_bytes(4)) << "the job has not finished, and its second execution goes on";
+  EXPECT_EQ(reader.text, "two\n");
+  ASSERT_EQ(reader.gaps.size(), 1u);
+  EXPECT_EQ(reader.gaps[0].bytes, 4);
+}
+
 TEST_P(Subscriptions, OfALogThatHasExpiredSaySoAtOnce) {
   finish(1);
   clock_.advance(24h);

@@ -41,6 +41,7 @@ AgentParts::AgentParts(SupervisorLink& link, const Clock& its_clock, uint64_t se
       pump({}, [&link] { link.room_was_made(); }),
       processes(link, notes),
       runner(processes, {.transfers = transfers, .notes = notes, .folder = stage_folder(options().state_dir)}),
+      flow(session, pump, runner, masks),
       reports(session, masks, notes),
       pace(slots_of(options())) {}
 

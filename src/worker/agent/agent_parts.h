@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hodei/v1/worker_service.pb.h"
+#include "src/worker/agent/execution_flow.h"
 #include "src/worker/agent/execution_masks.h"
 #include "src/worker/agent/metrics_server.h"
 #include "src/worker/agent/report_intake.h"
@@ -44,6 +45,7 @@ struct AgentParts {
   Transfers transfers;
   ProcessRunner processes;
   StagedRunner runner;  // around processes
+  ExecutionFlow flow;
   ReportIntake reports;
   UsageCache usage;
   LoadMeter load;

@@ -1,7 +1,6 @@
 #include "src/worker/agent/execution_side.h"
 
 #include <utility>
-#include <vector>
 
 #include "src/base/trace.h"
 #include "src/worker/agent/program_builder.h"
@@ -16,37 +15,20 @@ void ExecutionSide::hear(Now now) {
   }
 }
 
-void ExecutionSide::on(const run::Ready& ready, Now now) {
-  std::vector<Held> inventory;
-  for (const run::HeldExecution& each : ready.held) {
-    const ExecutionId execution = each.held.execution;
-    parts_.masks.ask(execution);
-    follow_output(execution, each.output);
-    if (each.output_is_complete) parts_.pump.ended(execution, static_cast<uint64_t>(each.held.exit.log_bytes));
-    inventory.push_back(each.held);
-  }
-  parts_.session.attached(inventory, now);
-}
+void ExecutionSide::on(const run::Ready& ready, Now now) { parts_.flow.ready(ready, now); }
 
 void ExecutionSide::on(const run::Started& started, Now) {
-  follow_output(started.execution, started.output);
-  parts_.session.started(started.execution, started.at, started.pid);
+  parts_.flow.started(started);
   ++parts_.figures.started;
 }
 
 void ExecutionSide::on(const run::Exited& exited, Now now) {
-  if (!parts_.session.holds(exited.exit.execution)) return;
-  parts_.pump.ended(exited.exit.execution, static_cast<uint64_t>(exited.exit.log_bytes));
+  if (!parts_.flow.exited(exited)) return;
   parts_.pace.note_end(now.mono);
   note_exit(exited.exit);
 }
 
-void ExecutionSide::on(const run::Ended& ended, Now) {
-  const ExecutionId execution = ended.exit.execution;
-  if (!parts_.session.holds(execution)) return;
-  if (!ended.exit.started.is_set()) parts_.pump.ended(execution, 0);  // it never ran: nobody told that it exited
-  parts_.session.exited(ended.exit);
-}
+void ExecutionSide::on(const run::Ended& ended, Now) { parts_.flow.ended(ended); }
 
 void ExecutionSide::on(const run::UsageRead& usage, Now) { parts_.usage.store(usage.executions); }
 
@@ -57,11 +39,6 @@ void ExecutionSide::on(const run::StopAsked&, Now now) { parts_.session.stop_gra
 void ExecutionSide::on(const run::Gone& gone, Now) {
   say(gone.why);
   is_orphaned_ = true;
-}
-
-void ExecutionSide::follow_output(ExecutionId execution, RingMemory* ring) {
-  if (parts_.masks.is_awaited(execution)) parts_.pump.await_mask(execution);
-  parts_.pump.add(execution, ring, parts_.masks.of(execution));
 }
 
 void ExecutionSide::hear_masks() {
@@ -92,35 +69,20 @@ void ExecutionSide::act(StartExecution& start, Now) {
   parts_.runner.start({std::move(start.order), std::move(program)});
 }
 
-void ExecutionSide::act(KillExecution& kill, Now now) {
-  // Nobody wants its output any more, and a full ring must not keep it from ending.
-  if (kill.why == KillReason::LeaseExpired) parts_.pump.discard(kill.execution);
-  parts_.runner.end(kill.execution, kill.why, kill.grace, now);
-}
+void ExecutionSide::act(KillExecution& kill, Now now) { parts_.flow.kill(kill, now); }
 
 void ExecutionSide::act(ExtendLease& lease, Now) { parts_.runner.extend_lease(lease.until); }
 
 void ExecutionSide::act(ForgetExecution& forget, Now) {
   const ExecutionId execution = forget.execution;
-  parts_.runner.forget(execution);
-  parts_.pump.forget(execution);
-  parts_.masks.forget(execution);
+  parts_.flow.forget(execution);
   parts_.reports.forget(execution);
   parts_.notes.erase(execution);
   traces_.erase(execution);
 }
 
 void ExecutionSide::put_output(Now now) {
-  for (LogPart& part : parts_.pump.take(now)) {
-    const ExecutionId execution = part.execution;
-    const bool end = part.end;
-    // That nothing was printed is in the result; the server need not store it a second time.
-    if (part.offset + part.data.size() > 0) put_log(std::move(part), parts_.outgoing.add());
-    if (!end) continue;
-    // The receiver reads logs before results: the result may go into the same message.
-    parts_.session.log_flushed(execution);
-    if (parts_.pump.all_acked(execution)) parts_.session.log_durable(execution);
-  }
+  for (LogPart& part : parts_.flow.take_output(now)) put_log(std::move(part), parts_.outgoing.add());
   for (const auto& [execution, progress] : parts_.reports.take_due(now.mono)) {
     put_progress(execution, progress, parts_.outgoing.add());
   }

@@ -34,7 +34,6 @@ class ExecutionSide {
   void on(const run::LinesDropped& dropped, Now now);
   void on(const run::StopAsked&, Now now);
   void on(const run::Gone& gone, Now now);
-  void follow_output(ExecutionId execution, RingMemory* ring);
   void note_exit(const Exit& exit);
 
   AgentParts& parts_;

@@ -17,15 +17,21 @@ bool is_final(grpc::StatusCode code) {
          code == grpc::StatusCode::INVALID_ARGUMENT || code == grpc::StatusCode::UNIMPLEMENTED;
 }
 
-uint64_t offset_of(const v1::LogPosition& position) {
-  return static_cast<uint64_t>(std::max<int64_t>(position.offset(), 0));
-}
-
 template <typename Texts>
 std::vector<ExecutionId> read_executions(const Texts& texts) {
   std::vector<ExecutionId> out;
   for (const std::string& text : texts) {
     if (const auto id = read_execution(text)) out.push_back(*id);
+  }
+  return out;
+}
+
+template <typename Positions>
+std::vector<OutputPosition> read_positions(const Positions& positions) {
+  std::vector<OutputPosition> out;
+  for (const v1::LogPosition& position : positions) {
+    const auto id = read_execution(position.execution_id());
+    if (id) out.push_back({*id, static_cast<uint64_t>(std::max<int64_t>(position.offset(), 0))});
   }
   return out;
 }
@@ -91,13 +97,10 @@ void ServerSide::on_arrived(v1::ServerMessage& message, Now now) {
 }
 
 void ServerSide::on_welcome(const v1::Welcome& welcome, Now now) {
-  parts_.pump.restart(static_cast<size_t>(std::max<int64_t>(welcome.log_window(), 0)));
   parts_.reports.send_again();
-  for (const v1::LogPosition& position : welcome.log_positions()) {
-    if (const auto id = read_execution(position.execution_id())) parts_.pump.resume_at(*id, offset_of(position));
-  }
   parts_.runner.connected({link_.channel(), registration_.session_id()});
-  parts_.session.welcomed(read_executions(welcome.unknown()), now);
+  parts_.flow.welcomed(static_cast<size_t>(std::max<int64_t>(welcome.log_window(), 0)),
+                       read_positions(welcome.log_positions()), read_executions(welcome.unknown()), now);
   say("online; ", counted(parts_.session.held_count(), "execution"), " held");
 }
 
@@ -112,12 +115,7 @@ void ServerSide::on_ack(const v1::ServerAck& ack) {
     session.set_timing(registration_.beat(), registration_.lease());
     session.beat_soon(parts_.clock.now());
   }
-  for (const v1::LogPosition& position : ack.logs()) {
-    const auto id = read_execution(position.execution_id());
-    if (!id) continue;
-    parts_.pump.acked(*id, offset_of(position));
-    if (parts_.pump.all_acked(*id)) session.log_durable(*id);
-  }
+  parts_.flow.output_acked(read_positions(ack.logs()));
   if (ack.results_size() > 0) session.results_acked(read_executions(ack.results()));
   if (ack.stop_noted()) session.stop_noted();
   for (const std::string& word : ack.instructions()) say("the server says: ", word);
