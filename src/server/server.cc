@@ -62,7 +62,7 @@ absl::Status Server::build() {
   // One more than there are threads for what takes long, so that a single job is found at once meanwhile.
   ASSIGN_OR_RETURN(reader_, store::SqliteReader::open(sqlite, store::kMaxReadConnections + 1));
   ASSIGN_OR_RETURN(lookups_, store::SqliteReader::open(sqlite));
-  ASSIGN_OR_RETURN(loop_reader_, store::SqliteReader::open(sqlite, 1));
+  ASSIGN_OR_RETURN(order_reader_, store::SqliteReader::open(sqlite, OrderWriter::kThreads));
   ASSIGN_OR_RETURN(background_, store::SqliteReader::open(sqlite));
   ASSIGN_OR_RETURN(
       const SecretKey key,
@@ -78,7 +78,10 @@ absl::Status Server::build() {
   LogHubLimits limits;
   limits.retention = options_.log_retention;
   hub_ = std::make_unique<LogHub>(*log_store_, ends_from(*background_), clock_, limits, retention_clock_.get());
-  carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this), *loop_reader_);
+  carrier_ = std::make_unique<Carrier>(links_, events_, static_cast<LogEnds&>(*this));
+  const auto durable_offset = [this](ExecutionId execution) { return log_store_->extent(execution).next_offset; };
+  orders_.reset(new OrderParts{.filler = {*order_reader_, durable_offset}, .journal = {*lookups_, reads_}});
+  carrier_->set_journal(&orders_->journal);
   ASSIGN_OR_RETURN(samples_, store::SqliteMetricsStore::open(options_.data_dir));
   recorder_ = std::make_unique<MetricsRecorder>(*samples_, *retention_clock_, options_.metrics_retention, [this] {
     ToWorker message;
@@ -89,16 +92,23 @@ absl::Status Server::build() {
     ASSIGN_OR_RETURN(SpanExporter::Post post, otlp_post(options_.otlp_endpoint));
     exporter_ = std::make_unique<SpanExporter>(events_, *background_, std::move(post));
   }
-  measured_store_ = std::make_unique<MeasuredStore>(*store_, clock_, metrics_);
   measured_outlet_ = std::make_unique<MeasuredOutlet>(*carrier_, metrics_);
-  core_ = std::make_unique<LoopCore>(*measured_store_, clock_, *measured_outlet_, heartbeats_, options_.engine);
-  core_->set_retention_clock(retention_clock_.get());
-  loop_ = std::make_unique<Loop>(*core_, clock_);
+  decider_ = std::make_unique<LoopParts>(*this);
+  loop_ = std::make_unique<Loop>(decider_->core, clock_);
   const auto forget = [this](core::ForgetJobs command, ReplyTo reply) {
     loop_->post_bounded(std::move(command), std::move(reply));
   };
   sweeper_ = std::make_unique<JobSweeper>(*background_, forget, *retention_clock_, options_.job_retention);
   return build_provisioner();
+}
+
+Server::LoopParts::LoopParts(Server& server)
+    : store(*server.store_, server.clock_, server.metrics_),
+      leadership(*server.store_),
+      tenure(store, leadership, server.clock_, server.options_.engine),
+      core(tenure, server.clock_, *server.measured_outlet_, server.heartbeats_) {
+  tenure.set_retention_clock(server.retention_clock_.get());
+  tenure.set_address(server.options_.address);
 }
 
 ArtifactLimits Server::artifact_limits() const {
@@ -158,12 +168,13 @@ Server::~Server() { stop(); }
 
 absl::Status Server::start() {
   started_ = clock_.now().wall;
-  RETURN_IF_ERROR(core_->take_over());
+  RETURN_IF_ERROR(decider_->core.take_over());
   drop_inputs_of_finished_jobs();
   RETURN_IF_ERROR(store_->start());
   hub_->start();
   recorder_->start();
   if (exporter_ != nullptr) exporter_->start();
+  orders_->writer.start();
   loop_->start();
   reads_.start();
   files_.start();
@@ -173,7 +184,7 @@ absl::Status Server::start() {
 }
 
 void Server::begin_stop() {
-  if (core_ != nullptr) core_->stop_time();
+  if (decider_ != nullptr) decider_->core.stop_time();
   open_calls_.end_all();
   links_.close_all("the server is shutting down; try again in a moment");
 }
@@ -184,6 +195,7 @@ void Server::stop() {
   if (provisioner_ != nullptr) provisioner_->stop();
   sweeper_->stop();
   loop_->stop();
+  orders_->writer.stop();
   reads_.stop();
   files_.stop();
   if (exporter_ != nullptr) exporter_->stop();

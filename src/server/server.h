@@ -17,16 +17,19 @@
 #include "src/server/metrics/measured.h"
 #include "src/server/metrics/metrics_recorder.h"
 #include "src/server/open_calls.h"
+#include "src/server/order_writer.h"
 #include "src/server/provisioning/provisioner.h"
 #include "src/server/read_pool.h"
 #include "src/server/refused_claims.h"
 #include "src/server/retention_clock.h"
 #include "src/server/secrets/vault.h"
 #include "src/server/service_health.h"
+#include "src/server/step_journal.h"
 #include "src/server/system_state.h"
 #include "src/server/tracing/span_exporter.h"
 #include "src/server/worker_links.h"
 #include "src/store/segments/segment_log_store.h"
+#include "src/store/sqlite/sqlite_leadership.h"
 #include "src/store/sqlite/sqlite_metrics_store.h"
 #include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/sqlite_store.h"
@@ -35,6 +38,7 @@ namespace hodei::server {
 
 struct ServerOptions {
   std::string data_dir;
+  std::string address;  // where workers and clients reach this server, for others that want to lead
   store::LogRetention log_retention;
   JobRetention job_retention;
   std::string secret_key;  // see KeySource
@@ -79,6 +83,7 @@ class Server final : private LogEnds {
   ArtifactStore& artifacts() { return *artifacts_; }
   JobInputs& inputs() { return *inputs_; }
   WorkerLinks& links() { return links_; }
+  OrderWriter& orders() { return orders_->writer; }
   Heartbeats& heartbeats() { return heartbeats_; }
   EventHub& events() { return events_; }
   OpenCalls& open_calls() { return open_calls_; }
@@ -116,7 +121,21 @@ class Server final : private LogEnds {
     hub_->execution_ended(execution, log_bytes);
   }
   void execution_lost(ExecutionId execution) override { hub_->execution_lost(execution); }
-  int64_t durable_offset(ExecutionId execution) override { return log_store_->extent(execution).next_offset; }
+
+  // What orders to workers, and lines about them, need beside the loop.
+  struct OrderParts {
+    OrderFiller filler;
+    OrderWriter writer{filler};
+    StepJournal journal;
+  };
+  // The loop's state, and the store that it leads.
+  struct LoopParts {
+    explicit LoopParts(Server& server);
+    MeasuredStore store;
+    store::SqliteLeadership leadership;
+    Tenure tenure;
+    LoopCore core;
+  };
 
   const ServerOptions options_;
   SystemClock clock_;
@@ -125,8 +144,8 @@ class Server final : private LogEnds {
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<store::SqliteReader> reader_;
   std::unique_ptr<store::SqliteReader> lookups_;
-  std::unique_ptr<store::SqliteReader> loop_reader_;  // the loop's thread alone
-  std::unique_ptr<store::SqliteReader> background_;   // threads for which nobody waits
+  std::unique_ptr<store::SqliteReader> order_reader_;  // the threads that write orders
+  std::unique_ptr<store::SqliteReader> background_;    // threads for which nobody waits
   ReadPool reads_{"reads", {}};
   ReadPool files_{"reads and writes of files", {}};
   std::unique_ptr<Vault> vault_;
@@ -135,19 +154,19 @@ class Server final : private LogEnds {
   std::unique_ptr<ArtifactStore> artifacts_;
   std::unique_ptr<JobInputs> inputs_;
   WorkerLinks links_;
-  Heartbeats heartbeats_;
+  Heartbeats heartbeats_{clock_};
   EventHub events_;
   OpenCalls open_calls_;
   RefusedClaims refused_claims_;
+  std::unique_ptr<OrderParts> orders_;
   std::unique_ptr<Carrier> carrier_;
   ServerMetrics metrics_;
   std::unique_ptr<store::SqliteMetricsStore> samples_;
   std::unique_ptr<MetricsRecorder> recorder_;
   std::unique_ptr<SpanExporter> exporter_;    // null: no endpoint
   std::unique_ptr<Provisioner> provisioner_;  // outlives the loop
-  std::unique_ptr<MeasuredStore> measured_store_;
   std::unique_ptr<MeasuredOutlet> measured_outlet_;
-  std::unique_ptr<LoopCore> core_;
+  std::unique_ptr<LoopParts> decider_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<JobSweeper> sweeper_;
   MonoTime next_sweep_{0};  // tick's own

@@ -27,6 +27,10 @@ class ServerNode::FaultyStore final : public store::Store {
     if (is_away()) return absl::UnavailableError("simulated outage");
     return node_.store_.new_epoch();
   }
+  absl::StatusOr<store::Epoch> epoch() override {
+    if (is_away()) return absl::UnavailableError("simulated outage");
+    return node_.store_.epoch();
+  }
   absl::StatusOr<store::BatchNo> last_batch() override { return node_.store_.last_batch(); }
   absl::Status load(const store::LoadVisitor& visit) override { return node_.store_.load(visit); }
 
@@ -73,10 +77,13 @@ ServerNode::ServerNode(World& world, Checker& checker, Network& network, ServerF
 ServerNode::~ServerNode() = default;
 
 void ServerNode::start() {
-  beats_ = std::make_unique<server::Heartbeats>();
-  core_ = std::make_unique<server::LoopCore>(*faulty_, world_, *this, *beats_, core::EngineConfig{});
+  lease_.until = MonoTime{0};  // the lock of a server that died is free
+  leadership_ = std::make_unique<store::MemoryLeadership>(lease_, *faulty_, world_);
+  tenure_ = std::make_unique<server::Tenure>(*faulty_, *leadership_, world_, core::EngineConfig{});
+  beats_ = std::make_unique<server::Heartbeats>(world_);
+  core_ = std::make_unique<server::LoopCore>(*tenure_, world_, *this, *beats_);
   if (!core_->take_over().ok()) world_.broken("the server could not load");
-  world_.trace("server up, epoch ", static_cast<uint64_t>(core_->epoch()));
+  world_.trace("server up, epoch ", static_cast<uint64_t>(tenure_->epoch()));
   plan_turn(Duration(0));
   if (maker_ != nullptr) maker_->server_started();
 }

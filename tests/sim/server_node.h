@@ -6,6 +6,7 @@
 
 #include "src/server/heartbeats.h"
 #include "src/server/loop_core.h"
+#include "src/store/memory/memory_leadership.h"
 #include "src/store/memory/memory_store.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/network.h"
@@ -85,6 +86,9 @@ class ServerNode final : public server::Outlet {
   ServerFaults faults_;
   store::MemoryStore store_;
   std::unique_ptr<FaultyStore> faulty_;
+  store::MemoryLease lease_;
+  std::unique_ptr<store::MemoryLeadership> leadership_;
+  std::unique_ptr<server::Tenure> tenure_;
   std::unique_ptr<server::Heartbeats> beats_;
   std::unique_ptr<server::LoopCore> core_;
   std::vector<server::Waiting> inbox_;
