@@ -4,7 +4,7 @@
 # A batch includes its files by their path from the root, so its text is the same in every clone and ccache finds it.
 # Files of one folder therefore share a translation unit: names in their anonymous namespaces must differ. What batches
 # hide, a file that does not include what it uses, is found by daily builds (HODEI_UNITY=OFF) and by the step `checks`.
-set(HODEI_BATCH_SIZE 14 CACHE STRING "How many files are compiled as one, with HODEI_UNITY")
+set(HODEI_BATCH_SIZE 28 CACHE STRING "How many files are compiled as one, with HODEI_UNITY")
 
 # hodei_batches(OUT NAME FILE…): sets OUT to what is to be compiled: the files, or batches of them.
 function(hodei_batches out name)

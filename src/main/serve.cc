@@ -57,6 +57,9 @@ server::ServerOptions server_options(const cli::ServerOptions& in) {
   out.job_retention = {in.job_retention_age, in.job_retention_count};
   out.engine.max_job_bytes =
       in.queue_memory > 0 ? static_cast<size_t>(in.queue_memory) : usual_queue_memory(out.engine);
+  if (!in.advertise.empty() || in.listen.port != 0) {
+    out.address = in.advertise.empty() ? server::reachable(to_string(in.listen)) : in.advertise;
+  }
   out.secret_key = in.secret_key;
   out.secret_key_file = in.secret_key_file;
   if (in.artifact_retention_age > Duration(0)) out.artifacts.max_age = in.artifact_retention_age;

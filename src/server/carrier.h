@@ -1,5 +1,6 @@
 // Carries out what a durable batch wants: messages to workers (one per worker and turn), events to watchers, ends to
-// the log hub.
+// the log hub. It works on the loop's thread, so it reads nothing: what a message lacks is filled in by whoever writes
+// it (order_filler.h).
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 #include "src/server/event_hub.h"
 #include "src/server/loop_core.h"
 #include "src/server/spec_cache.h"
+#include "src/server/step_journal.h"
 #include "src/server/worker_links.h"
 
 namespace hodei::server {
@@ -18,7 +20,6 @@ class LogEnds {
   virtual void job_finished(JobId job, uint32_t last_execution) = 0;
   virtual void execution_ended(ExecutionId execution, int64_t log_bytes) = 0;
   virtual void execution_lost(ExecutionId execution) = 0;
-  virtual int64_t durable_offset(ExecutionId execution) = 0;
 };
 
 // What the carrier needs of the provisioner. Called on the loop's thread: nothing here may block.
@@ -40,13 +41,14 @@ class JobPreparer {
 
 class Carrier final : public Outlet {
  public:
-  Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs, store::Reader& reader)
-      : links_(links), events_(events), logs_(logs), reader_(reader) {}
+  Carrier(WorkerLinks& links, EventHub& events, LogEnds& logs) : links_(links), events_(events), logs_(logs) {}
 
   // Before the loop starts; without one, nobody makes workers.
   void set_maker(WorkerMaker* maker) { maker_ = maker; }
   // Likewise; without one, no module may own jobs.
   void set_preparer(JobPreparer* preparer) { preparer_ = preparer; }
+  // Likewise; without one, steps of jobs are not written to the journal.
+  void set_journal(StepJournal* journal) { journal_ = journal; }
 
   void carry_out(const core::Turn& turn, store::Epoch epoch) override;
   // Memory was loaded anew: also what providers had said is forgotten.
@@ -60,16 +62,14 @@ class Carrier final : public Outlet {
   void add(const core::Effect& effect, Messages& messages);
   void tell_maker(const core::WorkerRecord& worker);
   void tell_output(const core::JobHead& job);
-  void tell_journal(const core::JobHead& job, size_t first);
-  void fill_specs(Messages& messages);
 
   WorkerLinks& links_;
   EventHub& events_;
   LogEnds& logs_;
-  store::Reader& reader_;
   SpecCache specs_;
   WorkerMaker* maker_ = nullptr;
   JobPreparer* preparer_ = nullptr;
+  StepJournal* journal_ = nullptr;
 };
 
 }  // namespace hodei::server

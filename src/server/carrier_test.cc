@@ -21,7 +21,6 @@ class FakeLogs final : public LogEnds {
   void job_finished(JobId job, uint32_t last_execution) override { finished[job] = last_execution; }
   void execution_ended(ExecutionId execution, int64_t log_bytes) override { printed[execution] = log_bytes; }
   void execution_lost(ExecutionId execution) override { lost.push_back(execution); }
-  int64_t durable_offset(ExecutionId) override { return 77; }
   std::map<JobId, uint32_t> finished;
   std::map<ExecutionId, int64_t> printed;
   std::vector<ExecutionId> lost;
@@ -56,8 +55,7 @@ class CarrierTest : public ::testing::Test {
   WorkerLinks links_;
   EventHub events_;
   FakeLogs logs_;
-  store::MemoryStore reader_;
-  Carrier carrier_{links_, events_, logs_, reader_};
+  Carrier carrier_{links_, events_, logs_};
 };
 
 TEST_F(CarrierTest, PutsAllThatATurnHasForAWorkerIntoOneMessage) {
@@ -95,7 +93,7 @@ TEST_F(CarrierTest, TellsTheLogsHowMuchAnExecutionPrinted) {
   EXPECT_EQ(logs_.printed, (std::map<ExecutionId, int64_t>{{{JobId{1}, 2}, 0}}));
 }
 
-TEST_F(CarrierTest, WelcomesWithThePlaceFromWhichEachLogGoesOn) {
+TEST_F(CarrierTest, WelcomesWithTheLogsWhosePlaceIsToBeLookedUp) {
   core::Turn turn;
   const ExecutionId held{JobId{1}, 1};
   turn.effects = {core::WelcomeWorker{WorkerId("w1"), stream_, {{JobId{2}, 1}}, {held}}};
@@ -103,33 +101,16 @@ TEST_F(CarrierTest, WelcomesWithThePlaceFromWhichEachLogGoesOn) {
   const ToWorker::Welcome& welcome = *link_->messages.at(0).welcome;
   EXPECT_EQ(welcome.unknown.size(), 1u);
   EXPECT_EQ(welcome.logs.at(0).execution, held);
-  EXPECT_EQ(welcome.logs.at(0).offset, 77);
+  EXPECT_EQ(welcome.logs.at(0).offset, LogPosition::kUnknown);
 }
 
-TEST_F(CarrierTest, ReadsASpecThatIsNotInItsCacheFromTheStore) {
-  ASSERT_TRUE(reader_.new_epoch().ok());
-  core::Writes writes = {core::PutNextJob{2}, spec_of(1)};
-  auto head = std::make_shared<core::JobHead>(job_order().head);
-  head->id = JobId{1};
-  writes.push_back(core::PutJob{head});
-  ASSERT_TRUE(reader_.commit(writes, store::Epoch{1}, store::BatchNo{1}).ok());
+TEST_F(CarrierTest, LeavesASpecThatIsNotInItsCacheToTheWriterOfTheOrder) {
   core::Turn turn;
   turn.effects = {core::RunExecution{WorkerId("w1"), stream_, {JobId{1}, 1}, 1}};
   carry(std::move(turn));
   ASSERT_EQ(link_->messages.at(0).run.size(), 1u);
-  EXPECT_EQ(link_->messages[0].run[0].spec->bytes, "bytes");
+  EXPECT_EQ(link_->messages[0].run[0].spec, nullptr);
   EXPECT_TRUE(link_->closed.empty());
-}
-
-TEST_F(CarrierTest, ClosesTheStreamWhoseOrderItCannotSend) {
-  core::Turn turn;
-  turn.effects = {core::RunExecution{WorkerId("w1"), stream_, {JobId{1}, 1}, 1},
-                  core::AckResult{WorkerId("w2"), other_stream_, {JobId{3}, 1}}};
-  carry(std::move(turn));
-  EXPECT_NE(link_->closed.find("could not read the job's spec"), std::string::npos);
-  for (const ToWorker& message : link_->messages) EXPECT_TRUE(message.run.empty());
-  EXPECT_TRUE(other_->closed.empty());
-  EXPECT_EQ(other_->messages.size(), 1u);
 }
 
 TEST_F(CarrierTest, TellsTheLogsWhatHasEndedAndWhatIsLost) {

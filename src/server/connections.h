@@ -10,6 +10,8 @@
 namespace hodei::server {
 
 struct Connections {
+  explicit Connections(const Clock& clock) : heartbeats(clock) {}
+
   WorkerLinks links;
   Heartbeats heartbeats;
   EventHub events;

@@ -6,7 +6,7 @@ namespace hodei::server {
 
 void Heartbeats::open(uint64_t stream) {
   const std::lock_guard lock(mutex_);
-  if (!closed_) streams_.try_emplace(stream);
+  streams_.try_emplace(stream);
 }
 
 void Heartbeats::close(uint64_t stream) {
@@ -18,15 +18,14 @@ void Heartbeats::close(uint64_t stream) {
   streams_.erase(it);
 }
 
-void Heartbeats::close_for_ever() {
+void Heartbeats::lead_until(MonoTime end_of_term) {
   const std::lock_guard lock(mutex_);
-  closed_ = true;
-  streams_.clear();
-  left_.clear();
+  end_of_term_ = end_of_term;
 }
 
 bool Heartbeats::take(const core::Heartbeat& beat) {
   const std::lock_guard lock(mutex_);
+  if (end_of_term_ != kNever && clock_.now().mono >= end_of_term_) return false;
   const auto it = streams_.find(beat.stream);
   if (it == streams_.end()) return false;
   it->second.newest = beat;

@@ -12,8 +12,14 @@ core::Heartbeat beat_of(uint64_t stream, int64_t sent_us = 7) {
   return {.worker = WorkerId("w1"), .stream = stream, .sent_us = sent_us};
 }
 
+// Of a server whose term does not end by itself.
+struct LedHeartbeats : Heartbeats {
+  LedHeartbeats() : Heartbeats(clock) { lead_until(kNever); }
+  SteppedClock clock;
+};
+
 TEST(Heartbeats, CountFromTheHelloToTheEndOfTheStream) {
-  Heartbeats beats;
+  LedHeartbeats beats;
   EXPECT_FALSE(beats.take(beat_of(1))) << "no hello yet";
   beats.open(1);
   EXPECT_TRUE(beats.take(beat_of(1)));
@@ -22,7 +28,7 @@ TEST(Heartbeats, CountFromTheHelloToTheEndOfTheStream) {
 }
 
 TEST(Heartbeats, TheLoopCollectsTheNewestOfEachStreamOnce) {
-  Heartbeats beats;
+  LedHeartbeats beats;
   beats.open(1);
   beats.open(2);
   ASSERT_TRUE(beats.take(beat_of(1, 10)));
@@ -37,20 +43,40 @@ TEST(Heartbeats, TheLoopCollectsTheNewestOfEachStreamOnce) {
 }
 
 TEST(Heartbeats, OneThatWasAcknowledgedCountsAlsoWhenItsStreamBreaksBehindIt) {
-  Heartbeats beats;
+  LedHeartbeats beats;
   beats.open(1);
   ASSERT_TRUE(beats.take(beat_of(1)));
   beats.close(1);
   EXPECT_EQ(beats.collect().size(), 1u);
 }
 
-TEST(Heartbeats, AServerWithoutItsStoreForGoodAcknowledgesNone) {
-  Heartbeats beats;
+TEST(Heartbeats, AServerThatHasLostItsTermAcknowledgesNone) {
+  LedHeartbeats beats;
   beats.open(1);
-  beats.close_for_ever();
+  beats.lead_until(MonoTime{0});
   EXPECT_FALSE(beats.take(beat_of(1)));
   beats.open(2);
   EXPECT_FALSE(beats.take(beat_of(2)));
+}
+
+TEST(Heartbeats, AServerThatNeverHadATermAcknowledgesNone) {
+  SteppedClock clock;
+  Heartbeats beats(clock);
+  beats.open(1);
+  EXPECT_FALSE(beats.take(beat_of(1)));
+}
+
+TEST(Heartbeats, StopByThemselvesWhenTheTermRunsOutAndGoOnWhenItIsRenewed) {
+  SteppedClock clock;
+  Heartbeats beats(clock);
+  beats.open(1);
+  beats.lead_until(clock.now().mono + 10s);
+  clock.advance(10s - 1us);
+  EXPECT_TRUE(beats.take(beat_of(1)));
+  clock.advance(1us);
+  EXPECT_FALSE(beats.take(beat_of(1))) << "the loop has done nothing for that";
+  beats.lead_until(clock.now().mono + 10s);
+  EXPECT_TRUE(beats.take(beat_of(1)));
 }
 
 class HeartbeatsAndLoop : public ::testing::Test {
@@ -80,8 +106,9 @@ class HeartbeatsAndLoop : public ::testing::Test {
   SteppedClock clock_;
   WatchedStore store_{clock_};
   RememberingOutlet outlet_{store_};
-  Heartbeats beats_;
-  LoopCore core_{store_, clock_, outlet_, beats_, core::EngineConfig()};
+  Heartbeats beats_{clock_};
+  LedStore led_{store_, clock_};
+  LoopCore core_{led_.tenure, clock_, outlet_, beats_};
 };
 
 TEST_F(HeartbeatsAndLoop, AWorkerWhoseHeartbeatsAreCollectedIsNotSilent) {
@@ -145,6 +172,33 @@ TEST_F(HeartbeatsAndLoop, AStreamThatATurnDropsIsNotAcknowledgedDuringItsCommit)
   waiting.push_back({core::Submit{{job_order()}}, {}});  // so that there is something to commit
   core_.turn(std::move(waiting));
   EXPECT_FALSE(acknowledged_in_commit);
+}
+
+// The store is stuck in a commit for longer than the term lasts, so nobody renews it.
+TEST(HeartbeatsUnderALease, EndWithTheTermWhileACommitIsUnderWay) {
+  SteppedClock clock;
+  WatchedStore store(clock);
+  RememberingOutlet outlet(store);
+  Heartbeats beats(clock);
+  LedStore led(store, clock, {.lease = 10s});
+  LoopCore core(led.tenure, clock, outlet, beats);
+  ASSERT_TRUE(core.take_over().ok());
+  beats.open(1);
+  bool early = false;
+  bool late = true;
+  store.in_commit = [&] {
+    clock.advance(9s);
+    early = beats.take(beat_of(1));
+    clock.advance(1s);
+    late = beats.take(beat_of(1));
+  };
+  std::vector<Waiting> waiting;
+  waiting.push_back({core::Submit{{job_order()}}, {}});
+  core.turn(std::move(waiting));
+  EXPECT_TRUE(early);
+  EXPECT_FALSE(late);
+  core.turn({});
+  EXPECT_TRUE(beats.take(beat_of(1))) << "nobody else has begun a term, so this one is renewed";
 }
 
 TEST_F(HeartbeatsAndLoop, AnotherServerThatHasTheStoreEndsThem) {

@@ -39,7 +39,8 @@ class JobFiles final : public LogEnds {
     hub_->execution_ended(execution, log_bytes);
   }
   void execution_lost(ExecutionId execution) override { hub_->execution_lost(execution); }
-  int64_t durable_offset(ExecutionId execution) override { return log_store_->extent(execution).next_offset; }
+  // For threads that may wait for the disk.
+  int64_t durable_offset(ExecutionId execution) const { return log_store_->extent(execution).next_offset; }
 
  private:
   JobFiles(const Storage& storage, ReadPool& pool, const Clock& clock)

@@ -5,6 +5,7 @@
 
 #include "src/base/sizes.h"
 #include "src/base/status.h"
+#include "src/store/read_check.h"
 
 namespace hodei::server {
 namespace {
@@ -46,7 +47,10 @@ void Loop::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+    core_.resign();
+  }
   {
     const std::lock_guard lock(mutex_);
     left.swap(inbox_);
@@ -135,8 +139,8 @@ void Loop::note_health(size_t commands, Duration turn) {
   health_.loaded = core_.ready();
   health_.deposed = core_.deposed();
   health_.trouble = core_.trouble();
-  health_.commits = core_.commits();
-  health_.epoch = core_.epoch();
+  health_.commits = core_.tenure().commits();
+  health_.epoch = core_.tenure().epoch();
   const MonoTime now = clock_.now().mono;
   if (now >= forget_slowest_at_) {
     health_.slowest_turn = Duration(0);
@@ -146,6 +150,7 @@ void Loop::note_health(size_t commands, Duration turn) {
 }
 
 void Loop::run() {
+  const store::NoReads loop_thread;
   std::unique_lock lock(mutex_);
   note_health(0, Duration(0));
   while (!stopping_) {

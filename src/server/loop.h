@@ -38,7 +38,7 @@ class Loop {
   ~Loop() { stop(); }
 
   void start();
-  void stop();  // answers what still waits with UNAVAILABLE
+  void stop();  // answers what still waits with UNAVAILABLE, and resigns
 
   // From any thread. `reply` is called on the loop's thread and must not block.
   void post(core::Command command, ReplyTo reply, core::EnvelopePtr envelope = nullptr);

@@ -1,15 +1,14 @@
 #include "src/server/loop_core.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "src/base/journal.h"
 #include "src/base/status.h"
-#include "src/core/fleet/incarnation.h"
 
 namespace hodei::server {
 namespace {
 
-constexpr Duration kStall = 1s;
 constexpr Duration kReloadEvery = 250ms;
 
 absl::Status away(const absl::Status& why) {
@@ -17,48 +16,68 @@ absl::Status away(const absl::Status& why) {
       cat("the store is not available (", std::string(why.message()), "); try again in a moment"));
 }
 
+void answer_all(std::vector<Waiting>& commands, const absl::Status& answer) {
+  for (Waiting& w : commands) {
+    if (w.reply) w.reply(answer);
+  }
+}
+
+// Before the commit, which may take long: no lease is extended that this turn has decided against.
+void revoke_streams(const core::Turn& turn, Heartbeats& heartbeats) {
+  for (const core::Effect& effect : turn.effects) {
+    if (const auto* drop = std::get_if<core::DropStream>(&effect)) heartbeats.close(drop->stream);
+  }
+}
+
+absl::Status answer_to(const absl::Status& failed_commit) {
+  if (!absl::IsResourceExhausted(failed_commit)) return away(failed_commit);
+  return absl::ResourceExhaustedError(cat("the disk is full (", std::string(failed_commit.message()),
+                                          "); free some space in the data folder and try again"));
+}
+
 }  // namespace
 
-LoopCore::LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, Heartbeats& heartbeats,
-                   core::EngineConfig config)
-    : store_(store), clock_(clock), outlet_(outlet), heartbeats_(heartbeats), config_(config) {}
-
 absl::Status LoopCore::take_over() {
-  ASSIGN_OR_RETURN(epoch_, store_.new_epoch());
-  ASSIGN_OR_RETURN(const store::BatchNo last, store_.last_batch());
-  auto fresh = std::make_unique<core::Engine>(config_);
-  RETURN_IF_ERROR(store_.load([&](const core::Write& write) { fresh->restore(write); }));
-  batch_ = static_cast<uint64_t>(last);
-  fresh->restored(clock_.now(),
-                  retention_clock_ == nullptr ? std::nullopt : std::optional(retention_clock_->now().wall));
-  engine_ = std::move(fresh);
+  RETURN_IF_ERROR(tenure_.begin());
+  return load();
+}
+
+absl::Status LoopCore::load() {
+  absl::StatusOr<std::unique_ptr<core::Engine>> fresh = tenure_.load();
+  heartbeats_.lead_until(tenure_.term().valid_until());
+  RETURN_IF_ERROR(fresh.status());
+  engine_ = *std::move(fresh);
   trouble_ = absl::OkStatus();
-  last_turn_ = Duration(0);
-  expected_ = kNever;
+  stalls_.start_over();
   return absl::OkStatus();
 }
 
-bool LoopCore::recover(Now now) {
-  if (deposed_ || now.mono < retry_load_at_) return false;
-  const absl::Status status = take_over();
-  if (!status.ok()) {
-    trouble_ = status;
+bool LoopCore::has_memory(Now now) {
+  if (engine_ != nullptr) {
+    // A renewal that fails is tried again; until the term has run out, or another server leads, nothing is lost.
+    const absl::Status renewed = tenure_.term().renew_if_due();
+    heartbeats_.lead_until(tenure_.term().valid_until());
+    if (deposed()) drop_memory(renewed);
+    return !deposed();
+  }
+  if (deposed() || now.mono < retry_load_at_) return false;
+  if (const absl::Status status = load(); !status.ok()) {
+    drop_memory(status);
     retry_load_at_ = now.mono + kReloadEvery;
     return false;
   }
   outlet_.forget_streams("the server has reloaded its store; reconnect");
+  const core::Turn missed = tenure_.take_missed();
+  if (!missed.writes.empty()) outlet_.carry_out(missed, tenure_.epoch());
   return true;
 }
 
-void LoopCore::note_stall(Now now, core::Turn& turn) {
-  Duration stall = last_turn_ > kStall ? last_turn_ : Duration(0);
-  if (expected_ != kNever && now.mono - expected_ > kStall) stall += now.mono - expected_;
+// What comes before all commands: whoever is heard of in this turn is not silent in it.
+void LoopCore::catch_up(Now now, core::Turn& turn) {
+  const Duration stall = stalls_.stall(now.mono);
   if (stall > Duration(0)) engine_->decide(core::Stall{stall}, now, turn).IgnoreError();
-}
-
-// They go first: whoever is heard of in this turn is not silent in it.
-void LoopCore::collect_heartbeats(Now now, core::Turn& turn) {
   for (const core::Heartbeat& beat : heartbeats_.collect()) engine_->decide(beat, now, turn).IgnoreError();
+  stops_.decide_all(*engine_, now, turn);
 }
 
 // At least one command, then as many as the time allows; returns the others.
@@ -77,100 +96,58 @@ std::vector<Waiting> LoopCore::decide(std::vector<Waiting>& commands, std::vecto
   return left;
 }
 
-// Before the commit, which may take long: no lease is extended that this turn has decided against.
-void LoopCore::revoke_streams(const core::Turn& turn) {
-  for (const core::Effect& effect : turn.effects) {
-    if (const auto* drop = std::get_if<core::DropStream>(&effect)) heartbeats_.close(drop->stream);
-  }
-}
-
 std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   const Now now = clock_.now();
-  if (engine_ == nullptr && !recover(now)) {
-    remember_stops(commands);
-    for (Waiting& w : commands) {
-      if (w.reply) w.reply(away(trouble_));
-    }
+  if (!has_memory(now)) {
+    for (const Waiting& w : commands) stops_.remember(w.command);
+    answer_all(commands, away(trouble_));
     return {};
   }
   core::Turn turn;
   std::vector<absl::StatusOr<core::Reply>> replies;
-  note_stall(now, turn);
-  collect_heartbeats(now, turn);
-  for (const auto& [worker, incarnation] : unstored_stops_) {
-    engine_->decide(core::WorkerStops{worker, 0, incarnation}, now, turn).IgnoreError();
-  }
+  catch_up(now, turn);
   std::vector<Waiting> left = decide(commands, replies, now, turn);
   if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
-  revoke_streams(turn);
+  revoke_streams(turn, heartbeats_);
   if (!turn.writes.empty()) {
-    const absl::Status done = store_.commit(turn.writes, epoch_, store::BatchNo{batch_ + 1});
+    const absl::Status done = tenure_.commit(turn);
     if (!done.ok()) {
-      remember_stops(turn);
-      commit_failed(done, commands);
+      stops_.remember(turn);
+      drop_memory(done);
+      answer_all(commands, answer_to(done));
       return left;
     }
-    ++batch_;
-    ++commits_;
   }
-  unstored_stops_.clear();
-  outlet_.carry_out(turn, epoch_);
+  stops_.clear();
+  outlet_.carry_out(turn, tenure_.epoch());
   for (size_t i = 0; i < commands.size(); ++i) {
     if (commands[i].reply) commands[i].reply(std::move(replies[i]));
   }
-  const Now after = clock_.now();
-  last_turn_ = after.mono - now.mono;
-  expected_ = std::max(engine_->next_wakeup(), after.mono);  // a long turn is counted by its length alone
+  stalls_.turned(now.mono, clock_.now().mono, engine_->next_wakeup());
   return left;
 }
 
-// Of what was decided and is not stored.
-void LoopCore::remember_stops(const core::Turn& turn) {
-  for (const core::Write& write : turn.writes) {
-    const auto* put = std::get_if<core::Put<core::WorkerRecord>>(&write);
-    if (put == nullptr) continue;
-    const core::WorkerRecord& record = *put->row;
-    if (record.stopped) {
-      unstored_stops_[record.info.id] = core::parse_incarnation(record.incarnation).id;
-    } else {
-      unstored_stops_.erase(record.info.id);
-    }
-  }
-}
-
-// Of what could not even be decided.
-void LoopCore::remember_stops(const std::vector<Waiting>& commands) {
-  for (const Waiting& waiting : commands) {
-    const auto* stops = std::get_if<core::WorkerStops>(&waiting.command);
-    if (stops != nullptr && !stops->incarnation.empty()) unstored_stops_[stops->worker] = stops->incarnation;
-  }
-}
-
-void LoopCore::commit_failed(const absl::Status& why, std::vector<Waiting>& commands) {
-  journal(Level::Error, "server", "a commit failed, reloading: ", std::string(why.message()));
+void LoopCore::drop_memory(const absl::Status& why) {
+  if (engine_ != nullptr)
+    journal(Level::Error, "server", "memory is dropped, to be loaded again: ", std::string(why.message()));
   engine_ = nullptr;
   trouble_ = why;
-  deposed_ = absl::IsAborted(why);
   retry_load_at_ = MonoTime{0};
-  if (deposed_) {
-    heartbeats_.close_for_ever();
-    outlet_.forget_streams("another server has taken over");
-  }
-  const absl::Status answer =
-      absl::IsResourceExhausted(why)
-          ? absl::ResourceExhaustedError(cat("the disk is full (", std::string(why.message()),
-                                             "); free some space in the data folder and try again"))
-          : away(why);
-  for (Waiting& w : commands) {
-    if (w.reply) w.reply(answer);
-  }
+  if (!deposed()) return;
+  heartbeats_.lead_until(MonoTime{0});
+  outlet_.forget_streams("another server has taken over");
+}
+
+void LoopCore::resign() {
+  heartbeats_.lead_until(MonoTime{0});
+  tenure_.term().resign();
 }
 
 MonoTime LoopCore::next_wakeup() const {
   if (time_stands_) return kNever;
-  if (engine_ == nullptr) return deposed_ ? kNever : retry_load_at_;
-  return engine_->next_wakeup();
+  if (engine_ == nullptr) return deposed() ? kNever : retry_load_at_;
+  return std::min(engine_->next_wakeup(), tenure_.term().renew_at());
 }
 
 }  // namespace hodei::server

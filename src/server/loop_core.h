@@ -4,14 +4,17 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "src/base/time.h"
 #include "src/core/engine.h"
 #include "src/server/heartbeats.h"
+#include "src/server/pending_stops.h"
+#include "src/server/stall_meter.h"
+#include "src/server/tenure.h"
 #include "src/store/store.h"
 
 namespace hodei::server {
@@ -40,12 +43,10 @@ class LoopCore {
   // A turn decides no further command when it has taken so long; the rest is for the next one.
   static constexpr Duration kTurnBudget = 100ms;
 
-  LoopCore(store::Store& store, const Clock& clock, Outlet& outlet, Heartbeats& heartbeats, core::EngineConfig config);
+  LoopCore(Tenure& tenure, const Clock& clock, Outlet& outlet, Heartbeats& heartbeats)
+      : tenure_(tenure), clock_(clock), outlet_(outlet), heartbeats_(heartbeats) {}
 
-  // Before take_over(). Without it, stored things grow old by the wall clock at the start.
-  void set_retention_clock(const Clock* clock) { retention_clock_ = clock; }
-
-  // Takes over the store and loads. Must succeed once before the first turn.
+  // Campaigns for the store and loads. Must succeed once before the first turn.
   absl::Status take_over();
 
   // Answers with the commands that found no time, in order; they must come first in the next turn.
@@ -55,44 +56,35 @@ class LoopCore {
   // nobody's silence may count.
   void stop_time() { time_stands_ = true; }
 
+  // After the last turn: this server leads no more.
+  void resign();
+
   // When turn() wants to be called at the latest.
   MonoTime next_wakeup() const;
 
   bool ready() const { return engine_ != nullptr; }
-  bool deposed() const { return deposed_; }  // another server has the store: end
+  bool deposed() const { return tenure_.term().is_lost(); }  // another server has the store: end
   const absl::Status& trouble() const { return trouble_; }
   const core::Engine* engine() const { return engine_.get(); }
-  store::Epoch epoch() const { return epoch_; }
-  uint64_t commits() const { return commits_; }
+  const Tenure& tenure() const { return tenure_; }
 
  private:
-  void note_stall(Now now, core::Turn& turn);
-  bool recover(Now now);
-  void collect_heartbeats(Now now, core::Turn& turn);
+  absl::Status load();
+  // Keeps the term, and loads memory under it if it was dropped. False: there is none.
+  bool has_memory(Now now);
+  void catch_up(Now now, core::Turn& turn);
   std::vector<Waiting> decide(std::vector<Waiting>& commands, std::vector<absl::StatusOr<core::Reply>>& replies,
                               Now now, core::Turn& turn);
-  void revoke_streams(const core::Turn& turn);
-  void commit_failed(const absl::Status& why, std::vector<Waiting>& commands);
-  void remember_stops(const core::Turn& turn);
-  void remember_stops(const std::vector<Waiting>& commands);
+  void drop_memory(const absl::Status& why);
 
-  store::Store& store_;
+  Tenure& tenure_;
   const Clock& clock_;
   Outlet& outlet_;
   Heartbeats& heartbeats_;
-  core::EngineConfig config_;
-  const Clock* retention_clock_ = nullptr;
-  std::unique_ptr<core::Engine> engine_;
-  store::Epoch epoch_{};
-  uint64_t batch_ = 0;
-  uint64_t commits_ = 0;
-  bool deposed_ = false;
-  // Workers that said that they stop while that could not be stored, and the incarnations that did. They may be gone
-  // when the store is back. At most one for each worker that is known.
-  std::map<WorkerId, std::string> unstored_stops_;
+  std::unique_ptr<core::Engine> engine_;  // null: it must be loaded, or this server is deposed
+  PendingStops stops_;
+  StallMeter stalls_;
   absl::Status trouble_;
-  MonoTime expected_ = kNever;  // when the next turn was due
-  Duration last_turn_{0};
   MonoTime retry_load_at_{0};
   std::atomic<bool> time_stands_ = false;
 };

@@ -35,8 +35,9 @@ class LoopCoreTest : public ::testing::Test {
   SteppedClock clock_;
   WatchedStore store_{clock_};
   RememberingOutlet outlet_{store_};
-  Heartbeats beats_;
-  LoopCore core_{store_, clock_, outlet_, beats_, core::EngineConfig()};
+  Heartbeats beats_{clock_};
+  LedStore led_{store_, clock_};
+  LoopCore core_{led_.tenure, clock_, outlet_, beats_};
   int durable_at_reply_ = -1;
 };
 
@@ -56,7 +57,7 @@ TEST_F(LoopCoreTest, CommitsAllCommandsOfATurnAsOneBatch) {
   core_.turn(std::move(waiting));
   EXPECT_EQ(replies, 5);
   EXPECT_EQ(store_.durable, 1);
-  EXPECT_EQ(core_.commits(), 1u);
+  EXPECT_EQ(core_.tenure().commits(), 1u);
 }
 
 TEST_F(LoopCoreTest, CommitsNothingForAQuestion) {
@@ -105,8 +106,9 @@ TEST(LoopCoreBudget, ATurnDecidesWhatItsTimeAllowsAndLeavesTheRestInOrder) {
   SteppedClock unused;
   WatchedStore watched{unused};
   RememberingOutlet outlet{watched};
-  Heartbeats beats;
-  LoopCore core(store, clock, outlet, beats, core::EngineConfig());
+  Heartbeats beats(clock);
+  LedStore led(store, clock);
+  LoopCore core(led.tenure, clock, outlet, beats);
   ASSERT_TRUE(core.take_over().ok());
   clock.step = LoopCore::kTurnBudget / 4;
   std::vector<int> answered;
@@ -190,6 +192,86 @@ TEST_F(LoopCoreTest, EndsWhenAnotherServerHasTheStore) {
   clock_.advance(10s);
   EXPECT_TRUE(absl::IsUnavailable(submit().status())) << "it never takes the store back";
   EXPECT_TRUE(store_.memory.tables().hot.empty());
+}
+
+// Its commit failed for another reason, and while it waits to load again, another server takes over.
+TEST_F(LoopCoreTest, NeverSeizesTheStoreBackAfterAFailedCommit) {
+  const store::Epoch ours = core_.tenure().epoch();
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  EXPECT_FALSE(submit().ok());
+  const store::Epoch theirs = store_.memory.new_epoch().value();
+  for (int i = 0; i < 3; ++i) {
+    clock_.advance(1s);
+    EXPECT_FALSE(submit().ok());
+  }
+  EXPECT_TRUE(core_.deposed());
+  EXPECT_EQ(core_.tenure().epoch(), ours);
+  EXPECT_EQ(store_.memory.epoch().value(), theirs);
+  EXPECT_TRUE(store_.memory.commit({}, theirs, store::BatchNo{1}).ok()) << "the other server goes on undisturbed";
+  EXPECT_EQ(outlet_.forgotten, 1) << "workers look for the new leader";
+}
+
+TEST_F(LoopCoreTest, LoadsAgainUnderTheTermThatItHas) {
+  const store::Epoch epoch = core_.tenure().epoch();
+  store_.memory.fail_next_commit(CommitFault::LostBefore);
+  EXPECT_FALSE(submit().ok());
+  EXPECT_TRUE(submit().ok());
+  EXPECT_EQ(store_.memory.epoch().value(), epoch);
+}
+
+TEST_F(LoopCoreTest, WhoeverResignsCommitsNoMore) {
+  core_.resign();
+  EXPECT_FALSE(led_.leadership.leader().value().has_value());
+  EXPECT_FALSE(submit().ok());
+  EXPECT_EQ(store_.durable, 0);
+}
+
+class LoopCoreUnderALease : public ::testing::Test {
+ protected:
+  static constexpr Duration kLease = 9s;
+  LoopCoreUnderALease() { EXPECT_TRUE(core_.take_over().ok()); }
+
+  absl::Status travel_ = absl::OkStatus();
+  SteppedClock clock_;
+  WatchedStore store_{clock_};
+  RememberingOutlet outlet_{store_};
+  Heartbeats beats_{clock_};
+  LedStore led_{store_, clock_, {.lease = kLease, .on_the_way = [this] { return travel_; }}};
+  LoopCore core_{led_.tenure, clock_, outlet_, beats_};
+};
+
+TEST_F(LoopCoreUnderALease, RenewsItsTermLongBeforeItRunsOut) {
+  const store::Epoch epoch = core_.tenure().epoch();
+  const MonoTime end = clock_.now().mono + 10 * kLease;
+  for (int turns = 0; clock_.now().mono < end; ++turns) {
+    ASSERT_LT(turns, 1000) << "it wakes up too often";
+    clock_.advance(std::max(core_.next_wakeup() - clock_.now().mono, Duration(1ms)));
+    core_.turn({});
+    ASSERT_GT(core_.tenure().term().valid_until(), clock_.now().mono + kLease / 2);
+  }
+  EXPECT_EQ(core_.tenure().epoch(), epoch);
+}
+
+TEST_F(LoopCoreUnderALease, TriesARenewalThatFailedAgain) {
+  travel_ = absl::UnavailableError("no way");
+  clock_.advance(kLease / 2);
+  core_.turn({});
+  EXPECT_TRUE(core_.ready()) << "the term is still valid";
+  travel_ = absl::OkStatus();
+  clock_.advance(core_.next_wakeup() - clock_.now().mono);
+  core_.turn({});
+  EXPECT_EQ(core_.tenure().term().valid_until(), clock_.now().mono + kLease);
+}
+
+TEST_F(LoopCoreUnderALease, IsDeposedByARenewalAfterAnotherServerHasBegunATerm) {
+  clock_.advance(kLease);
+  store::MemoryLeadership other(led_.lease, store_, clock_, {.lease = kLease});
+  ASSERT_TRUE(other.campaign("other").ok());
+  core_.turn({});
+  EXPECT_TRUE(core_.deposed());
+  EXPECT_FALSE(core_.ready());
+  EXPECT_EQ(outlet_.forgotten, 1);
+  EXPECT_EQ(other.leader().value()->address, "other");
 }
 
 TEST_F(LoopCoreTest, ExtendsLeasesByTheTimeThatACommitHeldItUp) {

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "src/core/jobs/spec.h"
 #include "src/server/loop_core.h"
+#include "src/store/memory/memory_leadership.h"
 #include "src/store/memory/memory_store.h"
 
 namespace hodei::server {
@@ -29,6 +30,10 @@ class WatchedStore final : public store::Store {
     if (away) return absl::UnavailableError("the store is away");
     return memory.new_epoch();
   }
+  absl::StatusOr<store::Epoch> epoch() override {
+    if (away) return absl::UnavailableError("the store is away");
+    return memory.epoch();
+  }
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override {
     clock_.advance(commit_takes);
     if (in_commit) in_commit();
@@ -47,6 +52,18 @@ class WatchedStore final : public store::Store {
 
  private:
   SteppedClock& clock_;
+};
+
+// Leadership of a store that nobody else wants, as with a lock.
+struct LedStore {
+  LedStore(store::Store& store, const Clock& clock)
+      : leadership(lease, store, clock), tenure(store, leadership, clock, core::EngineConfig()) {}
+  LedStore(store::Store& store, const Clock& clock, store::MemoryLeadership::Options options)
+      : leadership(lease, store, clock, std::move(options)), tenure(store, leadership, clock, core::EngineConfig()) {}
+
+  store::MemoryLease lease;
+  store::MemoryLeadership leadership;
+  Tenure tenure;
 };
 
 class RememberingOutlet final : public Outlet {

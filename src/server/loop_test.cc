@@ -15,6 +15,7 @@ constexpr auto kTestDeadline = std::chrono::seconds(20);
 class GatedStore final : public store::Store {
  public:
   absl::StatusOr<store::Epoch> new_epoch() override { return memory.new_epoch(); }
+  absl::StatusOr<store::Epoch> epoch() override { return memory.epoch(); }
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override {
     if (!std::exchange(passed_, true)) {
       entered.count_down();
@@ -51,12 +52,13 @@ class LoopTest : public ::testing::Test {
 
   SystemClock clock_;
   NoOutlet outlet_;
-  Heartbeats beats_;
+  Heartbeats beats_{clock_};
 };
 
 TEST_F(LoopTest, AnswersWhatIsPostedFromAnyThread) {
   store::MemoryStore memory;
-  LoopCore core(memory, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(memory, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -77,7 +79,8 @@ TEST_F(LoopTest, AnswersWhatIsPostedFromAnyThread) {
 
 TEST_F(LoopTest, RefusesBeforeItsStartAndAfterItsEnd) {
   store::MemoryStore memory;
-  LoopCore core(memory, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(memory, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   EXPECT_TRUE(absl::IsUnavailable(ask(loop, core::Submit{{job_order()}}).status()));
@@ -89,7 +92,8 @@ TEST_F(LoopTest, RefusesBeforeItsStartAndAfterItsEnd) {
 
 TEST_F(LoopTest, TellsClientsToComeBackWhenTooManyWaitButNeverWorkers) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(gated, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -116,7 +120,8 @@ TEST_F(LoopTest, TellsClientsToComeBackWhenTooManyWaitButNeverWorkers) {
 
 TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(gated, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -128,7 +133,7 @@ TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
     core::Submit batch;
     for (size_t n = 0; n < Loop::kMaxPerTurn / 2; ++n) batch.jobs.push_back(job_order());
     loop.post(std::move(batch), [&](const auto&) {
-      batch_at.push_back(core.commits());
+      batch_at.push_back(core.tenure().commits());
       ++answered;
     });
   }
@@ -141,7 +146,8 @@ TEST_F(LoopTest, ATurnTakesBatchesByTheirJobsAndNotByTheirNumber) {
 
 TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(gated, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();
@@ -165,7 +171,8 @@ TEST_F(LoopTest, ClientsAreToldToComeBackWhenTheJobsThatWaitNeedTooMuchMemory) {
 
 TEST_F(LoopTest, AnswersWhatStillWaitsWhenItStops) {
   GatedStore gated;
-  LoopCore core(gated, clock_, outlet_, beats_, core::EngineConfig());
+  LedStore led(gated, clock_);
+  LoopCore core(led.tenure, clock_, outlet_, beats_);
   ASSERT_TRUE(core.take_over().ok());
   Loop loop(core, clock_);
   loop.start();

@@ -39,8 +39,12 @@ absl::Status Server::build() {
   RETURN_IF_ERROR(open_vault());
   ASSIGN_OR_RETURN(files_, JobFiles::open(options_, *storage_, pools_.files, clock_));
   ASSIGN_OR_RETURN(telemetry_, Telemetry::open(options_, *storage_, connections_));
-  loop_ = std::make_unique<LoopAssembly>(*storage_, LoopAssembly::Ends{connections_, *files_, telemetry_->metrics()},
-                                         clock_, options_.engine);
+  const LoopAssembly::Ends ends{.connections = connections_,
+                                .logs = *files_,
+                                .durable_offset = [files = files_.get()](ExecutionId e) { return files->durable_offset(e); },
+                                .reads = pools_.reads,
+                                .metrics = telemetry_->metrics()};
+  loop_ = std::make_unique<LoopAssembly>(*storage_, ends, clock_, options_.engine);
   server_status_ = std::make_unique<ServerStatus>(
       ServerStatus::Parts{loop_->loop(), files_->logs(), connections_, *telemetry_, storage_->room()});
   const auto forget = [&loop = loop_->loop()](core::ForgetJobs command, ReplyTo reply) {
@@ -80,7 +84,7 @@ Server::~Server() { stop(); }
 
 absl::Status Server::start() {
   server_status_->note_start(clock_.now().wall);
-  RETURN_IF_ERROR(loop_->take_over());
+  RETURN_IF_ERROR(loop_->take_over(options_.address));
   files_->drop_inputs_of_finished_jobs();
   RETURN_IF_ERROR(storage_->start());
   files_->start();
@@ -140,6 +144,7 @@ ServerParts Server::parts() {
           .telemetry = *telemetry_,
           .provisioner = *provisioner_,
           .carrier = loop_->carrier(),
+          .orders = loop_->orders(),
           .loop = loop_->loop(),
           .status = *server_status_};
 }

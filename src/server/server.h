@@ -53,7 +53,7 @@ class Server {
   WorkPools pools_;
   std::unique_ptr<Vault> vault_;
   std::unique_ptr<JobFiles> files_;
-  Connections connections_;
+  Connections connections_{clock_};
   std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<Provisioner> provisioner_;  // outlives the loop
   std::unique_ptr<LoopAssembly> loop_;

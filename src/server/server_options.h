@@ -15,6 +15,7 @@ namespace hodei::server {
 
 struct ServerOptions {
   std::string data_dir;
+  std::string address;  // where workers and clients reach this server, for others that want to lead
   store::LogRetention log_retention;
   JobRetention job_retention;
   std::string secret_key;  // see KeySource

@@ -10,6 +10,7 @@ namespace hodei::server {
 class Carrier;
 class JobFiles;
 class Loop;
+class OrderWriter;
 class Provisioner;
 class ServerStatus;
 class Storage;
@@ -30,6 +31,7 @@ struct ServerParts {
   Telemetry& telemetry;
   Provisioner& provisioner;
   Carrier& carrier;
+  OrderWriter& orders;
   Loop& loop;
   ServerStatus& status;
 };

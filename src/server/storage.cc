@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "src/base/status.h"
+#include "src/server/order_writer.h"
 
 namespace hodei::server {
 namespace {
@@ -34,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::open(const std::string& data_d
   // One more than there are threads for what takes long, so that a single job is found at once meanwhile.
   ASSIGN_OR_RETURN(readers.lists, store::SqliteReader::open(sqlite, store::kMaxReadConnections + 1));
   ASSIGN_OR_RETURN(readers.lookups, store::SqliteReader::open(sqlite));
-  ASSIGN_OR_RETURN(readers.loop, store::SqliteReader::open(sqlite, 1));
+  ASSIGN_OR_RETURN(readers.orders, store::SqliteReader::open(sqlite, OrderWriter::kThreads));
   ASSIGN_OR_RETURN(readers.background, store::SqliteReader::open(sqlite));
   return storage;
 }

@@ -17,7 +17,7 @@ namespace hodei::server {
 struct StoreReaders {
   std::unique_ptr<store::SqliteReader> lists;       // lists and whatever else may take long; on threads of reads only
   std::unique_ptr<store::SqliteReader> lookups;     // single rows by their keys: what a submission or an order needs
-  std::unique_ptr<store::SqliteReader> loop;        // the loop's thread alone
+  std::unique_ptr<store::SqliteReader> orders;      // the threads that write orders to workers
   std::unique_ptr<store::SqliteReader> background;  // threads for which nobody waits
 };
 

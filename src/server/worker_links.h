@@ -15,6 +15,7 @@
 namespace hodei::server {
 
 struct LogPosition {
+  static constexpr int64_t kUnknown = -1;  // until OrderFiller has looked it up
   ExecutionId execution;
   int64_t offset = 0;
 };
@@ -29,8 +30,8 @@ struct ToWorker {
   struct Run {
     ExecutionId execution;
     uint32_t attempt = 1;
-    std::shared_ptr<const core::SpecRow> spec;
-    bool has_secrets = false;  // opened when the order is written to the stream
+    std::shared_ptr<const core::SpecRow> spec;  // null until OrderFiller has read it
+    bool has_secrets = false;                   // opened when the order is written to the stream
   };
   struct Cancel {
     ExecutionId execution;
@@ -38,6 +39,7 @@ struct ToWorker {
     Duration grace{0};
   };
   uint64_t epoch = 0;
+  bool unreadable = false;  // the spec of one of its orders cannot be read: the stream must be closed
   std::optional<Welcome> welcome;
   std::vector<Run> run;
   std::vector<Cancel> cancel;

@@ -30,6 +30,16 @@ absl::Status check_turn(const Turn& stored, const Turn& given) {
                                            wanted <= last ? "; it may be this very batch" : "", "; load again"));
 }
 
+absl::Status another_leads(const std::string& address) {
+  return absl::FailedPreconditionError(cat("another server leads", address.empty() ? "" : " at ", address,
+                                           "; it must stop, or its term must end, before this one can lead"));
+}
+
+absl::Status term_has_ended(Epoch ours, Epoch stored) {
+  return absl::AbortedError(cat("the term with epoch ", static_cast<uint64_t>(ours),
+                                " has ended; the store belongs to epoch ", static_cast<uint64_t>(stored)));
+}
+
 absl::Status no_such_job(JobId job) { return absl::NotFoundError(cat("job ", short_id(job), " does not exist")); }
 
 absl::Status nobody_waits() { return absl::CancelledError("the caller of this read has gone away"); }

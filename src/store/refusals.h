@@ -23,6 +23,10 @@ struct Turn {
 };
 absl::Status check_turn(const Turn& stored, const Turn& given);
 
+// Of leadership (leadership.h).
+absl::Status another_leads(const std::string& address);
+absl::Status term_has_ended(Epoch ours, Epoch stored);
+
 absl::Status no_such_job(JobId job);
 absl::Status nobody_waits();  // a read was cancelled
 absl::Status no_such_secret(const std::string& ns, const std::string& name);

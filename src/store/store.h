@@ -20,7 +20,7 @@
 
 namespace hodei::store {
 
-enum class Epoch : uint64_t {};    // one per leader; grows with every start of a server
+enum class Epoch : uint64_t {};    // one per term of a leader; grows with every term
 enum class BatchNo : uint64_t {};  // one per commit, growing by one over the life of the store
 
 // What a restart needs. The order of calls is: scheduler and counters, the rows of each type as their descriptors say
@@ -31,8 +31,10 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Takes over: every commit with an older epoch is refused from now on.
+  // Every commit with an older epoch is refused from now on. For leadership (leadership.h), which knows who may.
   virtual absl::StatusOr<Epoch> new_epoch() = 0;
+  // The newest one.
+  virtual absl::StatusOr<Epoch> epoch() = 0;
 
   // All of it or nothing, durable when it returns OK. ABORTED: another epoch holds the store. RESOURCE_EXHAUSTED: disk
   // full, nothing was written. Any other error: the outcome is unknown; ask last_batch().
@@ -41,6 +43,7 @@ class Store {
   // written.
   virtual absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) = 0;
 
+  // Its answer is final: no earlier commit may still be applied afterwards.
   virtual absl::StatusOr<BatchNo> last_batch() = 0;
 
   // Everything that is hot, as the writes that would build it.

@@ -17,7 +17,7 @@ core::Command repeated(const core::Command& command) {
 }  // namespace
 
 Cluster::Cluster(World& world, Checker& checker, Network& network, ServerFaults faults, size_t servers)
-    : shared_(world, checker, network, faults, servers == 1 ? Lease::kForEver : kLease) {
+    : shared_(world, checker, network, faults, servers == 1 ? store::MemoryLeadership::kForEver : kLease) {
   for (size_t i = 0; i < servers; ++i) nodes_.push_back(std::make_unique<ServerNode>(shared_, cat("s", i)));
   checker.outputs().set_store(&shared_.logs);
 }

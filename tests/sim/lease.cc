@@ -1,30 +1,37 @@
 #include "tests/sim/lease.h"
 
 #include "src/base/status.h"
+#include "tests/sim/server_node.h"
 
 namespace hodei::sim {
 
-absl::StatusOr<Term> Lease::campaign(const std::string& server) {
-  const MonoTime now = world_.now().mono;
-  if (now < term_.valid_until) return absl::FailedPreconditionError(cat(holder_, " leads"));
-  ASSIGN_OR_RETURN(const store::Epoch epoch, store_.new_epoch());
-  holder_ = server;
-  term_ = {epoch, now + length_};
-  checker_.leaders().began(server, epoch, term_.valid_until);
-  return term_;
+WatchedLeadership::WatchedLeadership(ServerNode& node)
+    : node_(node),
+      memory_(node.shared().lease, node.shared().store, node.world(), {.lease = node.shared().lease_length}) {}
+
+absl::StatusOr<store::Term> WatchedLeadership::campaign(const std::string& address) {
+  if (node_.store_is_away()) return absl::UnavailableError("simulated outage");
+  ASSIGN_OR_RETURN(const store::Term term, memory_.campaign(address));
+  node_.checker().leaders().began(node_.name(), term.epoch, node_.shared().lease.until);
+  return term;
 }
 
-absl::StatusOr<Term> Lease::renew(const Term& term) {
-  if (term.epoch != term_.epoch) return absl::AbortedError(cat(holder_, " has taken over"));
-  term_.valid_until = world_.now().mono + length_;
-  checker_.leaders().renewed(term.epoch, term_.valid_until);
-  return term_;
+absl::StatusOr<store::Term> WatchedLeadership::renew(const store::Term& term) {
+  if (node_.store_is_away()) return absl::UnavailableError("simulated outage");
+  ASSIGN_OR_RETURN(const store::Term renewed, memory_.renew(term));
+  node_.checker().leaders().renewed(renewed.epoch, node_.shared().lease.until);
+  return renewed;
 }
 
-void Lease::let_go(const std::string& server) {
-  if (length_ < kForEver || holder_ != server) return;
-  term_.valid_until = world_.now().mono;
-  checker_.leaders().renewed(term_.epoch, term_.valid_until);
+absl::Status WatchedLeadership::resign(const store::Term& term) { return memory_.resign(term); }
+
+absl::StatusOr<std::optional<store::Leader>> WatchedLeadership::leader() { return memory_.leader(); }
+
+void WatchedLeadership::process_died() {
+  store::MemoryLease& lease = node_.shared().lease;
+  if (node_.shared().lease_length != store::MemoryLeadership::kForEver || lease.address != node_.name()) return;
+  lease.until = node_.world().now().mono;
+  node_.checker().leaders().renewed(lease.epoch, lease.until);
 }
 
 }  // namespace hodei::sim

@@ -1,40 +1,30 @@
-// Who leads, as a lease in virtual time: the verbs of the leadership port, and nothing else of it. A term that has run
-// out can be renewed as long as nobody else has begun one; a term that has ended never comes back.
+// Who leads: the leadership port over a lease that all servers share, with a store that may be away, and a checker that
+// looks on.
 #pragma once
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "src/store/store.h"
-#include "tests/sim/checker.h"
-#include "tests/sim/world.h"
+#include "src/store/memory/memory_leadership.h"
 
 namespace hodei::sim {
 
-struct Term {
-  store::Epoch epoch{};
-  MonoTime valid_until{0};
-};
+class ServerNode;
 
-class Lease {
+class WatchedLeadership final : public store::Leadership {
  public:
-  // `length` kForEver: as a lock, which ends with its process.
-  static constexpr Duration kForEver = std::chrono::hours(24 * 365 * 100);
-  Lease(World& world, Checker& checker, store::Store& store, Duration length)
-      : world_(world), checker_(checker), store_(store), length_(length) {}
+  explicit WatchedLeadership(ServerNode& node);
 
-  absl::StatusOr<Term> campaign(const std::string& server);  // FAILED_PRECONDITION: another one leads
-  absl::StatusOr<Term> renew(const Term& term);              // ABORTED: it has ended, for good
-  void let_go(const std::string& server);                    // its process has died; only a lock notices
-  bool is_newest(store::Epoch epoch) const { return epoch == term_.epoch; }
+  absl::StatusOr<store::Term> campaign(const std::string& address) override;
+  absl::StatusOr<store::Term> renew(const store::Term& term) override;
+  absl::Status resign(const store::Term& term) override;
+  absl::StatusOr<std::optional<store::Leader>> leader() override;
+
+  // The process has died. Only a lock notices: a lease runs out.
+  void process_died();
 
  private:
-  World& world_;
-  Checker& checker_;
-  store::Store& store_;
-  const Duration length_;
-  std::string holder_;
-  Term term_;
+  ServerNode& node_;
+  store::MemoryLeadership memory_;
 };
 
 }  // namespace hodei::sim

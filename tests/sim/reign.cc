@@ -5,10 +5,6 @@
 namespace hodei::sim {
 namespace {
 
-// A commit that seems to fail and was applied ends jobs of which neither the event hub nor the log hub hears: whoever
-// follows them waits for ever. Until the loop tells of such ends when it has loaded again, followers start over then.
-constexpr bool kFollowersHearOfMisledCommits = false;
-
 // Small, so that everything that has a bound reaches it.
 server::LogHubLimits small_limits() {
   server::LogHubLimits limits;
@@ -24,16 +20,19 @@ server::LogHubLimits small_limits() {
 
 }  // namespace
 
-Reign::Reign(ServerNode& node, uint64_t life, Term term)
+Reign::Reign(ServerNode& node, uint64_t life)
     : node_(node),
       life_(life),
-      term_(term),
       store_(*this),
       reader_(*this),
       log_store_(node),
+      beats_(node.world()),
       hub_(log_store_, server::job_ends_from(reader_), node.world(), small_limits()),
-      carrier_(links_, events_, *this, reader_),
-      core_(store_, node.world(), *this, beats_, core::EngineConfig{}) {
+      carrier_(links_, events_, *this),
+      filler_(reader_, [this](ExecutionId execution) { return log_store_.extent(execution).next_offset; }),
+      tenure_(store_, node.leadership(), node.world(), core::EngineConfig{}),
+      core_(tenure_, node.world(), *this, beats_) {
+  tenure_.set_address(node.name());
   carrier_.set_maker(this);
 }
 
@@ -46,10 +45,10 @@ Reign::~Reign() {
 
 void Reign::begin() {
   if (!core_.take_over().ok()) {
-    lost_ = true;
+    failed_ = true;
     return;
   }
-  world().trace(server(), " leads, epoch ", static_cast<uint64_t>(core_.epoch()));
+  world().trace(server(), " leads, epoch ", static_cast<uint64_t>(tenure_.epoch()));
   plan_turn(Duration(0));
   later(1s, [this] { tick_hub(); });
   node_.shared().maker->server_started(life_);
@@ -64,6 +63,10 @@ void Reign::later(Duration wait, std::function<void()> what) {
 void Reign::when_running(std::function<void()> what) {
   if (!is_paused()) return what();
   later(node_.paused_for(), [this, what = std::move(what)] { when_running(what); });
+}
+
+void Reign::beside_the_loop(std::function<void()> what) {
+  later(world().between(5us, 500us), [this, what = std::move(what)] { when_running(what); });
 }
 
 void Reign::post(core::Command command, server::ReplyTo reply) {
@@ -111,7 +114,7 @@ void Reign::run_turn() {
 
 void Reign::check_digest() {
   // In the middle of a commit, and behind that of a successor, memory and store differ.
-  if (!core_.ready() || turning_ || !node_.shared().lease.is_newest(term_.epoch)) return;
+  if (!core_.ready() || turning_ || tenure_.epoch() != node_.shared().lease.epoch) return;
   core::Engine fresh;
   const absl::Status loaded = node_.shared().store.load([&](const core::Write& w) { fresh.restore(w); });
   if (!loaded.ok()) world().broken("the store cannot be loaded");
@@ -133,8 +136,6 @@ void Reign::carry_out(const core::Turn& turn, store::Epoch epoch) {
 void Reign::forget_streams(const std::string& why) {
   if (node_.is_crashing()) return;
   carrier_.forget_streams(why);
-  if (store_.take_misled() && !kFollowersHearOfMisledCommits && node_.shared().watcher != nullptr)
-    node_.shared().watcher->reign_ended(life_);
 }
 
 void Reign::execution_lost(ExecutionId execution) {

@@ -9,7 +9,8 @@
 #include "src/server/heartbeats.h"
 #include "src/server/logs/log_hub_core.h"
 #include "src/server/loop_core.h"
-#include "tests/sim/lease.h"
+#include "src/server/order_filler.h"
+#include "src/server/tenure.h"
 #include "tests/sim/reign_stores.h"
 #include "tests/sim/server_node.h"
 
@@ -17,18 +18,14 @@ namespace hodei::sim {
 
 class Reign final : public server::Outlet, private server::LogEnds, private server::WorkerMaker {
  public:
-  Reign(ServerNode& node, uint64_t life, Term term);
+  Reign(ServerNode& node, uint64_t life);
   ~Reign() override;
 
   void begin();
   uint64_t life() const { return life_; }
-  const Term& term() const { return term_; }
-  void set_term(const Term& term) { term_ = term; }
 
   void post(core::Command command, server::ReplyTo reply);
-  bool has_ended() const { return core_.deposed() || lost_; }
-  // Another server leads. Noted at once, and carried out when no turn is under way.
-  void lose() { lost_ = true; }
+  bool has_ended() const { return core_.deposed() || failed_; }
   bool in_turn() const { return turning_; }
 
   // For streams and followers.
@@ -45,8 +42,9 @@ class Reign final : public server::Outlet, private server::LogEnds, private serv
   ServerNode& node() { return node_; }
   bool is_paused() const { return node_.is_paused(); }
   void when_running(std::function<void()> what);
-  // Leases are extended only while nobody else can lead.
-  bool extends_leases() { return world().now().mono < term_.valid_until; }
+  // On another thread, a moment later; unless it has ended by then.
+  void beside_the_loop(std::function<void()> what);
+  const server::OrderFiller& orders() const { return filler_; }
   void plan_hub();
   void check_digest();
 
@@ -58,7 +56,6 @@ class Reign final : public server::Outlet, private server::LogEnds, private serv
   void job_finished(JobId job, uint32_t last_execution) override { hub_.job_finished(job, last_execution); }
   void execution_ended(ExecutionId execution, int64_t bytes) override { hub_.execution_ended(execution, bytes); }
   void execution_lost(ExecutionId execution) override;
-  int64_t durable_offset(ExecutionId execution) override { return log_store_.extent(execution).next_offset; }
   // WorkerMaker.
   void create(const core::CreateWorker& wish) override { node_.shared().maker->create(wish, life_); }
   void destroy(const core::DestroyWorker& wish) override { node_.shared().maker->destroy(wish, life_); }
@@ -71,7 +68,6 @@ class Reign final : public server::Outlet, private server::LogEnds, private serv
 
   ServerNode& node_;
   const uint64_t life_;
-  Term term_;
   FlakyStore store_;
   WatchedReader reader_;
   FlakyLogStore log_store_;
@@ -80,12 +76,14 @@ class Reign final : public server::Outlet, private server::LogEnds, private serv
   server::EventHub events_;
   server::LogHubCore hub_;
   server::Carrier carrier_;
+  server::OrderFiller filler_;
+  server::Tenure tenure_;
   server::LoopCore core_;
   std::vector<server::Waiting> inbox_;
   bool turn_planned_ = false;
   bool turning_ = false;
   bool hub_planned_ = false;
-  bool lost_ = false;
+  bool failed_ = false;  // to begin
   MonoTime wake_planned_ = kNever;
 };
 

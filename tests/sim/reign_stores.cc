@@ -5,11 +5,11 @@
 
 namespace hodei::sim {
 
-absl::StatusOr<store::Epoch> FlakyStore::new_epoch() {
+absl::StatusOr<store::Epoch> FlakyStore::new_epoch() { return reign_.node().shared().store.new_epoch(); }
+
+absl::StatusOr<store::Epoch> FlakyStore::epoch() {
   if (reign_.node().store_is_away()) return absl::UnavailableError("simulated outage");
-  ASSIGN_OR_RETURN(const Term term, reign_.node().shared().lease.renew(reign_.term()));
-  reign_.set_term(term);
-  return term.epoch;
+  return reign_.node().shared().store.epoch();
 }
 
 absl::StatusOr<store::BatchNo> FlakyStore::last_batch() { return reign_.node().shared().store.last_batch(); }
@@ -30,7 +30,7 @@ absl::Status FlakyStore::commit(const core::Writes& writes, store::Epoch epoch, 
     const absl::Status done = node.shared().store.commit(writes, epoch, batch);
     if (!done.ok()) {
       // Refused because another server leads; for no other reason.
-      if (!absl::IsAborted(done) || node.shared().lease.is_newest(epoch))
+      if (!absl::IsAborted(done) || epoch == node.shared().lease.epoch)
         world.broken(cat("commit refused: ", std::string(done.message())));
       return crash ? absl::UnavailableError("simulated") : done;
     }
@@ -44,7 +44,6 @@ absl::Status FlakyStore::commit(const core::Writes& writes, store::Epoch epoch, 
     node.crash_soon();
   } else if (fails) {
     world.trace("commit ", static_cast<uint64_t>(batch), " fails", applied ? " (applied)" : " (not applied)");
-    misled_ = misled_ || applied;
   }
   if (crash || fails) return absl::UnavailableError("simulated");
   // A process that stands still learns later that it was stored; another one may lead by then.
@@ -81,8 +80,9 @@ absl::StatusOr<store::JobView> WatchedReader::job(JobId id) { return beside_the_
 absl::StatusOr<store::JobPage> WatchedReader::jobs(const store::JobQuery& query, const store::ReadLimit& limit) {
   return beside_the_loop("a list of jobs").jobs(query, limit);
 }
-absl::StatusOr<std::vector<core::ShelvedExecution>> WatchedReader::shelf(const store::ShelfQuery& query) {
-  return beside_the_loop("old executions").shelf(query);
+absl::StatusOr<std::vector<core::ArchivedExecution>> WatchedReader::archived_executions(
+    const store::ArchiveQuery& query) {
+  return beside_the_loop("old executions").archived_executions(query);
 }
 absl::StatusOr<std::vector<store::PrintedBytes>> WatchedReader::printed(JobId job) {
   return beside_the_loop("how much was printed").printed(job);
@@ -97,7 +97,7 @@ absl::StatusOr<std::map<std::string, int64_t>> WatchedReader::finished_counts() 
   return beside_the_loop("counts of jobs").finished_counts();
 }
 absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> WatchedReader::specs(const std::vector<JobId>& ids) {
-  return reign_.node().shared().store.specs(ids);
+  return beside_the_loop("specs").specs(ids);
 }
 absl::StatusOr<store::AuditPage> WatchedReader::audit(const store::AuditQuery& query, const store::ReadLimit& limit) {
   return beside_the_loop("the audit trail").audit(query, limit);

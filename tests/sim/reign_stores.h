@@ -14,18 +14,14 @@ class FlakyStore final : public store::Store {
  public:
   explicit FlakyStore(Reign& reign) : reign_(reign) {}
 
-  // Of the term that the server has: it does not begin another one when it loads again.
   absl::StatusOr<store::Epoch> new_epoch() override;
+  absl::StatusOr<store::Epoch> epoch() override;
   absl::StatusOr<store::BatchNo> last_batch() override;
   absl::Status load(const store::LoadVisitor& visit) override;
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override;
 
-  // A commit was applied, and its server was told that it failed.
-  bool take_misled() { return std::exchange(misled_, false); }
-
  private:
   Reign& reign_;
-  bool misled_ = false;
 };
 
 class FlakyLogStore final : public store::NumberedLogStore {
@@ -44,15 +40,14 @@ class FlakyLogStore final : public store::NumberedLogStore {
   ServerNode& node_;
 };
 
-// Reads take time. The loop waits for none but that of a spec that has left its cache: a read that takes long would
-// stop the server.
+// Reads take time. The loop waits for none of them: a read that takes long would stop the server.
 class WatchedReader final : public store::Reader {
  public:
   explicit WatchedReader(Reign& reign) : reign_(reign) {}
 
   absl::StatusOr<store::JobView> job(JobId id) override;
   absl::StatusOr<store::JobPage> jobs(const store::JobQuery& query, const store::ReadLimit& limit) override;
-  absl::StatusOr<std::vector<core::ShelvedExecution>> shelf(const store::ShelfQuery& query) override;
+  absl::StatusOr<std::vector<core::ArchivedExecution>> archived_executions(const store::ArchiveQuery& query) override;
   absl::StatusOr<std::vector<store::PrintedBytes>> printed(JobId job) override;
   absl::StatusOr<std::vector<store::FinishedJob>> finished(JobId above, size_t limit) override;
   absl::StatusOr<std::vector<store::FinishedJob>> oldest_finished(const std::string& ns, size_t limit) override;

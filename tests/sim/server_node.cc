@@ -5,36 +5,27 @@
 
 namespace hodei::sim {
 
-ServerNode::ServerNode(Shared& shared, std::string name) : shared_(shared), name_(std::move(name)) {}
+ServerNode::ServerNode(Shared& shared, std::string name) : shared_(shared), name_(std::move(name)), leadership_(*this) {}
 
 ServerNode::~ServerNode() = default;
 
 void ServerNode::start() {
   down_ = false;
-  campaign();
+  stand_by();
 }
 
-void ServerNode::campaign() {
+void ServerNode::stand_by() {
   const auto again = [this](Duration wait) {
     world().after(wait, [this, process = process_] {
-      if (process == process_) campaign();
+      if (process == process_) stand_by();
     });
   };
   if (is_paused()) return again(paused_for());
-  if (!store_is_away() && reign_ == nullptr) {
-    if (const absl::StatusOr<Term> term = shared_.lease.campaign(name_); term.ok()) {
-      reign_ = std::make_unique<Reign>(*this, ++shared_.lives, *term);
-      reign_->begin();
-      if (reign_->has_ended()) end_reign();
-    }
-  } else if (!store_is_away()) {
-    const absl::StatusOr<Term> term = shared_.lease.renew(reign_->term());
-    if (term.ok()) {
-      reign_->set_term(*term);
-    } else {
-      reign_->lose();
-      if (!reign_->in_turn()) end_reign();
-    }
+  const absl::StatusOr<std::optional<store::Leader>> leader = leadership_.leader();
+  if (!store_is_away() && reign_ == nullptr && leader.ok() && !*leader) {
+    reign_ = std::make_unique<Reign>(*this, ++shared_.lives);
+    reign_->begin();
+    if (reign_->has_ended()) end_reign();
   }
   again(world().between(800ms, 1200ms));
 }
@@ -85,7 +76,7 @@ void ServerNode::crash(Duration down_for) {
   ++process_;
   down_ = true;
   if (reign_ != nullptr) end_reign();
-  shared_.lease.let_go(name_);
+  leadership_.process_died();
   crash_now_ = false;
   paused_until_ = store_away_until_ = log_disk_full_until_ = Duration(0);
   world().after(down_for, [this] { start(); });

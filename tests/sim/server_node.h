@@ -20,13 +20,14 @@ class StreamLink;
 
 // What all servers have in common.
 struct Shared {
-  Shared(World& its_world, Checker& its_checker, Network& its_network, ServerFaults its_faults, Duration lease_length)
+  Shared(World& its_world, Checker& its_checker, Network& its_network, ServerFaults its_faults,
+         Duration its_lease_length)
       : world(its_world),
         checker(its_checker),
         network(its_network),
         faults(its_faults),
         logs(&its_world),
-        lease(its_world, its_checker, store, lease_length) {}
+        lease_length(its_lease_length) {}
 
   World& world;
   Checker& checker;
@@ -34,7 +35,8 @@ struct Shared {
   ServerFaults faults;
   store::MemoryStore store;
   store::MemoryLogStore logs;
-  Lease lease;
+  store::MemoryLease lease;
+  const Duration lease_length;
   MakerEnd* maker = nullptr;
   ReignWatcher* watcher = nullptr;
   uint64_t lives = 0;  // reigns so far
@@ -53,6 +55,7 @@ class ServerNode {
   void fill_log_disk(Duration length);
   void stop_faults();
 
+  store::Leadership& leadership() { return leadership_; }
   Reign* reign() { return reign_.get(); }  // null: it does not lead
   const std::string& name() const { return name_; }
   Shared& shared() { return shared_; }
@@ -78,11 +81,12 @@ class ServerNode {
   void turn_ended();                         // and the reign with it
 
  private:
-  void campaign();  // or renew
+  void stand_by();  // and campaign when nobody leads
   void end_reign();
 
   Shared& shared_;
   const std::string name_;
+  WatchedLeadership leadership_;
   std::unique_ptr<Reign> reign_;
   uint64_t process_ = 0;  // events of an earlier one are ignored
   bool down_ = true;

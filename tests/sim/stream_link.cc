@@ -17,6 +17,36 @@ void StreamLink::start() { number_ = reign_.links().add(shared_from_this()); }
 void StreamLink::send(server::ToWorker message) {
   if (gone_) return;
   if (message.welcome) message.welcome->log_window = kLogWindow;
+  queue_.push_back(std::move(message));
+  if (std::exchange(writing_, true)) return;
+  reign_.beside_the_loop([self = weak_from_this()] {
+    if (const auto link = self.lock()) link->write();
+  });
+}
+
+void StreamLink::write() {
+  writing_ = false;
+  if (gone_) return;
+  std::vector<server::ToWorker> messages = std::exchange(queue_, {});
+  std::vector<server::ToWorker*> all;
+  for (server::ToWorker& message : messages) all.push_back(&message);
+  reign_.orders().fill(all);
+  for (server::ToWorker& message : messages) {
+    if (message.unreadable) return reign_.world().broken("a spec that is stored cannot be read");
+    welcomed_ = welcomed_ || message.welcome;
+    deliver(std::move(message));
+  }
+  if (!welcomed_) return;
+  for (server::ToWorker& ack : std::exchange(acks_, {})) deliver(std::move(ack));
+}
+
+void StreamLink::acknowledge(server::ToWorker message) {
+  if (gone_) return;
+  if (!welcomed_) return acks_.push_back(std::move(message));
+  deliver(std::move(message));
+}
+
+void StreamLink::deliver(server::ToWorker message) {
   reign_.network().to_worker(stream_, [stream = stream_, message = std::move(message)](StreamEnd& end) {
     static_cast<WorkerNode&>(end).heard(stream, message);
   });
@@ -27,7 +57,7 @@ void StreamLink::close(const std::string&) { reign_.network().break_stream(strea
 void StreamLink::acknowledged(const std::vector<server::LogAck>& acks) {
   server::ToWorker message;
   for (const server::LogAck& ack : acks) message.logs.push_back({ack.execution, ack.durable_offset});
-  send(std::move(message));
+  acknowledge(std::move(message));
 }
 
 void StreamLink::broken() {
@@ -97,11 +127,11 @@ void StreamLink::opened(const absl::StatusOr<core::Reply>& reply) {
 void StreamLink::take_heartbeat(core::Heartbeat beat) {
   beat.worker = worker_;
   beat.stream = number_;
-  if (!reign_.extends_leases() || !reign_.heartbeats().take(beat)) return close("it must open a new stream");
+  if (!reign_.heartbeats().take(beat)) return close("it must open a new stream");
   reign_.checker().leaders().acknowledged_heartbeat(reign_.server());
   server::ToWorker acknowledgement;
   acknowledgement.heartbeat_sent_us = beat.sent_us;
-  send(std::move(acknowledgement));
+  acknowledge(std::move(acknowledgement));
 }
 
 void StreamLink::take_output(absl::Status taken) {

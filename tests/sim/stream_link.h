@@ -47,6 +47,9 @@ class StreamLink final : public server::WorkerLink,
   void room() override;
 
  private:
+  void write();
+  void acknowledge(server::ToWorker message);
+  void deliver(server::ToWorker message);
   void read();
   void take(FromWorker& message);
   void opened(const absl::StatusOr<core::Reply>& reply);
@@ -59,6 +62,10 @@ class StreamLink final : public server::WorkerLink,
   uint64_t number_ = 0;  // in WorkerLinks, and in the engine
   std::string incarnation_;
   server::StreamOutput output_;
+  std::vector<server::ToWorker> queue_;  // from the loop; completed and written beside it
+  std::vector<server::ToWorker> acks_;   // until there was a welcome
+  bool writing_ = false;
+  bool welcomed_ = false;
   std::deque<FromWorker> arrived_;  // and not read yet
   bool open_ = false;
   bool gone_ = false;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "src/api/calls/secrets.h"
 #include "src/api/calls/workers/worker_messages.h"
 #include "src/api/grpc/status.h"
+#include "src/api/grpc/worker_stream_reactor.h"
 #include "src/base/journal.h"
 #include "src/base/status.h"
 
@@ -19,24 +19,6 @@ constexpr size_t kMaxWords = 8;
 
 }  // namespace
 
-class WorkerStreamReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage> {
- public:
-  explicit WorkerStreamReactor(std::shared_ptr<WorkerStreamLink> link) : link_(std::move(link)) {}
-  void OnReadDone(bool ok) override { link_->read_done(ok); }
-  void OnWriteDone(bool ok) override { link_->write_done(ok); }
-  void OnCancel() override {
-    const std::lock_guard lock(link_->mutex_);
-    link_->finish(grpc::Status::CANCELLED);
-  }
-  void OnDone() override {
-    link_->done();
-    delete this;
-  }
-
- private:
-  std::shared_ptr<WorkerStreamLink> link_;
-};
-
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink::start() {
   const std::lock_guard lock(mutex_);
   reactor_ = new WorkerStreamReactor(shared_from_this());
@@ -44,73 +26,6 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerStreamLink:
   reading_ = true;
   reactor_->StartRead(&in_);
   return reactor_;
-}
-
-// ---- Towards the worker
-
-void WorkerStreamLink::send(server::ToWorker message) {
-  for (const server::ToWorker::Run& run : message.run) given_.give(run.execution);
-  const std::lock_guard lock(mutex_);
-  if (reactor_ == nullptr || finished_) return;
-  // With every acknowledgement: a worker that has just come hears of it too.
-  if (message.heartbeat_sent_us != 0 && ports_.recorder.watchers().is_watched())
-    message.beat = server::MetricsRecorder::kWatchedBeat;
-  if (message.welcome && has_log_window_) {
-    const auto streams = static_cast<int64_t>(std::max<size_t>(ports_.links.size(), 1));
-    message.welcome->log_window = std::clamp(kAllLogWindows / streams, kMinLogWindow, kMaxLogWindow);
-  }
-  if (queue_.size() >= kMaxQueued)
-    return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker is not reading its stream"});
-  queue_.push_back(std::move(message));
-  write_next();
-}
-
-void WorkerStreamLink::close(const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  finish({grpc::StatusCode::UNAVAILABLE, why});
-}
-
-void WorkerStreamLink::acknowledged(const std::vector<server::LogAck>& acks) {
-  server::ToWorker message;
-  for (const server::LogAck& ack : acks) message.logs.push_back({ack.execution, ack.durable_offset});
-  send(std::move(message));
-}
-
-void WorkerStreamLink::write_next() {
-  if (writing_ || finished_ || queue_.empty()) return;
-  fill(
-      queue_, [this](const core::SpecRow& spec, v1::RunJob* order) { open_secrets(spec, order); }, &out_);
-  note_input_errors();
-  writing_ = true;
-  reactor_->StartWrite(&out_);
-}
-
-// A job whose standard input is not whole any more must not be started with the rest of it.
-void WorkerStreamLink::note_input_errors() {
-  if (ports_.inputs.empty()) return;
-  for (v1::RunJob& order : *out_.mutable_run()) {
-    const absl::StatusOr<ExecutionId> execution = parse_execution_id(order.execution_id());
-    if (execution.ok()) order.set_input_error(ports_.inputs.prepare_start(execution->job));
-  }
-}
-
-// That they are delivered was recorded with the dispatch; what goes wrong now is recorded too.
-void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order) {
-  deliver_secrets(spec, {ports_.vault, ports_.lookups}, order);
-  if (order->secret_error().empty()) return;
-  ports_.loop.post(core::RecordAudit{{.ns = spec.ns,
-                                      .principal = "server",
-                                      .action = "secret.failed",
-                                      .subject = order->execution_id(),
-                                      .detail = order->secret_error()}},
-                   nullptr);
-}
-
-void WorkerStreamLink::write_done(bool ok) {
-  const std::lock_guard lock(mutex_);
-  writing_ = false;
-  if (!ok) return finish(grpc::Status::CANCELLED);
-  write_next();
 }
 
 void WorkerStreamLink::finish(grpc::Status status) {
@@ -132,8 +47,6 @@ void WorkerStreamLink::done() {
   if (!worker.empty()) ports_.loop.post(core::CloseStream{worker, stream_}, nullptr);
 }
 
-// ---- From the worker
-
 void WorkerStreamLink::read_next() {
   if (reading_ || finished_ || reactor_ == nullptr || !open_) return;
   if (!output_.may_read() || undecided_bytes_ >= kMaxUndecidedBytes) return;
@@ -142,14 +55,14 @@ void WorkerStreamLink::read_next() {
 }
 
 void WorkerStreamLink::read_done(bool ok) {
-  if (ok) take(in_);
+  if (ok) handle(in_);
   const std::lock_guard lock(mutex_);
   reading_ = false;
   if (!ok) return finish(grpc::Status::OK);
   read_next();
 }
 
-void WorkerStreamLink::take(v1::WorkerMessage& message) {
+void WorkerStreamLink::handle(v1::WorkerMessage& message) {
   {
     const std::lock_guard lock(mutex_);
     if (message.has_hello() && open_)
@@ -220,10 +133,11 @@ void WorkerStreamLink::take_heartbeat(const v1::Heartbeat& beat) {
     if (foreign > 0) ports_.refused_claims.count(server::Claim::Usage, static_cast<int64_t>(foreign));
     ports_.recorder.take(std::move(seen));
   }
-  if (!ports_.heartbeats.take(command)) return close("this stream has been replaced by a newer one");
+  if (!ports_.heartbeats.take(command))
+    return close("this stream has been replaced by a newer one, or this server leads no more");
   server::ToWorker acknowledgement;
   acknowledgement.heartbeat_sent_us = beat.sent_us();
-  send(std::move(acknowledgement));
+  acknowledge(std::move(acknowledgement));
 }
 
 void WorkerStreamLink::take_reports(const v1::WorkerMessage& message) {
@@ -290,7 +204,7 @@ absl::Status WorkerStreamLink::take_out_foreign(std::vector<store::LogPiece>& pi
     if (answer.words.size() < kMaxWords) answer.words.push_back(**against);
     return true;
   });
-  if (!answer.logs.empty()) send(std::move(answer));
+  if (!answer.logs.empty()) acknowledge(std::move(answer));
   return trouble;
 }
 

@@ -8,6 +8,7 @@
 #include "src/server/connections.h"
 #include "src/server/job_files.h"
 #include "src/server/loop.h"
+#include "src/server/order_writer.h"
 #include "src/server/provisioning/provisioner.h"
 #include "src/server/secrets/vault.h"
 #include "src/server/server_options.h"
@@ -147,6 +148,7 @@ struct ServerCalls::Parts {
         .ports = PortsOfAll<AllServices>(ports),
         .worker_stream = {.loop = server.loop,
                           .links = connections.links,
+                          .orders = server.orders,
                           .heartbeats = connections.heartbeats,
                           .refused_claims = connections.refused_claims,
                           .recorder = server.telemetry.recorder(),

@@ -12,6 +12,7 @@ class MeasuredStore final : public store::Store {
       : store_(store), clock_(clock), metrics_(metrics) {}
 
   absl::StatusOr<store::Epoch> new_epoch() override { return store_.new_epoch(); }
+  absl::StatusOr<store::Epoch> epoch() override { return store_.epoch(); }
   absl::Status commit(const core::Writes& writes, store::Epoch epoch, store::BatchNo batch) override;
   absl::StatusOr<store::BatchNo> last_batch() override { return store_.last_batch(); }
   absl::Status load(const store::LoadVisitor& visit) override { return store_.load(visit); }

@@ -6,6 +6,7 @@
 #include "src/store/job_facts.h"
 #include "src/store/memory/memory_store.h"
 #include "src/store/memory/row_copy.h"
+#include "src/store/read_check.h"
 #include "src/store/refusals.h"
 
 namespace hodei::store {
@@ -42,6 +43,7 @@ void by_number(const MemoryTables& tables, bool oldest_first, const Visit& visit
 }  // namespace
 
 absl::StatusOr<JobView> MemoryStore::job(JobId id) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   if (const auto hot = tables_.hot.find(id); hot != tables_.hot.end()) {
     return view_of(tables_, *hot->second, {}, true);
@@ -53,6 +55,7 @@ absl::StatusOr<JobView> MemoryStore::job(JobId id) {
 }
 
 absl::StatusOr<JobPage> MemoryStore::jobs(const JobQuery& query, const ReadLimit& limit) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   JobPage out;
   bool cancelled = false;
@@ -75,6 +78,7 @@ absl::StatusOr<JobPage> MemoryStore::jobs(const JobQuery& query, const ReadLimit
 }
 
 absl::StatusOr<std::vector<core::ArchivedExecution>> MemoryStore::archived_executions(const ArchiveQuery& query) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<core::ArchivedExecution> out;
   size_t bytes = 0;
@@ -90,6 +94,7 @@ absl::StatusOr<std::vector<core::ArchivedExecution>> MemoryStore::archived_execu
 }
 
 absl::StatusOr<std::vector<PrintedBytes>> MemoryStore::printed(JobId job) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<PrintedBytes> out;
   for (auto at = tables_.archived.lower_bound({job, 0}); at != tables_.archived.end() && at->first.job == job; ++at) {
@@ -99,6 +104,7 @@ absl::StatusOr<std::vector<PrintedBytes>> MemoryStore::printed(JobId job) {
 }
 
 absl::StatusOr<std::vector<FinishedJob>> MemoryStore::finished(JobId above, size_t limit) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<FinishedJob> out;
   for (auto at = tables_.done.upper_bound(above); at != tables_.done.end() && out.size() < limit; ++at) {
@@ -108,6 +114,7 @@ absl::StatusOr<std::vector<FinishedJob>> MemoryStore::finished(JobId above, size
 }
 
 absl::StatusOr<std::vector<FinishedJob>> MemoryStore::oldest_finished(const std::string& ns, size_t limit) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<FinishedJob> out;
   for (auto at = tables_.done.begin(); at != tables_.done.end() && out.size() < limit; ++at) {
@@ -117,6 +124,7 @@ absl::StatusOr<std::vector<FinishedJob>> MemoryStore::oldest_finished(const std:
 }
 
 absl::StatusOr<std::map<std::string, int64_t>> MemoryStore::finished_counts() {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::map<std::string, int64_t> out;
   for (const auto& [id, done] : tables_.done) ++out[done.job->ns.str()];
@@ -124,6 +132,7 @@ absl::StatusOr<std::map<std::string, int64_t>> MemoryStore::finished_counts() {
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> MemoryStore::specs(const std::vector<JobId>& ids) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<const core::SpecRow>> out;
   for (JobId id : ids) {
@@ -133,6 +142,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const core::SpecRow>>> MemoryStore::s
 }
 
 absl::Status MemoryStore::rows(const RowQuery& query, const std::function<void(RowIn&)>& visit) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   RowCopy wanted;
   if (query.given > 0) query.key(wanted);
@@ -151,6 +161,7 @@ absl::Status MemoryStore::rows(const RowQuery& query, const std::function<void(R
 }
 
 absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const ReadLimit& limit) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   const auto is = [](const std::string& wanted, const std::string& text) { return wanted.empty() || wanted == text; };
   AuditPage out;
@@ -167,6 +178,7 @@ absl::StatusOr<AuditPage> MemoryStore::audit(const AuditQuery& query, const Read
 }
 
 absl::StatusOr<std::vector<std::optional<core::KeyOwner>>> MemoryStore::key_owners(const std::vector<Hash128>& keys) {
+  check_may_read();
   const std::lock_guard lock(mutex_);
   std::vector<std::optional<core::KeyOwner>> out;
   const RowMap<core::IdempotencyRow>& all = tables_.of<core::IdempotencyRow>();

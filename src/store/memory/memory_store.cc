@@ -47,6 +47,11 @@ absl::StatusOr<Epoch> MemoryStore::new_epoch() {
   return Epoch{++tables_.epoch};
 }
 
+absl::StatusOr<Epoch> MemoryStore::epoch() {
+  const std::lock_guard lock(mutex_);
+  return Epoch{tables_.epoch};
+}
+
 absl::Status MemoryStore::commit(const core::Writes& writes, Epoch epoch, BatchNo batch_no) {
   Batch batch;
   RETURN_IF_ERROR(batch.fold(writes));

@@ -67,6 +67,7 @@ class MemoryStore final : public Store, public Reader {
   MemoryStore& operator=(const MemoryStore& other);
 
   absl::StatusOr<Epoch> new_epoch() override;
+  absl::StatusOr<Epoch> epoch() override;
   absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) override;
   absl::StatusOr<BatchNo> last_batch() override;
   absl::Status load(const LoadVisitor& visit) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/status.h"
+#include "src/store/read_check.h"
 #include "src/store/refusals.h"
 #include "src/store/rows.h"
 #include "src/store/sql.h"
@@ -63,6 +64,7 @@ absl::StatusOr<std::unique_ptr<SqliteReader>> SqliteReader::open(const SqliteOpt
 }
 
 absl::StatusOr<SqliteReader::Lease> SqliteReader::take() {
+  check_may_read();
   {
     std::unique_lock lock(mutex_);
     returned_.wait(lock, [this] { return !free_.empty() || opened_ < connections_; });

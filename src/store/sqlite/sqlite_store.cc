@@ -71,6 +71,12 @@ absl::StatusOr<Epoch> SqliteStore::new_epoch() {
   return Epoch{static_cast<uint64_t>(epoch)};
 }
 
+absl::StatusOr<Epoch> SqliteStore::epoch() {
+  const std::lock_guard turn(turn_);
+  ASSIGN_OR_RETURN(const int64_t epoch, db_.ask_integer("SELECT epoch FROM meta"));
+  return Epoch{static_cast<uint64_t>(epoch)};
+}
+
 absl::Status SqliteStore::commit(const core::Writes& writes, Epoch epoch, BatchNo batch) {
   RETURN_IF_ERROR(batch_.fold(writes));
   const std::lock_guard turn(turn_);

@@ -27,6 +27,7 @@ class SqliteStore final : public Store {
   void stop() { checkpointer_.stop(); }
 
   absl::StatusOr<Epoch> new_epoch() override;
+  absl::StatusOr<Epoch> epoch() override;
   absl::Status commit(const core::Writes& writes, Epoch epoch, BatchNo batch) override;
   absl::StatusOr<BatchNo> last_batch() override;
   absl::Status load(const LoadVisitor& visit) override;

@@ -7,6 +7,7 @@
 #include "src/server/logs/log_hub.h"
 #include "src/server/loop.h"
 #include "src/server/metrics/metrics_recorder.h"
+#include "src/server/order_writer.h"
 #include "src/server/refused_claims.h"
 #include "src/server/secrets/vault.h"
 #include "src/server/worker_links.h"
@@ -17,6 +18,7 @@ namespace hodei::api {
 struct WorkerStreamPorts {
   server::Loop& loop;
   server::WorkerLinks& links;
+  server::OrderWriter& orders;
   server::Heartbeats& heartbeats;
   server::RefusedClaims& refused_claims;
   server::MetricsRecorder& recorder;
