@@ -12,6 +12,7 @@ WatchedLeadership::WatchedLeadership(ServerNode& node)
 absl::StatusOr<store::Term> WatchedLeadership::campaign(const std::string& address) {
   if (node_.store_is_away()) return absl::UnavailableError("simulated outage");
   ASSIGN_OR_RETURN(const store::Term term, memory_.campaign(address));
+  node_.checker().lives().server_died();  // for all that the next one knows
   node_.checker().leaders().began(node_.name(), term.epoch, node_.shared().lease.until);
   return term;
 }

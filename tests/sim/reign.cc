@@ -70,7 +70,10 @@ void Reign::beside_the_loop(std::function<void()> what) {
 }
 
 void Reign::post(core::Command command, server::ReplyTo reply) {
-  if (const auto* stops = std::get_if<core::WorkerStops>(&command)) checker().lives().stop_heard(stops->worker);
+  // What a server hears that has been deposed, and does not know it yet, is lost with it.
+  const bool leads = tenure_.epoch() == node_.shared().lease.epoch;
+  if (const auto* stops = std::get_if<core::WorkerStops>(&command); stops != nullptr && leads)
+    checker().lives().stop_heard(stops->worker);
   inbox_.push_back({std::move(command), std::move(reply)});
   plan_turn(world().between(20us, 300us));
 }

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core::state_test {
+namespace hodei::core::worker_state_test {
 namespace {
 
 constexpr WorkerState kStates[] = {WorkerState::Creating,  WorkerState::Connecting, WorkerState::Ready,
@@ -63,4 +63,4 @@ TEST(WorkerStates, TakeWorkOnlyWhenReadyOrBusy) {
 }
 
 }  // namespace
-}  // namespace hodei::core::state_test
+}  // namespace hodei::core::worker_state_test

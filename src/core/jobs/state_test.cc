@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace hodei::core::state_test {
+namespace hodei::core::job_state_test {
 namespace {
 
 constexpr JobState kStates[] = {JobState::Pending, JobState::Scheduled, JobState::Running, JobState::Succeeded,
@@ -61,4 +61,4 @@ TEST(JobStates, AreEachWaitingActiveOrFinal) {
 }
 
 }  // namespace
-}  // namespace hodei::core::state_test
+}  // namespace hodei::core::job_state_test
