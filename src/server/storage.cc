@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "src/base/status.h"
+#include "src/store/sqlite/sqlite_reader.h"
 
 namespace hodei::server {
 namespace {
