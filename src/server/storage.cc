@@ -6,6 +6,7 @@
 
 #include "src/base/status.h"
 #include "src/server/order_writer.h"
+#include "src/store/sqlite/sqlite_reader.h"
 
 namespace hodei::server {
 namespace {

@@ -8,17 +8,17 @@
 #include "src/base/time.h"
 #include "src/server/disk_room.h"
 #include "src/server/retention_clock.h"
-#include "src/store/sqlite/sqlite_reader.h"
 #include "src/store/sqlite/sqlite_store.h"
+#include "src/store/store.h"
 
 namespace hodei::server {
 
 // Each has connections of its own, so that no one waits for another.
 struct StoreReaders {
-  std::unique_ptr<store::SqliteReader> lists;       // lists and whatever else may take long; on threads of reads only
-  std::unique_ptr<store::SqliteReader> lookups;     // single rows by their keys: what a submission or an order needs
-  std::unique_ptr<store::SqliteReader> orders;      // the threads that write orders to workers
-  std::unique_ptr<store::SqliteReader> background;  // threads for which nobody waits
+  std::unique_ptr<store::Reader> lists;       // lists and whatever else may take long; on threads of reads only
+  std::unique_ptr<store::Reader> lookups;     // single rows by their keys: what a submission or an order needs
+  std::unique_ptr<store::Reader> orders;      // the threads that write orders to workers
+  std::unique_ptr<store::Reader> background;  // threads for which nobody waits
 };
 
 class Storage {

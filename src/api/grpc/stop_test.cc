@@ -136,7 +136,7 @@ TEST_F(Stop, CountsNobodysSilenceAndLosesNoExecution) {
   server::ServerOptions options;
   options.data_dir = folder_;
   const auto again = server::Server::open(options).value();
-  const absl::StatusOr<store::JobView> job = again->reader().job(parse_job_id(id_).value());
+  const absl::StatusOr<store::JobView> job = again->parts().storage.readers().lists->job(parse_job_id(id_).value());
   ASSERT_TRUE(job.ok());
   EXPECT_EQ(job->head.state, core::JobState::Running);
 }
