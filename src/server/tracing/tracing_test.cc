@@ -118,7 +118,7 @@ class OneSpec final : public store::Reader {
   absl::StatusOr<store::JobPage> jobs(const store::JobQuery&, const store::ReadLimit&) override {
     return absl::NotFoundError("");
   }
-  absl::StatusOr<std::vector<core::ArchivedExecution>> archived(const store::ArchiveQuery&) override {
+  absl::StatusOr<std::vector<core::ArchivedExecution>> archived_executions(const store::ArchiveQuery&) override {
     return absl::NotFoundError("");
   }
   absl::StatusOr<std::vector<store::PrintedBytes>> printed(JobId) override { return absl::NotFoundError(""); }

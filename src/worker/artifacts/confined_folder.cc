@@ -86,7 +86,7 @@ absl::StatusOr<ConfinedFolder::Place> ConfinedFolder::place_of(const std::string
 
 absl::StatusOr<Fd> ConfinedFolder::read_file(const std::string& path) const {
   ASSIGN_OR_RETURN(const Place place, place_of(path, false));
-  // Without O_NONBLOCK a pipe that the job left would hold us until somebody writes.
+  // Without O_NONBLOCK a pipe that the job left would block us until a process writes to it.
   Fd file = open_beneath(place.folder.get(), place.name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file.is_open()) return refused(path);
   struct stat info {};

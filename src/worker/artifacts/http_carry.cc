@@ -22,7 +22,7 @@ absl::Status judge(const http::Response& response) {
   return absl::FailedPreconditionError(words);
 }
 
-// What has come so far of one download, over several connections.
+// The part of one download that has arrived so far, over several connections.
 class Download {
  public:
   Download(const std::string& url, int file, int64_t max_bytes, const std::stop_token& stop)

@@ -141,7 +141,7 @@ class Unpacking {
       if (got == ARCHIVE_EOF) break;
       if (got != ARCHIVE_OK && got != ARCHIVE_WARN) return broken(reader_);
       if (limits_.stop.stop_requested()) return absl::CancelledError("stopped while unpacking");
-      // Holes count too: whoever copies the file later meets them as bytes.
+      // Holes count too, because a later copy of the file contains them as bytes.
       const int64_t end = offset + static_cast<int64_t>(size);
       if (offset < 0 || end < offset || bytes_ + end > limits_.bytes) {
         return absl::ResourceExhaustedError(cat("the archive unpacks to more than ", limits_.bytes, " bytes"));

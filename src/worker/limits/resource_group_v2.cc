@@ -18,7 +18,7 @@ constexpr int64_t kCpuMaxPeriodUs = 100'000;
 constexpr int64_t kSmallestCpuMaxUs = 1000;  // the kernel's
 constexpr int64_t kDefaultIoWeight = 100;
 
-// Sum over all devices of what stands behind a word, in lines such as "254:0 rbytes=4096 wbytes=0 rios=1 …".
+// The sum of the values of one key over all devices, in lines such as "254:0 rbytes=4096 wbytes=0 rios=1 …".
 int64_t sum_of(std::string_view word, std::string_view text) {
   int64_t sum = 0;
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at)) {
@@ -30,7 +30,7 @@ int64_t sum_of(std::string_view word, std::string_view text) {
 
 class MeterV2 final : public UsageMeter {
  public:
-  // `peak`: memory.peak, opened by whoever had it forget what was before this execution.
+  // `peak`: memory.peak, opened by the code that reset it before this execution.
   MeterV2(std::string folder, std::shared_ptr<const Fd> peak) : folder_(std::move(folder)), peak_(std::move(peak)) {
     begin();
   }

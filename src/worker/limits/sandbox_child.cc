@@ -44,7 +44,7 @@ bool put_back(int tree, const std::string& path) {
   return done;
 }
 
-// None that the program could get back, whoever its user is.
+// Drops all capabilities so that the program cannot regain them, whatever its user is.
 bool bound_capabilities() {
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EINVAL) return false;

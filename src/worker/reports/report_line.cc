@@ -57,7 +57,7 @@ absl::StatusOr<ReportLine> parse_progress(std::string_view rest) {
   if (!whole || !(percent >= 0 && percent <= 100))
     return bad_field("progress", "'", clip(number, 40), "' is not a number from 0 to 100");
   ASSIGN_OR_RETURN(const std::string message, unescaped("progress", rest));
-  // Whoever sent it may have cut it already, between two characters: the command does.
+  // The sender may have cut it already, between two characters, as our command does.
   constexpr size_t kLongestCharacter = 4;
   const bool is_cut = message.size() > kMaxProgressMessage - kLongestCharacter;
   return ProgressLine{percent, std::string(clip(message, kMaxProgressMessage)), is_cut};

@@ -18,7 +18,7 @@ constexpr size_t kMarkLetters = 12;
 constexpr std::string_view kName = "/socket";
 constexpr std::string_view kSharedFolder = "/run/hodei";  // of all workers of root here
 
-// Ours, and open to everybody: also when somebody else made it first, which in /tmp anybody can.
+// The folder belongs to us and everybody may enter it. In /tmp, another user may have created it first.
 bool make_open_folder(const std::string& path) {
   mkdir(path.c_str(), 0755);
   const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -198,7 +198,7 @@ void InputLink::hear(const InputInbox::Event& event, Feed& feed, MonoTime now) {
   if (is_final_answer(status.error_code())) {
     feed.is_done = true;
     say("no more standard input for ", to_string(event.execution), ": ", status.error_message());
-    // Without a word the job would wait for it for ever.
+    // Without this message the job would wait for its input forever.
     return sink_({.execution = event.execution, .offset = feed.taken, .data = {}, .end = !status.ok(), .broken = true});
   }
   feed.open_at = now + kInputRetry;

@@ -33,7 +33,7 @@ void ProcessRunner::start(Launch launch) {
   const ExecutionId execution = launch.order.execution;
   const bool streams_input = launch.program.streams_input && launch.program.impossible.empty();
   held_.insert(execution);
-  // The supervisor hears of the execution before it hears of its input.
+  // The supervisor gets the order before the input of the execution.
   supervisor_.put(protocol::Start{execution, std::move(launch.program), notes_of(execution)});
   if (streams_input) inputs_.begin(execution, 0);
 }

@@ -14,7 +14,7 @@
 namespace hodei::worker {
 namespace {
 
-// An agent is told once so much has gone into the pipe, or all that was there.
+// The agent gets an acknowledgement after so many bytes, or when everything has been written.
 constexpr int64_t kWorthTelling = kInputWindow / 4;
 
 }  // namespace

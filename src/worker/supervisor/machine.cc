@@ -30,7 +30,7 @@ absl::Status end_leftovers(const WorkerOptions& options, StateFolder& state, Mac
     say("some processes of an earlier supervisor may not be found here: the server waits until its lease has ended");
     RETURN_IF_ERROR(state.begin_lineage());
   }
-  // Only now: whoever comes after a kill before this line finds what we found.
+  // Only now: a supervisor that starts after a kill before this line finds what we found.
   auto ledger = ExecutionLedger::make(state.executions(), state.mark(), 2 * slots_of(options) + kMoreRecords);
   if (ledger.ok()) {
     machine.ledger.emplace(std::move(*ledger));
@@ -51,7 +51,7 @@ void learn_own_limits(WorkerOptions& options, Machine& machine) {
   };
   lower(options.cpu_milli, machine.cgroup.cpu_milli);
   lower(options.memory_mb, machine.cgroup.memory_bytes >> 20);
-  // Whoever shut the worker in limited it to what it was told to offer.
+  // The limits of the surrounding cgroup are what the worker was told to offer.
   if (machine.is_alone && slots_of(options) == 1) {
     machine.own = {.cpu_milli = options.cpu_milli, .memory_bytes = options.memory_mb << 20};
   }
@@ -64,7 +64,7 @@ void learn_own_limits(WorkerOptions& options, Machine& machine) {
   lacks("memory_limit", !limits_memory);
   lacks("own_cpu_limit", !limits_cpu && machine.own.cpu_milli == 0);
   lacks("own_memory_limit", !limits_memory && machine.own.memory_bytes == 0);
-  // On a machine of its own a job that asks for too much is told so when it starts.
+  // On a machine without such a cgroup, a job that asks for too much fails when it starts.
   lacks("sandbox", machine.is_alone && !can_sandbox());
   lacks("secret_files", machine.is_alone && !can_keep_secret_files());
 }

@@ -79,7 +79,7 @@ void Shutdown::begin(int exit_code, Duration grace, Now now) {
   if (!begun_) {
     begun_ = true;
     exit_code_ = exit_code;
-    // Before what comes of it: the server must know why before it hears that orders are refused.
+    // This goes first: the server must know about the stop before it gets refused orders.
     parts_.agent.put(protocol::Stop{});
   }
   until_ = now.mono + grace;

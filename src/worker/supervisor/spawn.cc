@@ -120,7 +120,7 @@ int open_null() {
   return ends[0];
 }
 
-// All of it at once, whoever reads it and when: a file in memory that nobody can change or find by a name.
+// A sealed file in memory with all of the text: it cannot be changed, and it has no name.
 absl::StatusOr<Fd> input_of(const Program& program) {
   Fd fd(memfd_create("hodei-input", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.is_open()) return errno_status(errno, "memfd_create for the job's input");
@@ -259,7 +259,7 @@ SpawnResult spawn(const Program& program, const SpawnPlace& place) {
   spawned.pid = start_child(child, place.enclosure->birth_cgroup());
   if (place.record != nullptr) end_record(*place.record);
   lent.take_back();
-  // A child that failed before it became the program has exited; whoever reaps children finds a pid it does not know.
+  // A child that failed before it became the program has exited; the code that reaps children finds an unknown pid.
   if (child.trouble->stage != Stage::None) return explain(*child.trouble, argv[0], working_dir, place.data_limit > 0);
   return spawned;
 }
