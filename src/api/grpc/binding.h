@@ -11,6 +11,7 @@
 
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/service_type.h"
 #include "src/api/calls/all_calls.h"
 #include "src/api/calls/call.h"
 #include "src/api/calls/line.h"

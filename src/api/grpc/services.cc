@@ -7,7 +7,7 @@
 namespace hodei::api {
 
 JobService::JobService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.of<JobCalls>()) {
+    : BoundTo(calls.transport, callers), ports_(calls.of<JobCalls>()) {
   bind<JobCalls>(calls);
 }
 
@@ -17,7 +17,7 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
 }
 
 WorkerService::WorkerService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), stream_ports_(calls.worker_stream) {
+    : BoundTo(calls.transport, callers), stream_ports_(calls.worker_stream) {
   bind<WorkerCalls>(calls);
 }
 
@@ -27,7 +27,7 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::Wo
 }
 
 ArtifactService::ArtifactService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.of<ArtifactCalls>()) {
+    : BoundTo(calls.transport, callers), ports_(calls.of<ArtifactCalls>()) {
   bind<ArtifactCalls>(calls);
 }
 
@@ -37,10 +37,10 @@ grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc
 }
 
 InputService::InputService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.of<InputCalls>()) {}
+    : BoundTo(calls.transport, callers), ports_(calls.of<InputCalls>()) {}
 
 SendInputReactor* InputService::Send(grpc::CallbackServerContext* context) {
-  if (callers_ == Callers::WorkersOnly) return Bound::Send(context);
+  if (callers_ == Callers::WorkersOnly) return BoundTo::Send(context);
   return start_input_sender(ports_, make_call(facts(*context), "", ""));
 }
 
