@@ -1,5 +1,8 @@
 #include "src/server/service_health.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "src/base/text.h"
 
 namespace hodei::server {
@@ -40,6 +43,13 @@ std::vector<ServiceHealth> assess_services(const ServiceFacts& facts) {
   add("hodei.v1.ArtifactService", either({}, facts.disk_low, "the disk is nearly full: artifacts wait for room"));
   add("hodei.v1.AdminService", "");  // it tells what is wrong with the others
   return out;
+}
+
+void add_if_missing(std::string_view service, std::vector<ServiceHealth>& assessed) {
+  if (std::ranges::find(assessed, service, &ServiceHealth::name) != assessed.end()) return;
+  ServiceHealth copy = *std::ranges::find(assessed, "hodei.v1.SchedulerService", &ServiceHealth::name);
+  copy.name = service;
+  assessed.push_back(std::move(copy));
 }
 
 }  // namespace hodei::server

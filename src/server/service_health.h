@@ -24,7 +24,10 @@ struct ServiceHealth {
   std::string reason;  // why it is not
 };
 
-// All of them, in the order of docs/api.md.
+// Those that need more or less than the engine, and the oldest.
 std::vector<ServiceHealth> assess_services(const ServiceFacts& facts);
+
+// A service that is not among them needs the engine and nothing else, as SchedulerService does.
+void add_if_missing(std::string_view service, std::vector<ServiceHealth>& assessed);
 
 }  // namespace hodei::server

@@ -44,6 +44,18 @@ TEST(ServiceHealth, AFullDiskIsToldByWhomeverItKeepsFromWorking) {
   EXPECT_TRUE(bad.contains("hodei.v1.MetricsService"));
 }
 
+TEST(ServiceHealth, AServiceWithoutNeedsOfItsOwnServesAsLongAsTheEngineDoes) {
+  for (const bool loaded : {true, false}) {
+    auto assessed = assess_services({.loaded = loaded, .logs_stuck = true, .disk_low = true});
+    add_if_missing("hodei.v1.ServiceOfANewModule", assessed);
+    ASSERT_EQ(assessed.size(), 10u);
+    EXPECT_EQ(assessed.back().name, "hodei.v1.ServiceOfANewModule");
+    EXPECT_EQ(assessed.back().serving, loaded) << assessed.back().reason;
+    add_if_missing("hodei.v1.AdminService", assessed);
+    EXPECT_EQ(assessed.size(), 10u) << "it is there";
+  }
+}
+
 TEST(ServiceHealth, NoneServesWhenTheServerStops) { EXPECT_EQ(reasons({.stopping = true, .loaded = true}).size(), 9u); }
 
 }  // namespace

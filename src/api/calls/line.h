@@ -2,10 +2,11 @@
 // calls is made from the table: the binding to gRPC, later REST and its description, forwarding to the leader,
 // authorization.
 //
-// Each service has its lines in its own folder, as a function template that shows them to a visitor:
+// Each service has its lines in its own folder, as a function template of its struct (all_calls.h) that shows them to a
+// visitor:
 //
 //   template <class Visitor>
-//   void note_lines(Visitor& v) {
+//   static void lines(Visitor& v) {
 //     v.unary({"GetNote", Who::Viewer, By::Store, Http::Get, "/api/v1/notes/{name}"}, get_note);
 //     v.source({"WatchNotes", Who::Viewer, By::Events, Http::Get, "/api/v1/notes:watch"}, watch_notes);
 //     v.by_hand({"SendNotes", Who::Operator, By::Loop});

@@ -1,14 +1,8 @@
 #include "src/api/calls/table.h"
 
-#include "src/api/calls/admin/admin_calls.h"
-#include "src/api/calls/artifacts/artifact_calls.h"
-#include "src/api/calls/inputs/input_calls.h"
-#include "src/api/calls/jobs/job_calls.h"
-#include "src/api/calls/logs/log_calls.h"
-#include "src/api/calls/metrics/metrics_calls.h"
-#include "src/api/calls/providers/provider_calls.h"
-#include "src/api/calls/scheduler/scheduler_calls.h"
-#include "src/api/calls/workers/worker_calls.h"
+#include <type_traits>
+
+#include "src/api/calls/all_calls.h"
 
 namespace hodei::api {
 namespace {
@@ -35,19 +29,10 @@ class LineWriter {
 
 std::vector<TableLine> whole_table() {
   std::vector<TableLine> out;
-  const auto add = [&out](std::string_view service, auto lines) {
-    LineWriter writer(service, out);
-    lines(writer);
-  };
-  add("hodei.v1.AdminService", [](auto& v) { admin_lines(v); });
-  add("hodei.v1.ArtifactService", [](auto& v) { artifact_lines(v); });
-  add("hodei.v1.JobExecutionService", [](auto& v) { job_lines(v); });
-  add("hodei.v1.JobInputService", [](auto& v) { input_lines(v); });
-  add("hodei.v1.LogStreamService", [](auto& v) { log_lines(v); });
-  add("hodei.v1.MetricsService", [](auto& v) { metrics_lines(v); });
-  add("hodei.v1.ProviderManagementService", [](auto& v) { provider_lines(v); });
-  add("hodei.v1.SchedulerService", [](auto& v) { scheduler_lines(v); });
-  add("hodei.v1.WorkerAgentService", [](auto& v) { worker_lines(v); });
+  core::each_type(AllServices{}, [&out]<class Service>(std::type_identity<Service>) {
+    LineWriter writer(Service::service, out);
+    Service::lines(writer);
+  });
   return out;
 }
 

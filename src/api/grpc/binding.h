@@ -1,18 +1,24 @@
-// Binds the calls of a service to gRPC: reads the lines of the table and puts a handler for each in the place of the
-// generated one. Calls that are bound by hand keep the generated method, which a subclass overrides.
+// Binds the calls of a service to gRPC: reads the lines of the table and makes a handler for each. A service whose
+// calls are all in the table needs no generated class (TableService). One with calls that are bound by hand is a
+// subclass of the generated class (Bound): they keep the generated method, which the subclass overrides.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/service_type.h"
+#include "src/api/calls/all_calls.h"
 #include "src/api/calls/call.h"
 #include "src/api/calls/line.h"
 #include "src/api/calls/pump.h"
 #include "src/api/grpc/metadata.h"
 #include "src/api/grpc/status.h"
+#include "src/base/status.h"
 
 namespace hodei::api {
 
@@ -59,17 +65,23 @@ inline bool is_for(const CallLine& line, Callers callers) {
   return line.who == Who::Worker || line.who == Who::OperatorOrWorker || line.who == Who::TokenHolder;
 }
 
-// `Generated` is the generated class of a service, such as v1::JobExecutionService.
-template <class Generated>
-class Bound : public Generated::CallbackService {
- public:
-  Bound(const TransportPorts& transport, Callers callers) : transport_(transport), callers_(callers) {}
+inline const google::protobuf::ServiceDescriptor& described(std::string_view service) {
+  return *google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(std::string(service));
+}
 
-  // `lines` shows them to a visitor. `ports` outlive the service.
-  template <class Ports, class Lines>
-  void bind(const Ports& ports, Lines lines) {
-    Binder<Ports> binder{*this, ports};
-    lines(binder);
+// What both kinds of services have. `Base` is a grpc::Service with put(line, handler).
+template <class Base>
+class BoundTo : public Base {
+ public:
+  template <class... Args>
+  BoundTo(const TransportPorts& transport, Callers callers, Args&&... args)
+      : Base(std::forward<Args>(args)...), transport_(transport), callers_(callers) {}
+
+  // The calls outlive the service.
+  template <class Service>
+  void bind(const AllCalls& calls) {
+    Binder<typename Service::Ports> binder{*this, calls.of<Service>()};
+    Service::lines(binder);
   }
 
  protected:
@@ -85,7 +97,7 @@ class Bound : public Generated::CallbackService {
 
   template <class Ports>
   struct Binder {
-    Bound& service;
+    BoundTo& service;
     const Ports& ports;
 
     template <class Request, class Response>
@@ -111,7 +123,7 @@ class Bound : public Generated::CallbackService {
                             }));
     }
 
-    void by_hand(const CallLine&) {}
+    void by_hand(const CallLine& line) { service.keep(line); }
 
    private:
     template <class Request, class Response>
@@ -131,13 +143,48 @@ class Bound : public Generated::CallbackService {
       return reactor;
     }
   };
+};
 
+// `Generated` is the generated class of a service, such as v1::JobExecutionService.
+template <class Generated>
+class GeneratedMethods : public Generated::CallbackService {
+ protected:
   // The generated services number their methods as the proto file does.
   void put(const CallLine& line, grpc::internal::MethodHandler* handler) {
-    const google::protobuf::ServiceDescriptor* service =
-        google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(Generated::service_full_name());
-    this->MarkMethodCallback(service->FindMethodByName(std::string(line.name))->index(), handler);
+    const auto* method = described(Generated::service_full_name()).FindMethodByName(std::string(line.name));
+    this->MarkMethodCallback(method->index(), handler);
   }
+  void keep(const CallLine&) {}
 };
+
+template <class Generated>
+using Bound = BoundTo<GeneratedMethods<Generated>>;
+
+// The methods that the table has, and no others.
+class TableMethods : public grpc::Service {
+ public:
+  explicit TableMethods(std::string_view service) : service_(service) {}
+
+ protected:
+  void put(const CallLine& line, grpc::internal::MethodHandler* handler) {
+    using Method = grpc::internal::RpcMethod;
+    const auto* method = described(service_).FindMethodByName(std::string(line.name));
+    const std::string& name = names_.emplace_back(cat("/", service_, "/", line.name));
+    AddMethod(new grpc::internal::RpcServiceMethod(
+        name.c_str(), method->server_streaming() ? Method::SERVER_STREAMING : Method::NORMAL_RPC, nullptr));
+    MarkMethodCallback(static_cast<int>(names_.size()) - 1, handler);
+  }
+  // Nobody would answer it.
+  void keep(const CallLine& line) {
+    abort_loudly(cat(service_, ".", line.name, " is bound by hand: its service needs a class in services.h"), __FILE__,
+                 __LINE__);
+  }
+
+ private:
+  const std::string_view service_;
+  std::deque<std::string> names_;  // gRPC keeps pointers to them
+};
+
+using TableService = BoundTo<TableMethods>;
 
 }  // namespace hodei::api

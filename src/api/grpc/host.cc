@@ -2,17 +2,14 @@
 
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
-#include "hodei/v1/admin_service.grpc.pb.h"
-#include "hodei/v1/log_service.grpc.pb.h"
-#include "hodei/v1/metrics_service.grpc.pb.h"
-#include "hodei/v1/provider_service.grpc.pb.h"
-#include "hodei/v1/scheduler_service.grpc.pb.h"
+#include "src/api/grpc/binding.h"
 #include "src/api/grpc/edge_limits.h"
 #include "src/api/grpc/services.h"
 #include "src/api/grpc/worker_door.h"
@@ -24,24 +21,21 @@ namespace hodei::api {
 
 struct GrpcHost::Parts {
   Parts(const AllCalls& all, server::Server& s) : calls(all), server_parts(s) {
-    // A line for each service.
     add(std::make_unique<JobService>(all, Callers::All));
     add(std::make_unique<WorkerService>(all, s, Callers::All));
     add(std::make_unique<ArtifactService>(all, Callers::All));
     add(std::make_unique<InputService>(all, Callers::All));
-    add<v1::SchedulerService>(all.scheduler, [](auto& v) { scheduler_lines(v); });
-    add<v1::LogStreamService>(all.logs, [](auto& v) { log_lines(v); });
-    add<v1::MetricsService>(all.metrics, [](auto& v) { metrics_lines(v); });
-    add<v1::ProviderManagementService>(all.providers, [](auto& v) { provider_lines(v); });
-    add<v1::AdminService>(all.admin, [](auto& v) { admin_lines(v); });
+    core::each_type(AllServices{}, [this]<class Service>(std::type_identity<Service>) {
+      if constexpr (!core::is_in_list<Service, WithOwnClass>) add_from_table<Service>();
+    });
   }
 
   void add(std::unique_ptr<grpc::Service> service) { services.push_back(std::move(service)); }
   // One whose calls are all in the table.
-  template <class Generated, class Ports, class Lines>
-  void add(const Ports& ports, Lines lines) {
-    auto service = std::make_unique<Bound<Generated>>(calls.transport, Callers::All);
-    service->bind(ports, lines);
+  template <class Service>
+  void add_from_table() {
+    auto service = std::make_unique<TableService>(calls.transport, Callers::All, Service::service);
+    service->template bind<Service>(calls);
     add(std::move(service));
   }
 
@@ -111,7 +105,7 @@ void GrpcHost::stop() {
 void GrpcHost::tell_health() {
   if (parts_->server == nullptr) return;
   grpc::HealthCheckServiceInterface* told = parts_->server->GetHealthCheckService();
-  const AdminPorts& admin = parts_->calls.admin;
+  const AdminPorts& admin = parts_->calls.of<AdminCalls>();
   told->SetServingStatus("", !parts_->leaving && admin.commands.is_well());
   for (const server::ServiceHealth& one : admin.system.services()) {
     told->SetServingStatus(std::string(one.name), one.serving && !parts_->leaving);

@@ -6,8 +6,9 @@
 
 namespace hodei::api {
 
-JobService::JobService(const AllCalls& calls, Callers callers) : Bound(calls.transport, callers), ports_(calls.jobs) {
-  bind(calls.jobs, [](auto& v) { job_lines(v); });
+JobService::JobService(const AllCalls& calls, Callers callers)
+    : BoundTo(calls.transport, callers), ports_(calls.of<JobCalls>()) {
+  bind<JobCalls>(calls);
 }
 
 grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::QueueJobs(
@@ -16,8 +17,8 @@ grpc::ServerBidiReactor<v1::QueueJobRequest, v1::QueueJobResponse>* JobService::
 }
 
 WorkerService::WorkerService(const AllCalls& calls, server::Server& server, Callers callers)
-    : Bound(calls.transport, callers), server_(server) {
-  bind(calls.workers, [](auto& v) { worker_lines(v); });
+    : BoundTo(calls.transport, callers), server_(server) {
+  bind<WorkerCalls>(calls);
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::WorkerStream(
@@ -26,8 +27,8 @@ grpc::ServerBidiReactor<v1::WorkerMessage, v1::ServerMessage>* WorkerService::Wo
 }
 
 ArtifactService::ArtifactService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.artifacts) {
-  bind(calls.artifacts, [](auto& v) { artifact_lines(v); });
+    : BoundTo(calls.transport, callers), ports_(calls.of<ArtifactCalls>()) {
+  bind<ArtifactCalls>(calls);
 }
 
 grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc::CallbackServerContext* context,
@@ -36,10 +37,10 @@ grpc::ServerReadReactor<v1::UploadArtifactRequest>* ArtifactService::Upload(grpc
 }
 
 InputService::InputService(const AllCalls& calls, Callers callers)
-    : Bound(calls.transport, callers), ports_(calls.inputs) {}
+    : BoundTo(calls.transport, callers), ports_(calls.of<InputCalls>()) {}
 
 SendInputReactor* InputService::Send(grpc::CallbackServerContext* context) {
-  if (callers_ == Callers::WorkersOnly) return Bound::Send(context);
+  if (callers_ == Callers::WorkersOnly) return BoundTo::Send(context);
   return start_input_sender(ports_, make_call(facts(*context), "", ""));
 }
 

@@ -15,6 +15,9 @@ class Server;
 
 namespace hodei::api {
 
+// They have a class below; the others are made from the table.
+using WithOwnClass = core::TypeList<JobCalls, WorkerCalls, ArtifactCalls, InputCalls>;
+
 class JobService final : public Bound<v1::JobExecutionService> {
  public:
   JobService(const AllCalls& calls, Callers callers);

@@ -1,5 +1,6 @@
 #include "src/api/wiring/server_calls.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "src/api/wiring/spec_preparer.h"
@@ -76,7 +77,13 @@ class ServerSystem final : public System {
     out.services = services();
     return out;
   }
-  std::vector<server::ServiceHealth> services() override { return server_.service_health(); }
+  std::vector<server::ServiceHealth> services() override {
+    std::vector<server::ServiceHealth> out = server_.service_health();
+    core::each_type(AllServices{}, [&out]<class Service>(std::type_identity<Service>) {
+      server::add_if_missing(Service::service, out);
+    });
+    return out;
+  }
 
  private:
   server::Server& server_;
@@ -103,20 +110,30 @@ struct ServerCalls::Parts {
     const Sessions sessions{commands, server.refused_claims()};
     const CheckRoom room = [&server] { return server.check_room(); };
     const InputTrouble input_trouble = [&server](JobId job) { return server.inputs().trouble(job); };
-    return {
-        .jobs = {commands, stored, server.vault(), server.logs(), server.events(), server.open_calls(),
-                 server.refused_claims(), replies, room, input_trouble},
-        .workers = {commands, server.refused_claims(), server.clock(), server.options().engine.unhealthy_after,
-                    refusals},
-        .scheduler = {commands, stored, server.vault(), server.events(), room, input_trouble},
-        .logs = {server.logs(), files, commands},
-        .metrics = {commands, server.recorder(), server.samples(), stored},
-        .artifacts = {server.artifacts(), files, server.lookups(), sessions, server.open_calls(), room},
-        .inputs = {server.inputs(), stored, server.files(), sessions, server.open_calls(), room},
-        .providers = {commands, providers, server.open_calls(), server.clock()},
-        .admin = {commands, system, stored, server.vault()},
-        .transport = {replies, server.files(), server.open_calls(), server.clock()},
+    const ServerPorts ports{
+        .commands = commands,
+        .stored = stored,
+        .files = files,
+        .sessions = sessions,
+        .clock = server.clock(),
+        .replies = replies,
+        .open_calls = server.open_calls(),
+        .refused = server.refused_claims(),
+        .refusals = refusals,
+        .lease = server.options().engine.unhealthy_after,
+        .check_room = room,
+        .input_trouble = input_trouble,
+        .providers = providers,
+        .system = system,
+        .vault = server.vault(),
+        .logs = server.logs(),
+        .events = server.events(),
+        .artifacts = server.artifacts(),
+        .inputs = server.inputs(),
+        .recorder = server.recorder(),
+        .samples = server.samples(),
     };
+    return {PortsOfAll<AllServices>(ports), {replies, server.files(), server.open_calls(), server.clock()}};
   }
 
   Replies replies;

@@ -1,10 +1,13 @@
 // AdminService: the calls about the installation, stored secrets and the audit trail, and their lines of the table.
 #pragma once
 
+#include <string_view>
+
 #include "hodei/v1/admin_service.pb.h"
 #include "src/api/calls/call.h"
 #include "src/api/calls/line.h"
 #include "src/api/calls/ports.h"
+#include "src/api/calls/server_ports.h"
 #include "src/server/secrets/vault.h"
 
 namespace hodei::api {
@@ -31,14 +34,19 @@ void list_secrets(const AdminPorts& p, const Call& call, const v1::ListSecretsRe
 void list_audit(const AdminPorts& p, const Call& call, const v1::ListAuditRequest& in,
                 Answer<v1::ListAuditResponse> answer);
 
-template <class Visitor>
-void admin_lines(Visitor& v) {
-  using enum Http;
-  v.unary({"GetSystemStatus", Who::Viewer, By::Loop, Get, "/api/v1/status"}, get_system_status);
-  v.unary({"PutSecret", Who::Admin, By::Loop, Put, "/api/v1/secrets/{name}", Audited::Yes}, put_secret);
-  v.unary({"DeleteSecret", Who::Admin, By::Loop, Delete, "/api/v1/secrets/{name}", Audited::Yes}, delete_secret);
-  v.unary({"ListSecrets", Who::Admin, By::Store, Get, "/api/v1/secrets"}, list_secrets);
-  v.unary({"ListAudit", Who::Admin, By::Store, Get, "/api/v1/audit"}, list_audit);
-}
+struct AdminCalls {
+  static constexpr std::string_view service = "hodei.v1.AdminService";
+  using Ports = AdminPorts;
+  static Ports ports(const ServerPorts& s) { return {s.commands, s.system, s.stored, s.vault}; }
+  template <class Visitor>
+  static void lines(Visitor& v) {
+    using enum Http;
+    v.unary({"GetSystemStatus", Who::Viewer, By::Loop, Get, "/api/v1/status"}, get_system_status);
+    v.unary({"PutSecret", Who::Admin, By::Loop, Put, "/api/v1/secrets/{name}", Audited::Yes}, put_secret);
+    v.unary({"DeleteSecret", Who::Admin, By::Loop, Delete, "/api/v1/secrets/{name}", Audited::Yes}, delete_secret);
+    v.unary({"ListSecrets", Who::Admin, By::Store, Get, "/api/v1/secrets"}, list_secrets);
+    v.unary({"ListAudit", Who::Admin, By::Store, Get, "/api/v1/audit"}, list_audit);
+  }
+};
 
 }  // namespace hodei::api

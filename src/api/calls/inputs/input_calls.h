@@ -2,8 +2,11 @@
 // transport that has them binds them by hand; the lines of the table are here.
 #pragma once
 
+#include <string_view>
+
 #include "src/api/calls/line.h"
 #include "src/api/calls/ports.h"
+#include "src/api/calls/server_ports.h"
 #include "src/server/input/job_inputs.h"
 
 namespace hodei::api {
@@ -21,10 +24,17 @@ struct InputPorts {
   CheckRoom check_room;
 };
 
-template <class Visitor>
-void input_lines(Visitor& v) {
-  v.by_hand({"Send", Who::Operator, By::Files});
-  v.by_hand({"Take", Who::Worker, By::Files});
-}
+struct InputCalls {
+  static constexpr std::string_view service = "hodei.v1.JobInputService";
+  using Ports = InputPorts;
+  static Ports ports(const ServerPorts& s) {
+    return {s.inputs, s.stored, s.files.pool, s.sessions, s.open_calls, s.check_room};
+  }
+  template <class Visitor>
+  static void lines(Visitor& v) {
+    v.by_hand({"Send", Who::Operator, By::Files});
+    v.by_hand({"Take", Who::Worker, By::Files});
+  }
+};
 
 }  // namespace hodei::api

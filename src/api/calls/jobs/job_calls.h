@@ -1,10 +1,13 @@
 // JobExecutionService: the calls about jobs, and their lines of the table.
 #pragma once
 
+#include <string_view>
+
 #include "hodei/v1/job_service.pb.h"
 #include "src/api/calls/call.h"
 #include "src/api/calls/line.h"
 #include "src/api/calls/ports.h"
+#include "src/api/calls/server_ports.h"
 #include "src/api/calls/source.h"
 #include "src/server/event_hub.h"
 #include "src/server/secrets/vault.h"
@@ -69,31 +72,39 @@ void get_template(const JobPorts& p, const Call& call, const v1::GetTemplateRequ
 void list_templates(const JobPorts& p, const Call& call, const v1::ListTemplatesRequest& in,
                     Answer<v1::ListTemplatesResponse> answer);
 
-template <class Visitor>
-void job_lines(Visitor& v) {
-  using enum Http;
-  v.unary({"QueueJob", Who::Operator, By::Loop, Post, "/api/v1/jobs"}, queue_job);
-  v.unary({"QueueJobBatch", Who::Operator, By::Loop, Post, "/api/v1/jobs:batch"}, queue_job_batch);
-  v.by_hand({"QueueJobs", Who::Operator, By::Loop, Post, "/api/v1/jobs:stream"});
-  v.unary({"GetJob", Who::Viewer, By::Store, Get, "/api/v1/jobs/{job_id}"}, get_job);
-  v.unary({"ListJobs", Who::Viewer, By::Store, Get, "/api/v1/jobs"}, list_jobs);
-  v.unary({"AssignJob", Who::Scheduler, By::Loop, Post, "/api/v1/jobs/{job_id}:assign", Audited::Yes}, assign_job);
-  v.unary({"StartJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:start"}, start_job);
-  v.unary({"UpdateProgress", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:progress"},
-          update_progress);
-  v.unary({"CompleteJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:complete"}, complete_job);
-  v.unary({"FailJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:fail"}, fail_job);
-  v.unary({"CancelJob", Who::Operator, By::Loop, Post, "/api/v1/jobs/{job_id}:cancel", Audited::No, Waits::Yes},
-          cancel_job);
-  v.unary({"RetryJob", Who::Operator, By::Loop, Post, "/api/v1/jobs/{job_id}:retry"}, retry_job);
-  v.unary({"DeleteJobs", Who::Operator, By::Loop, Post, "/api/v1/jobs:delete", Audited::Yes}, delete_jobs);
-  v.source({"ExecutionEventStream", Who::Viewer, By::Events, Get, "/api/v1/events"}, watch_executions);
-  v.unary({"PutTemplate", Who::Operator, By::Loop, Put, "/api/v1/templates/{template.name}", Audited::Yes},
-          put_template);
-  v.unary({"DeleteTemplate", Who::Operator, By::Loop, Delete, "/api/v1/templates/{name}", Audited::Yes},
-          delete_template);
-  v.unary({"GetTemplate", Who::Operator, By::Store, Get, "/api/v1/templates/{name}"}, get_template);
-  v.unary({"ListTemplates", Who::Operator, By::Store, Get, "/api/v1/templates"}, list_templates);
-}
+struct JobCalls {
+  static constexpr std::string_view service = "hodei.v1.JobExecutionService";
+  using Ports = JobPorts;
+  static Ports ports(const ServerPorts& s) {
+    return {s.commands,   s.stored,  s.vault,   s.logs,       s.events,
+            s.open_calls, s.refused, s.replies, s.check_room, s.input_trouble};
+  }
+  template <class Visitor>
+  static void lines(Visitor& v) {
+    using enum Http;
+    v.unary({"QueueJob", Who::Operator, By::Loop, Post, "/api/v1/jobs"}, queue_job);
+    v.unary({"QueueJobBatch", Who::Operator, By::Loop, Post, "/api/v1/jobs:batch"}, queue_job_batch);
+    v.by_hand({"QueueJobs", Who::Operator, By::Loop, Post, "/api/v1/jobs:stream"});
+    v.unary({"GetJob", Who::Viewer, By::Store, Get, "/api/v1/jobs/{job_id}"}, get_job);
+    v.unary({"ListJobs", Who::Viewer, By::Store, Get, "/api/v1/jobs"}, list_jobs);
+    v.unary({"AssignJob", Who::Scheduler, By::Loop, Post, "/api/v1/jobs/{job_id}:assign", Audited::Yes}, assign_job);
+    v.unary({"StartJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:start"}, start_job);
+    v.unary({"UpdateProgress", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:progress"},
+            update_progress);
+    v.unary({"CompleteJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:complete"}, complete_job);
+    v.unary({"FailJob", Who::Worker, By::Loop, Post, "/api/v1/executions/{execution_id}:fail"}, fail_job);
+    v.unary({"CancelJob", Who::Operator, By::Loop, Post, "/api/v1/jobs/{job_id}:cancel", Audited::No, Waits::Yes},
+            cancel_job);
+    v.unary({"RetryJob", Who::Operator, By::Loop, Post, "/api/v1/jobs/{job_id}:retry"}, retry_job);
+    v.unary({"DeleteJobs", Who::Operator, By::Loop, Post, "/api/v1/jobs:delete", Audited::Yes}, delete_jobs);
+    v.source({"ExecutionEventStream", Who::Viewer, By::Events, Get, "/api/v1/events"}, watch_executions);
+    v.unary({"PutTemplate", Who::Operator, By::Loop, Put, "/api/v1/templates/{template.name}", Audited::Yes},
+            put_template);
+    v.unary({"DeleteTemplate", Who::Operator, By::Loop, Delete, "/api/v1/templates/{name}", Audited::Yes},
+            delete_template);
+    v.unary({"GetTemplate", Who::Operator, By::Store, Get, "/api/v1/templates/{name}"}, get_template);
+    v.unary({"ListTemplates", Who::Operator, By::Store, Get, "/api/v1/templates"}, list_templates);
+  }
+};
 
 }  // namespace hodei::api

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <mutex>
+#include <string_view>
 
 #include "hodei/v1/worker_service.pb.h"
 #include "src/api/calls/call.h"
 #include "src/api/calls/line.h"
 #include "src/api/calls/ports.h"
+#include "src/api/calls/server_ports.h"
 
 namespace hodei::api {
 
@@ -55,22 +57,29 @@ void taint_worker(const WorkerPorts& p, const Call& call, const v1::TaintWorkerR
 void create_otp(const WorkerPorts& p, const Call& call, const v1::CreateOtpRequest& in,
                 Answer<v1::CreateOtpResponse> answer);
 
-template <class Visitor>
-void worker_lines(Visitor& v) {
-  using enum Http;
-  v.unary({"Register", Who::TokenHolder, By::Loop, Post, "/api/v1/workers:register", Audited::Yes}, register_worker);
-  v.by_hand({"WorkerStream", Who::Worker, By::Loop});
-  v.unary({"UpdateWorkerStatus", Who::Worker, By::Loop, Post, "/api/v1/workers:heartbeat"}, update_worker_status);
-  v.unary({"UnregisterWorker", Who::Worker, By::Loop, Post, "/api/v1/workers:unregister", Audited::Yes},
-          unregister_worker);
-  v.unary({"RemoveWorker", Who::Admin, By::Loop, Delete, "/api/v1/workers/{worker_id}", Audited::Yes}, remove_worker);
-  v.unary({"ListWorkers", Who::Admin, By::Loop, Get, "/api/v1/workers"}, list_workers);
-  v.unary({"GetWorker", Who::Admin, By::Loop, Get, "/api/v1/workers/{worker_id}"}, get_worker);
-  v.unary({"DrainWorker", Who::Admin, By::Loop, Post, "/api/v1/workers/{worker_id}:drain", Audited::Yes}, drain_worker);
-  v.unary({"UndrainWorker", Who::Admin, By::Loop, Post, "/api/v1/workers/{worker_id}:undrain", Audited::Yes},
-          undrain_worker);
-  v.unary({"TaintWorker", Who::Admin, By::Loop, Put, "/api/v1/workers/{worker_id}/taints", Audited::Yes}, taint_worker);
-  v.unary({"CreateOtp", Who::Admin, By::Loop, Post, "/api/v1/workers:token", Audited::Yes}, create_otp);
-}
+struct WorkerCalls {
+  static constexpr std::string_view service = "hodei.v1.WorkerAgentService";
+  using Ports = WorkerPorts;
+  static Ports ports(const ServerPorts& s) { return {s.commands, s.refused, s.clock, s.lease, s.refusals}; }
+  template <class Visitor>
+  static void lines(Visitor& v) {
+    using enum Http;
+    v.unary({"Register", Who::TokenHolder, By::Loop, Post, "/api/v1/workers:register", Audited::Yes}, register_worker);
+    v.by_hand({"WorkerStream", Who::Worker, By::Loop});
+    v.unary({"UpdateWorkerStatus", Who::Worker, By::Loop, Post, "/api/v1/workers:heartbeat"}, update_worker_status);
+    v.unary({"UnregisterWorker", Who::Worker, By::Loop, Post, "/api/v1/workers:unregister", Audited::Yes},
+            unregister_worker);
+    v.unary({"RemoveWorker", Who::Admin, By::Loop, Delete, "/api/v1/workers/{worker_id}", Audited::Yes}, remove_worker);
+    v.unary({"ListWorkers", Who::Admin, By::Loop, Get, "/api/v1/workers"}, list_workers);
+    v.unary({"GetWorker", Who::Admin, By::Loop, Get, "/api/v1/workers/{worker_id}"}, get_worker);
+    v.unary({"DrainWorker", Who::Admin, By::Loop, Post, "/api/v1/workers/{worker_id}:drain", Audited::Yes},
+            drain_worker);
+    v.unary({"UndrainWorker", Who::Admin, By::Loop, Post, "/api/v1/workers/{worker_id}:undrain", Audited::Yes},
+            undrain_worker);
+    v.unary({"TaintWorker", Who::Admin, By::Loop, Put, "/api/v1/workers/{worker_id}/taints", Audited::Yes},
+            taint_worker);
+    v.unary({"CreateOtp", Who::Admin, By::Loop, Post, "/api/v1/workers:token", Audited::Yes}, create_otp);
+  }
+};
 
 }  // namespace hodei::api
