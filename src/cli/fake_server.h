@@ -442,6 +442,7 @@ class FakeServer {
          std::initializer_list<grpc::Service*>{&jobs, &logs, &workers, &scheduler, &admin, &providers, &inputs}) {
       builder.RegisterService(service);
     }
+    for (grpc::Service* service : others_) builder.RegisterService(service);
     server_ = builder.BuildAndStart();
   }
   void stop() {
@@ -449,6 +450,12 @@ class FakeServer {
     server_->Shutdown();
     server_->Wait();
     server_.reset();
+  }
+  // A service that only some tests need; it outlives the server.
+  void add(grpc::Service& service) {
+    stop();
+    others_.push_back(&service);
+    start();
   }
   bool is_up() const { return server_ != nullptr; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
@@ -463,6 +470,7 @@ class FakeServer {
 
  private:
   int port_ = 0;
+  std::vector<grpc::Service*> others_;
   std::unique_ptr<grpc::Server> server_;
 };
 
