@@ -49,6 +49,7 @@ void Reign::begin() {
     lost_ = true;
     return;
   }
+  checker().lives().server_died();  // what its predecessor heard and has not stored is lost, whether it knows it or not
   world().trace(server(), " leads, epoch ", static_cast<uint64_t>(core_.epoch()));
   plan_turn(Duration(0));
   later(1s, [this] { tick_hub(); });
@@ -80,6 +81,8 @@ void Reign::plan_turn(Duration wait) {
 
 void Reign::run_turn() {
   if (is_paused()) return later(node_.paused_for(), [this] { run_turn(); });
+  // Whose term has run out decides nothing: a turn without writes would leave the server, and no store refuses it.
+  if (!extends_leases()) return later(100ms, [this] { run_turn(); });
   std::vector<server::Waiting> commands = std::move(inbox_);
   inbox_.clear();
   // A crash inside the commit lets no reply out.
