@@ -22,6 +22,7 @@ class HeldTerm {
   void resign();
 
   bool is_lost() const { return lost_; }
+  bool is_valid() const { return valid_until() == kNever || clock_.now().mono < valid_until(); }
   store::Epoch epoch() const { return term_.epoch; }
   MonoTime valid_until() const { return lost_ ? MonoTime{0} : term_.valid_until; }
   MonoTime renew_at() const { return renew_at_; }  // kNever: there is nothing to renew

@@ -58,7 +58,9 @@ bool LoopCore::has_memory(Now now) {
     const absl::Status renewed = tenure_.term().renew_if_due();
     heartbeats_.lead_until(tenure_.term().valid_until());
     if (deposed()) drop_memory(renewed);
-    return !deposed();
+    // Nobody else has committed meanwhile, or the renewal would say so: memory stays as it is.
+    if (!deposed()) trouble_ = tenure_.check_term();
+    return trouble_.ok();
   }
   if (deposed() || now.mono < retry_load_at_) return false;
   if (const absl::Status status = load(); !status.ok()) {
@@ -110,14 +112,12 @@ std::vector<Waiting> LoopCore::turn(std::vector<Waiting> commands) {
   if (!time_stands_ && engine_->next_wakeup() <= now.mono) engine_->decide(core::Tick{}, now, turn).IgnoreError();
 
   revoke_streams(turn, heartbeats_);
-  if (!turn.writes.empty()) {
-    const absl::Status done = tenure_.commit(turn);
-    if (!done.ok()) {
-      stops_.remember(turn);
-      drop_memory(done);
-      answer_all(commands, answer_to(done));
-      return left;
-    }
+  const absl::Status done = turn.writes.empty() ? tenure_.check_term() : tenure_.commit(turn);
+  if (!done.ok()) {
+    stops_.remember(turn);
+    drop_memory(done);
+    answer_all(commands, answer_to(done));
+    return left;
   }
   stops_.clear();
   outlet_.carry_out(turn, tenure_.epoch());
@@ -147,6 +147,7 @@ void LoopCore::resign() {
 MonoTime LoopCore::next_wakeup() const {
   if (time_stands_) return kNever;
   if (engine_ == nullptr) return deposed() ? kNever : retry_load_at_;
+  if (!tenure_.term().is_valid()) return tenure_.term().renew_at();
   return std::min(engine_->next_wakeup(), tenure_.term().renew_at());
 }
 

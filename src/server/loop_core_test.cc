@@ -263,6 +263,24 @@ TEST_F(LoopCoreUnderALease, TriesARenewalThatFailedAgain) {
   EXPECT_EQ(core_.tenure().term().valid_until(), clock_.now().mono + kLease);
 }
 
+TEST_F(LoopCoreUnderALease, DecidesNothingWhileItsTermHasRunOutAndGoesOnWhenItIsRenewed) {
+  travel_ = absl::UnavailableError("no way");
+  clock_.advance(kLease);
+  absl::StatusOr<core::Reply> reply = absl::UnknownError("");
+  const auto ask = [&] {
+    std::vector<Waiting> commands;
+    commands.push_back({core::Question{core::DescribeQueue{}}, [&](absl::StatusOr<core::Reply> r) { reply = r; }});
+    core_.turn(std::move(commands));
+  };
+  ask();
+  EXPECT_TRUE(absl::IsUnavailable(reply.status())) << "another server may know better by now";
+  EXPECT_GT(core_.next_wakeup(), clock_.now().mono) << "it must not spin";
+  travel_ = absl::OkStatus();
+  clock_.advance(core_.next_wakeup() - clock_.now().mono);
+  ask();
+  EXPECT_TRUE(reply.ok()) << reply.status();
+}
+
 TEST_F(LoopCoreUnderALease, IsDeposedByARenewalAfterAnotherServerHasBegunATerm) {
   clock_.advance(kLease);
   store::MemoryLeadership other(led_.lease, store_, clock_, {.lease = kLease});

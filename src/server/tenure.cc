@@ -39,6 +39,11 @@ absl::StatusOr<std::unique_ptr<core::Engine>> Tenure::load() {
   return fresh;
 }
 
+absl::Status Tenure::check_term() const {
+  if (term_.is_valid()) return absl::OkStatus();
+  return absl::UnavailableError("the term of this server has run out, and it could not renew it yet");
+}
+
 absl::Status Tenure::commit(const core::Turn& turn) {
   if (term_.is_lost()) return absl::AbortedError("this server has lost its term; another one may lead now");
   const absl::Status done = store_.commit(turn.writes, term_.epoch(), store::BatchNo{batch_ + 1});

@@ -30,6 +30,8 @@ class Tenure {
   absl::StatusOr<std::unique_ptr<core::Engine>> load();
   // OK: durable. What a commit with an unknown outcome has for others is kept until the next load().
   absl::Status commit(const core::Turn& turn);
+  // For a turn that has nothing to commit: no store refuses it, so the term itself must be valid.
+  absl::Status check_term() const;
   // What those who follow jobs have missed: of a commit that seemed to fail and was found applied by load(). Once.
   core::Turn take_missed() { return std::exchange(missed_, {}); }
 

@@ -9,7 +9,7 @@
 
 namespace hodei::cli {
 
-enum class ErrorForm { Words, Json, Yaml };
+enum class ErrorForm { Text, Json, Yaml };
 
 ErrorForm error_form(std::string_view output);  // the value of -o
 

@@ -14,10 +14,9 @@ LogChunk to_chunk(store::NumberedPiece numbered, int64_t from) {
   const int64_t passed = std::max<int64_t>(piece.offset - from, 0);
   if (piece.lost == store::kLostUnknown) {
     out.gap = {.bytes = passed, .reason = kLost};
-  } else if (piece.lost > 0) {
-    out.gap = {.bytes = std::max(piece.lost, passed), .reason = passed > piece.lost ? kExpired : kDropped};
   } else if (passed > 0) {
-    out.gap = {.bytes = passed, .reason = kExpired};
+    // A reader that stands inside of what was dropped has been told of the part before it.
+    out.gap = {.bytes = passed, .reason = passed > piece.lost ? kExpired : kDropped};
   }
   return out;
 }

@@ -245,6 +245,20 @@ TEST_P(Subscriptions, AreToldOfBytesThatTheWorkerDropped) {
   EXPECT_EQ(reader.gaps[0].reason, kDropped);
 }
 
+TEST_P(Subscriptions, BehindWhatTheWorkerDroppedAreNotToldOfItAgain) {
+  print(kOne, "a\n");
+  std::vector<store::LogPiece> end{{.execution = kOne, .offset = 102, .lost = 100, .end = true}};
+  ASSERT_TRUE(hub_->offer(worker_, end).value());
+  ASSERT_TRUE(worker_->wait_acknowledged(kOne, 102));
+  for (const int64_t from : {2, 52, 102}) {
+    Reader reader(*hub_, {.job = kJob, .execution = 1, .from_offset = from});
+    ASSERT_TRUE(reader.read_to_close());
+    int64_t missing = 0;
+    for (const LogGap& gap : reader.gaps) missing += gap.bytes;
+    EXPECT_EQ(missing, 102 - from);
+  }
+}
+
 TEST_P(Subscriptions, GiveUpOnOutputThatNeverComes) {
   print(kOne, "a\n");
   Reader reader(*hub_, {.job = kJob});
