@@ -30,8 +30,8 @@ absl::StatusOr<std::unique_ptr<JobFiles>> JobFiles::open(const ServerOptions& op
   ASSIGN_OR_RETURN(files->inputs_, JobInputs::open(options.data_dir + "/stdin", inputs, clock));
   LogHubLimits limits;
   limits.retention = options.log_retention;
-  files->hub_ =
-      std::make_unique<LogHub>(*files->log_store_, job_ends_from(*storage.readers().background), clock, limits, &retention);
+  files->hub_ = std::make_unique<LogHub>(*files->log_store_, job_ends_from(*storage.readers().background), clock,
+                                         limits, &retention);
   return files;
 }
 

@@ -1,5 +1,5 @@
-// The loop with all that its turns go through: the store that it leads on one side, the carrier and the writer of orders
-// on the other.
+// The loop with all that its turns go through: the store that it leads on one side, the carrier and the writer of
+// orders on the other.
 #pragma once
 
 #include <string>

@@ -39,11 +39,12 @@ absl::Status Server::build() {
   RETURN_IF_ERROR(open_vault());
   ASSIGN_OR_RETURN(files_, JobFiles::open(options_, *storage_, pools_.files, clock_));
   ASSIGN_OR_RETURN(telemetry_, Telemetry::open(options_, *storage_, connections_));
-  const LoopAssembly::Ends ends{.connections = connections_,
-                                .logs = *files_,
-                                .durable_offset = [files = files_.get()](ExecutionId e) { return files->durable_offset(e); },
-                                .reads = pools_.reads,
-                                .metrics = telemetry_->metrics()};
+  const LoopAssembly::Ends ends{
+      .connections = connections_,
+      .logs = *files_,
+      .durable_offset = [files = files_.get()](ExecutionId e) { return files->durable_offset(e); },
+      .reads = pools_.reads,
+      .metrics = telemetry_->metrics()};
   loop_ = std::make_unique<LoopAssembly>(*storage_, ends, clock_, options_.engine);
   server_status_ = std::make_unique<ServerStatus>(
       ServerStatus::Parts{loop_->loop(), files_->logs(), connections_, *telemetry_, storage_->room()});

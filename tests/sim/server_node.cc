@@ -5,7 +5,8 @@
 
 namespace hodei::sim {
 
-ServerNode::ServerNode(Shared& shared, std::string name) : shared_(shared), name_(std::move(name)), leadership_(*this) {}
+ServerNode::ServerNode(Shared& shared, std::string name)
+    : shared_(shared), name_(std::move(name)), leadership_(*this) {}
 
 ServerNode::~ServerNode() = default;
 

@@ -124,11 +124,11 @@ void WorkerStreamLink::open_secrets(const core::SpecRow& spec, v1::RunJob* order
   deliver_secrets(spec, {ports_.vault, ports_.lookups}, order);
   if (order->secret_error().empty()) return;
   ports_.loop.post(core::RecordAudit{{.ns = spec.ns,
-                                         .principal = "server",
-                                         .action = "secret.failed",
-                                         .subject = order->execution_id(),
-                                         .detail = order->secret_error()}},
-                      nullptr);
+                                      .principal = "server",
+                                      .action = "secret.failed",
+                                      .subject = order->execution_id(),
+                                      .detail = order->secret_error()}},
+                   nullptr);
 }
 
 void WorkerStreamLink::write_done(bool ok) {
