@@ -18,9 +18,8 @@ std::string shown(const Setting& setting, const SettingValue& value) {
 }
 
 std::string show_text(const Session& session) {
-  using Json = nlohmann::ordered_json;
   const OutputForm form = session.form();
-  Json json = Json::object();
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   std::vector<std::string> headers = {"SETTING", "VALUE", "FROM", "ENVIRONMENT", "FLAG"};
   if (form == OutputForm::Wide) headers.emplace_back("WHAT");
   Table table(headers);
