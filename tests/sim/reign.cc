@@ -125,6 +125,9 @@ void Reign::check_digest() {
 }
 
 void Reign::carry_out(const core::Turn& turn, store::Epoch epoch) {
+  // A batch that the store has taken may be told of later. What was not committed nobody has checked but the server.
+  if (turn.writes.empty() && !turn.effects.empty() && epoch != node_.shared().lease.epoch)
+    world().broken(cat(server(), " was deposed, and still tells workers what to do"));
   for (const core::Effect& effect : turn.effects) {
     if (const auto* run = std::get_if<core::RunExecution>(&effect)) {
       world().trace(server(), " sends ", to_string(run->execution), " to ", run->worker.str());

@@ -22,11 +22,12 @@ void ServerNode::stand_by() {
     });
   };
   if (is_paused()) return again(paused_for());
+  // Most of the time it looks first whether somebody leads.
   const absl::StatusOr<std::optional<store::Leader>> leader = leadership_.leader();
-  if (!store_is_away() && reign_ == nullptr && leader.ok() && !*leader) {
+  if (!store_is_away() && reign_ == nullptr && leader.ok() && (!*leader || world().chance(0.05))) {
     reign_ = std::make_unique<Reign>(*this, ++shared_.lives);
     reign_->begin();
-    if (reign_->has_ended()) end_reign();
+    if (reign_->has_ended()) reign_ = nullptr;
   }
   again(world().between(800ms, 1200ms));
 }

@@ -74,7 +74,9 @@ absl::StatusOr<std::vector<Node>> json_lines(std::string_view text, const std::s
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     ASSIGN_OR_RETURN(std::vector<Node> nodes, parse_documents(line, name, kLargestDocument, number));
-    for (Node& node : nodes) out.push_back(std::move(node));
+    for (Node& node : nodes) {
+      if (node.kind != Node::Kind::Null) out.push_back(std::move(node));  // a line with `---`
+    }
   }
   return out;
 }

@@ -135,6 +135,7 @@ TEST(JobFile, MayHoldSeveralJobs) {
   EXPECT_EQ(names("name: a\n---\nname: b\n---\n", "jobs.yaml"), "a b ");
   EXPECT_EQ(names("- name: a\n- name: b\n", "jobs.yaml"), "a b ");
   EXPECT_EQ(names("{\"name\": \"a\"}\n\n{\"name\": \"b\"}\n", "jobs.jsonl"), "a b ");
+  EXPECT_EQ(names("{\"name\": \"a\"}\n---\n{\"name\": \"b\"}\n", "jobs.yaml"), "a b ");
   EXPECT_EQ(names("[{\"name\": \"a\"}, {\"name\": \"b\"}]", "jobs.json"), "a b ");
   EXPECT_EQ(names("{\n\"name\":\n\"one\"}", "job.json"), "one ");
   EXPECT_EQ(names("name: a\n---\nnmae: b\n", "jobs.yaml"), "jobs.yaml:3: unknown field 'nmae'; did you mean 'name'?");

@@ -15,9 +15,12 @@ JobEnds job_ends_from(store::Reader& reader) {
     end.finished_at = view->ended;
     if (view->head.past == nullptr) return std::optional<JobEnd>(end);
     ASSIGN_OR_RETURN(const std::vector<store::PrintedBytes> archived, reader.printed(job));
-    for (const store::PrintedBytes& one : archived) end.printed.push_back({one.execution, one.bytes});
+    // An execution is archived when the next one is dispatched.
+    const std::vector<core::Execution>& newest = view->head.past->executions;
+    const WallTime over = newest.empty() ? WallTime{} : newest.front().scheduled;
+    for (const store::PrintedBytes& one : archived) end.printed.push_back({one.execution, one.bytes, over});
     for (const core::Execution& e : view->head.past->executions) {
-      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes});
+      if (e.log_bytes) end.printed.push_back({e.number, *e.log_bytes, e.ended});
     }
     return std::optional<JobEnd>(end);
   };

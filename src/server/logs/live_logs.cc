@@ -1,6 +1,7 @@
 #include "src/server/logs/live_logs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hodei::server {
 
@@ -63,15 +64,15 @@ std::optional<store::LogTail> LiveLogs::tail(ExecutionId execution) const {
   return tail->second;
 }
 
-Waiters LiveLogs::printed(JobId id, const std::vector<Printed>& executions, MonoTime late_at) {
+Waiters LiveLogs::printed(JobId id, const std::vector<Printed>& executions, Now now) {
   Waiters to_wake;
   const std::lock_guard lock(mutex_);
   const auto it = jobs_.find(id);
   if (it == jobs_.end() || executions.empty()) return to_wake;
   for (const Printed& each : executions) {
-    if (!it->second->printed.insert_or_assign(each.execution, each.bytes).second) continue;
-    it->second->late_at = late_at;
-    it->second->late = false;
+    const Duration since = each.ended.is_set() ? std::max(now.wall - each.ended, Duration(0)) : Duration(0);
+    const MonoTime late_at = now.mono + std::max(limits_.end_grace - since, Duration(0));
+    it->second->printed.try_emplace(each.execution, EndedLog{each.bytes, late_at}).first->second.bytes = each.bytes;
   }
   change(*it->second, to_wake);
   erase_if_idle(id);
@@ -96,10 +97,12 @@ Waiters LiveLogs::give_up(MonoTime now) {
   const std::lock_guard lock(mutex_);
   std::vector<JobId> changed;
   for (auto& [id, it] : jobs_) {
-    const bool late = it->late_at <= now;
+    const MonoTime before = std::exchange(it->looked_at, now);
+    const bool is_late = std::any_of(it->printed.begin(), it->printed.end(), [&](const auto& log) {
+      return log.second.late_at > before && log.second.late_at <= now;
+    });
     const bool gave_up = it->gave_up || it->give_up_at <= now;
-    if (late == it->late && gave_up == it->gave_up) continue;
-    it->late = late;
+    if (!is_late && gave_up == it->gave_up) continue;
     it->gave_up = gave_up;
     change(*it, to_wake);
     changed.push_back(id);
@@ -145,7 +148,7 @@ void LiveLogs::leave(JobId id) {
 
 bool LiveLogs::has_ended(const Job& job, uint32_t execution, const store::LogTail& tail) {
   const auto printed = job.printed.find(execution);
-  return tail.ended || (printed != job.printed.end() && tail.next_offset >= printed->second);
+  return tail.ended || (printed != job.printed.end() && tail.next_offset >= printed->second.bytes);
 }
 
 // Nobody watches, and nothing more will be printed: all that is known here can be had from the store.
@@ -170,19 +173,20 @@ Glimpse LiveLogs::look(JobId id, uint32_t execution, int64_t offset) const {
   out.piece = found.buffer.find({id, execution}, offset);
   if (const auto tail = found.tails.find(execution); tail != found.tails.end()) out.tail = tail->second;
   if (const auto next = found.tails.upper_bound(execution); next != found.tails.end()) out.next_execution = next->first;
-  if (const auto all = found.printed.find(execution); all != found.printed.end()) out.printed = all->second;
+  if (const auto all = found.printed.find(execution); all != found.printed.end()) out.printed = all->second.bytes;
   out.silent_until = execution;
   for (auto next = found.printed.upper_bound(execution); next != found.printed.end(); ++next) {
-    if (next->first != out.silent_until + 1 || next->second > 0) break;
+    if (next->first != out.silent_until + 1 || next->second.bytes > 0) break;
     out.silent_until = next->first;
   }
   for (auto next = found.printed.upper_bound(execution); next != found.printed.end() && !out.next_printed; ++next) {
-    if (next->second > 0) out.next_printed = Printed{next->first, next->second};
+    if (next->second.bytes == 0) continue;
+    out.next_printed = Printed{next->first, next->second.bytes};
+    out.late = next->second.late_at <= found.looked_at;
   }
   out.finished = found.last_execution.has_value();
   out.last_execution = found.last_execution.value_or(0);
   out.gave_up = found.gave_up;
-  out.late = found.late;
   out.cleared = found.cleared;
   return out;
 }

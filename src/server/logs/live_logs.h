@@ -39,7 +39,7 @@ struct Glimpse {
   bool finished = false;
   uint32_t last_execution = 0;
   bool gave_up = false;  // finished long ago: what is not here will not come
-  bool late = false;     // of executions that have ended, what has not begun to come will not
+  bool late = false;     // of `next_printed`, what has not begun to come will not
   bool cleared = false;  // somebody deleted it
   bool stopped = false;
 };
@@ -53,8 +53,8 @@ class LiveLogs {
   std::optional<store::LogTail> tail(ExecutionId execution) const;
 
   // Both ignored for a job that nobody watches and that has no live output: whoever comes later asks the store.
-  // `late_at`: until then output of these may begin to come.
-  Waiters printed(JobId job, const std::vector<Printed>& executions, MonoTime late_at);
+  // Output of these may begin to come until a while (end_grace) after their end.
+  Waiters printed(JobId job, const std::vector<Printed>& executions, Now now);
   Waiters finish(JobId job, uint32_t last_execution, MonoTime give_up_at, MonoTime now);
   Waiters give_up(MonoTime now);
   Waiters forget(JobId job);
@@ -71,17 +71,21 @@ class LiveLogs {
   size_t subscribers() const;
 
  private:
+  // The log of an execution that has ended.
+  struct EndedLog {
+    int64_t bytes = 0;
+    MonoTime late_at;  // set once: whatever later executions do, nobody waits longer for this one
+  };
   struct Job {
     uint64_t version = 1;
     std::map<uint32_t, store::LogTail> tails;
-    std::map<uint32_t, int64_t> printed;  // by executions that have ended
+    std::map<uint32_t, EndedLog> printed;
     LiveBuffer buffer;
     std::list<JobId>::iterator recency;      // valid while the buffer has something
     std::optional<uint32_t> last_execution;  // set: finished
     MonoTime give_up_at = kNever;
     bool gave_up = false;
-    MonoTime late_at = kNever;
-    bool late = false;
+    MonoTime looked_at{0};  // by give_up(): what was late by then is late
     bool cleared = false;
     size_t subscribers = 0;
     Waiters waiters;

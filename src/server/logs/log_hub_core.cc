@@ -26,7 +26,7 @@ absl::StatusOr<bool> LogHubCore::offer(const std::shared_ptr<LogSource>& source,
 void LogHubCore::execution_lost(ExecutionId execution) { writer_.inbox().end_log(execution); }
 
 void LogHubCore::execution_ended(ExecutionId execution, int64_t log_bytes) {
-  wake_all(live_->printed(execution.job, {{execution.number, log_bytes}}, clock_.now().mono + limits_.end_grace));
+  wake_all(live_->printed(execution.job, {{execution.number, log_bytes}}, clock_.now()));
 }
 
 void LogHubCore::job_finished(JobId job, uint32_t last_execution) {
@@ -63,7 +63,7 @@ absl::StatusOr<std::shared_ptr<Subscription>> LogHubCore::subscribe(const Subscr
   ASSIGN_OR_RETURN(const std::optional<LogStart> start, find_start(store_, request));
   if (start) out->begin_at(*start);
   ASSIGN_OR_RETURN(const JobEnd end, end_of(request.job));
-  wake_all(live_->printed(request.job, end.printed, clock_.now().mono + limits_.end_grace));
+  wake_all(live_->printed(request.job, end.printed, clock_.now()));
   if (end.finished) {
     wake_all(live_->finish(request.job, end.last_execution, give_up_at(end), clock_.now().mono));
   }

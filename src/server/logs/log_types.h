@@ -124,6 +124,7 @@ class LogSource {
 struct Printed {
   uint32_t execution = 0;
   int64_t bytes = 0;
+  WallTime ended = {};  // or a time after that; not set: just now
 };
 
 // What the job store knows about the end of a job.

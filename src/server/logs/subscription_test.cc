@@ -283,6 +283,31 @@ TEST_P(Subscriptions, WaitForAnEarlierExecutionWhoseOutputIsLate) {
   EXPECT_THAT(reader.gaps, IsEmpty());
 }
 
+TEST_P(Subscriptions, DoNotWaitLongerForMissingOutputBecauseLaterExecutionsEnd) {
+  end_.printed = {{1, 4, clock_.now().wall}};
+  print(kTwo, "two\n", true);
+  Reader reader(*hub_, {.job = kJob});
+  EXPECT_EQ(reader.step(), Next::Wait);
+  clock_.advance(limits_.end_grace / 2);
+  hub_->execution_ended(kTwo, 4);
+  hub_->tick();
+  EXPECT_EQ(reader.step(), Next::Wait);
+  clock_.advance(limits_.end_grace / 2);
+  hub_->tick();
+  ASSERT_TRUE(reader.read_bytes(4));
+  EXPECT_EQ(reader.text, "two\n") << "the first one ended a grace time ago, whatever the second does";
+}
+
+TEST_P(Subscriptions, DoNotWaitForOutputOfAnExecutionThatEndedLongAgo) {
+  end_.printed = {{1, 4, clock_.now().wall}};
+  clock_.advance(limits_.end_grace);
+  print(kTwo, "two\n", true);
+  Reader reader(*hub_, {.job = kJob});
+  hub_->tick();
+  ASSERT_TRUE(reader.read_bytes(4));
+  EXPECT_EQ(reader.text, "two\n");
+}
+
 TEST_P(Subscriptions, GoOnWhenTheOutputOfAnEarlierExecutionDoesNotBeginToCome) {
   end_.printed = {{1, 4}};
   print(kTwo, "two\n");
